@@ -1,0 +1,16 @@
+/**
+ * The apps of the platform, in the order in which they are shown. One that is not built yet is left out.
+ *
+ * - `port`: 'public' gets PORT on HOST, 'private' a free port of 127.0.0.1, without it the app serves only its internal port
+ * - `announces`: the variable in which every app finds the address of this one
+ */
+import { existsSync } from 'node:fs';
+import { appMain } from './paths.mjs';
+
+const APPS = [
+  { name: 'api-gateway', port: 'public' },
+  { name: 'admin-api', port: 'private', announces: 'ADMIN_API_URL' },
+  { name: 'chat-worker' },
+];
+
+export const builtApps = () => APPS.filter(({ name }) => existsSync(appMain(name)));
