@@ -30,6 +30,7 @@ class DevelopmentStack {
   /** Apps and tools by name, in the order in which they started. */
   #services = new Map();
   #children = new Map();
+  #mark = `APS_DATA_DIR=${dataDir()} `;
   /** Per app: the variables that are its own, and the address of its internal port. */
   #internal = new Map();
   #described;
@@ -115,7 +116,7 @@ class DevelopmentStack {
   /** Ends what a killed start left and what did not notice that its starter is gone. */
   async #clearOrphans() {
     const children = readJson(this.file('children.json')) ?? [];
-    await Promise.all(children.map(({ pid, main }) => endOrphan(pid, main)));
+    await Promise.all(children.map((pid) => endOrphan(pid, this.#mark)));
   }
 
   #environment() {
@@ -194,7 +195,7 @@ class DevelopmentStack {
       },
       lastWords: () => `${log.lastWords || 'it said nothing'} (all of it: ${show(log.file)})`,
       onPid: () => {
-        this.#recordChild(name, service.pid, main);
+        this.#recordChild(name, service.pid);
         if (this.#described) this.#describe();
       },
     });
@@ -203,8 +204,8 @@ class DevelopmentStack {
   }
 
   /** children.json is for the next start, should this one be killed. */
-  #recordChild(name, pid, main) {
-    this.#children.set(name, { pid, main });
+  #recordChild(name, pid) {
+    this.#children.set(name, pid);
     replaceFile(this.file('children.json'), JSON.stringify([...this.#children.values()]));
   }
 

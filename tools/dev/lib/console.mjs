@@ -6,6 +6,9 @@ export class UserError extends Error {}
 
 export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
+// A reader that went away (a closed terminal, `| head`) must not be what ends us: there are children to stop in order.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+
 let lineIsOpen = false;
 
 /** Prints text as it comes; the next whole line begins a new one. */

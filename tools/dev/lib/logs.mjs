@@ -38,8 +38,11 @@ export class ChildLog {
   #read(line) {
     const entry = parse(line);
     if (!entry) {
-      // A crash prints a stack trace: its message is the line that counts, and the lines around it do not.
-      if (/^(?:Uncaught )?\w*(?:Error|Exception)\b.*:/.test(line)) this.#last = line;
+      // An app that cannot start says why under its own name, problems as a list. A crash prints a stack trace: its
+      // message is the line that counts, and the lines around it do not.
+      if (line.startsWith(`${this.name}: `)) this.#last = line.slice(this.name.length + 2);
+      else if (this.#last && line.startsWith('  - ')) this.#last += ` ${line.slice(4)};`;
+      else if (/^(?:Uncaught )?\w*(?:Error|Exception)\b.*:/.test(line)) this.#last = line;
       else if (!this.#last && line.trim() && !/^\s+at |^Node\.js v/.test(line)) this.#last = line.trim();
       return;
     }
@@ -62,7 +65,8 @@ function parse(line) {
   }
 }
 
-function readable({ msg, context, err }) {
-  const parts = [context && `[${context}]`, msg, err?.message && err.message !== msg && `(${err.message})`];
+function readable({ msg, context, err, error }) {
+  const cause = err?.message ?? error?.message ?? error;
+  const parts = [context && `[${context}]`, msg, cause && cause !== msg && `(${String(cause).split('\n')[0]})`];
   return parts.filter(Boolean).join(' ').split('\n')[0] || 'no message';
 }

@@ -39,23 +39,19 @@ export function isAlive(pid) {
   }
 }
 
-/** The command line of a running process, '' when there is none. */
-export function commandOf(pid) {
+/** The command line and the environment of a running process, '' when there is none (or it is not ours to see). */
+function traceOf(pid) {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    if (process.platform !== 'linux') return execFileSync('ps', ['-E', '-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ')).join(' ');
   } catch {
-    if (process.platform === 'linux') return '';
-    try {
-      return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-    } catch {
-      return '';
-    }
+    return '';
   }
 }
 
-/** Ends a process that is not our child; `mark` must stand in its command line, so that a reused pid is left alone. */
+/** Ends a process that is not our child; `mark` must stand in its trace, so that a reused pid is left alone. */
 export async function endOrphan(pid, mark, { signal = 'SIGTERM', graceMs = 5_000 } = {}) {
-  const isOurs = () => isAlive(pid) && commandOf(pid).includes(mark);
+  const isOurs = () => isAlive(pid) && traceOf(pid).includes(mark);
   if (!isOurs()) return false;
   process.kill(pid, signal);
   for (const until = Date.now() + graceMs; Date.now() < until; await sleep(50)) if (!isOurs()) return true;
@@ -66,7 +62,7 @@ export async function endOrphan(pid, mark, { signal = 'SIGTERM', graceMs = 5_000
 
 /**
  * Takes a lock file for this process and answers undefined, or answers the pid of the living process that holds it.
- * `mark` must stand in the holder's command line: a lock left by a kill -9 does not block.
+ * `mark` must stand in the holder's trace: a lock left by a kill -9 does not block.
  */
 export function takeLock(file, mark) {
   mkdirSync(path.dirname(file), { recursive: true });
@@ -84,7 +80,7 @@ export function takeLock(file, mark) {
       rmSync(named, { force: true });
     }
     const holder = holderOf(file);
-    if (holder === process.pid || (holder && isAlive(holder) && commandOf(holder).includes(mark))) return holder;
+    if (holder === process.pid || (holder && isAlive(holder) && traceOf(holder).includes(mark))) return holder;
     rmSync(file, { force: true });
   }
   throw new UserError(`The lock file ${file} could not be taken.`);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { replaceFile } from './files.mjs';
 
 const MAKE = {
-  MASTER_KEYS: () => `k1:${randomBytes(32).toString('base64')}`,
+  MASTER_KEYS: () => `1:${randomBytes(32).toString('base64')}`,
   INTERNAL_TOKEN_SECRET: () => randomBytes(32).toString('base64url'),
 };
 
