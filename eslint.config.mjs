@@ -1,0 +1,69 @@
+import nx from '@nx/eslint-plugin';
+import tseslint from 'typescript-eslint';
+
+/** Domains in their order: a domain may know the ones before it. */
+const ORDER = ['identity', 'orgs', 'billing', 'environments', 'inference', 'tools', 'prompts', 'knowledge', 'agents', 'projects', 'rollouts', 'decisions', 'chats', 'processes', 'inboxes', 'administration'];
+
+const depConstraints = [
+  { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'] },
+  { sourceTag: 'type:tool', onlyDependOnLibsWithTags: ['type:app', 'type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'] },
+  { sourceTag: 'type:domain', onlyDependOnLibsWithTags: ['type:domain', 'type:entities', 'type:dtos', 'type:guards', 'type:contracts', 'type:platform'] },
+  { sourceTag: 'type:guards', onlyDependOnLibsWithTags: ['type:entities', 'type:contracts', 'type:platform'] },
+  { sourceTag: 'type:dtos', onlyDependOnLibsWithTags: ['type:platform', 'type:contracts'] },
+  { sourceTag: 'type:entities', onlyDependOnLibsWithTags: [] },
+  { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [] },
+  { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:contracts'] },
+  ...ORDER.map((domain, i) => ({
+    sourceTag: `scope:${domain}`,
+    onlyDependOnLibsWithTags: ['scope:contracts', 'scope:entities', 'scope:dtos', 'scope:guards', 'scope:platform', ...ORDER.slice(0, i).map((d) => `scope:${d}`)],
+  })),
+];
+
+/** Who may not import what, beyond projects. */
+const restrict = (files, patterns, extra = {}) => ({ files, rules: { 'no-restricted-imports': ['error', { patterns, ...extra }] } });
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', '.nx/**', '.data/**', 'tmp/**', 'docs/**', 'coverage/**'] },
+  ...tseslint.configs.recommendedTypeChecked.map((c) => ({ ...c, files: ['**/*.ts'] })),
+  {
+    files: ['**/*.ts'],
+    plugins: { '@nx': nx },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@nx/enforce-module-boundaries': ['error', { allow: [], depConstraints, enforceBuildableLibDependency: false }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' }],
+      '@typescript-eslint/only-throw-error': 'error',
+      'no-console': 'error',
+      eqeqeq: ['error', 'always'],
+      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'Only platform/config reads the environment: declare a setting in a config section.' }],
+    },
+  },
+  { files: ['libs/platform/src/config/**/*.ts', 'tools/**/*.ts', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'], rules: { 'no-restricted-properties': 'off', 'no-console': 'off' } },
+  {
+    files: ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  // Services know neither their controllers nor their processors, and no wire class.
+  {
+    files: ['libs/domains/*/src/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['./http', './http/*', './jobs', './jobs/*', '@aps/*/http', '@aps/*/jobs', '@aps/dtos'], message: 'Service code imports neither http/ nor jobs/.' }] },
+      ],
+    },
+  },
+  // One guarded client for everything outbound.
+  restrict(['apps/**/*.ts'], [{ group: ['typeorm', 'pg', 'ioredis', 'undici', 'axios', 'node-fetch'], message: 'An app is a main and a module list.' }]),
+);

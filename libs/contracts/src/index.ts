@@ -1,0 +1,4 @@
+export * from './broadcasts';
+export * from './errors';
+export * from './jobs';
+export * from './realtime';

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+/** The queues of the service. A worker app consumes the ones named in `QUEUES`. */
+export const QUEUES = ['turns', 'titles', 'maintenance'] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+const ids = {
+  org_id: z.uuid(),
+};
+
+/**
+ * Every job of the service: the queue that carries it and the schema of its payload.
+ *
+ * Payloads carry ids only: the rows they name are the truth, and a job that is lost, repeated or late does no harm.
+ * A changed payload gets a new `version`; the old schema stays until no such job can be in flight any more.
+ */
+export const JOBS = {
+  'turn.run': { queue: 'turns', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
+  'chat.title': { queue: 'titles', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
+  'chat.wake': { queue: 'maintenance', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
+  'mail.send': { queue: 'maintenance', version: 1, payload: z.object({ mail_id: z.uuid() }) },
+} as const satisfies Record<string, { queue: QueueName; version: number; payload: z.ZodType }>;
+
+export type JobName = keyof typeof JOBS;
+export type JobPayload<N extends JobName> = z.infer<(typeof JOBS)[N]['payload']>;
+
+/** What travels through the queue: the payload with the version of its schema and the request that caused it. */
+export interface JobEnvelope<N extends JobName = JobName> {
+  v: number;
+  payload: JobPayload<N>;
+  /** Id of the HTTP request that caused the job; ties worker logs to gateway logs. */
+  request_id?: string;
+  /** W3C trace context of that request. */
+  traceparent?: string;
+}
+
+export interface QueuePolicy {
+  /** Jobs one process runs at the same time; `CONCURRENCY_<QUEUE>` overrides it. */
+  concurrency: number;
+  /** Tries after an error that the handler threw. A lost worker is not an error; those are bounded by `maxStalledCount`. */
+  attempts: number;
+  /** First wait of the exponential backoff between tries, milliseconds; jittered by half. */
+  backoffMs: number;
+  /** How long a silent worker keeps its job, milliseconds. */
+  lockMs: number;
+  /** How often lost jobs are looked for, milliseconds. */
+  stalledMs: number;
+  /** How often a job may lose its worker before it is given up, in BullMQ's count. */
+  maxStalledCount: number;
+}
+
+/**
+ * The policy of every queue. `turns` bounds its own redeliveries in PostgreSQL (three in a row without a finished step), so the
+ * carrier's count stands far above it and never decides.
+ */
+export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
+  turns: { concurrency: 1024, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
+  titles: { concurrency: 16, attempts: 3, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
+  maintenance: { concurrency: 8, attempts: 8, backoffMs: 5_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
+};

@@ -1,0 +1,40 @@
+/** Types on the event spine. What a client of the stream and of the timeline sees is derived from these rows. */
+export const EVENT_TYPES = [
+  'status_changed',
+  'message_created',
+  'message_completed',
+  'message_restarted',
+  'agent_step',
+  'tool_call',
+  'tool_result',
+  'hitl_requested',
+  'hitl_resolved',
+  'decision_recorded',
+  'delegation_started',
+  'delegation_finished',
+  'todo_updated',
+  'memory_written',
+  'compaction',
+  'blocker',
+  'error',
+  'title_changed',
+  'org_suspended',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** One row of the spine as it travels. `id` is the sequence number within the topic, without gaps, in commit order. */
+export interface SpineEvent {
+  id: number;
+  type: EventType;
+  at: string;
+  data: Record<string, unknown>;
+}
+
+/** What workers publish on a topic's channel: committed events (`e`), or the text of a running message (`d`), best effort. */
+export interface TopicSignal {
+  e?: SpineEvent[];
+  d?: { message_id: string; text: string };
+}
+
+/** Topics name what a stream is about. */
+export const chatTopic = (chatId: string): string => `chat:${chatId}`;

@@ -1,0 +1,69 @@
+import { DomainError } from '@aps/contracts';
+
+/** Whether an organization's plan includes something. */
+export const FEATURES = [
+  'audit_log',
+  'byo_keys',
+  'decision_log',
+  'direct_model_choice',
+  'enforced_idp_sso',
+  'enforces_credits',
+  'hitl_routing',
+  'per_agent_budgets',
+  'shared_blocks',
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** How much of something a plan includes. -1 = unlimited, 0 = none. */
+export const CAPS = [
+  'max_agents',
+  'max_seats',
+  'max_inboxes',
+  'max_integrations',
+  'max_custom_environments',
+  'max_custom_models',
+  'max_custom_image_gb',
+  'max_concurrent_chats',
+  'max_queue_depth',
+  'intake_messages_per_day',
+  'intake_classifier_calls_per_day',
+  'decision_retention_days',
+] as const;
+export type Cap = (typeof CAPS)[number];
+
+export type EntitlementSet = Readonly<Record<Feature, boolean> & Record<Cap, number>>;
+
+/**
+ * What an organization may do. Every gate of the service asks this port and nothing else; where the answer comes from (the
+ * configuration, a plan with overrides) is the binding's business.
+ */
+export abstract class Entitlements {
+  /** The resolved entitlements. Cheap: callers may ask on every request. */
+  abstract of(orgId: string): Promise<EntitlementSet>;
+
+  async has(orgId: string, feature: Feature): Promise<boolean> {
+    return (await this.of(orgId))[feature];
+  }
+
+  /** @throws DomainError 403 `entitlement_required` */
+  async require(orgId: string, feature: Feature): Promise<void> {
+    if (!(await this.has(orgId, feature))) {
+      throw new DomainError('entitlement_required', `The plan of this organization does not include ${feature}.`, { context: { entitlement: feature } });
+    }
+  }
+
+  /**
+   * Refuses to create one more. Count live rows under `advisoryLock(tx, 'cap:<cap>:<org>')`, or two creators both see room.
+   *
+   * @param current how many there are already
+   * @throws DomainError 403 `entitlement_exceeded` with `{entitlement, limit, current}`
+   */
+  async requireRoom(orgId: string, cap: Cap, current: number): Promise<void> {
+    const limit = (await this.of(orgId))[cap];
+    if (limit >= 0 && current >= limit) {
+      throw new DomainError('entitlement_exceeded', `The plan of this organization allows ${limit}, and ${current} are in use.`, {
+        context: { entitlement: cap, limit, current },
+      });
+    }
+  }
+}

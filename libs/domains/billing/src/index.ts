@@ -1,0 +1,3 @@
+export * from './billing.module';
+export * from './entitlements';
+export * from './entitlements.config';

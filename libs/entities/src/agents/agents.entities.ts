@@ -1,0 +1,140 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Organization } from '../orgs/orgs.entities';
+
+/** An agent's draft: what the next sealed revision will be made of. What runs is the live revision. */
+@Entity('agents')
+@Unique('agents_org_id', ['org_id', 'id'])
+@Index('agents_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
+export class Agent {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  @Column('text') slug: string;
+  @Column('text') name: string;
+  @Column('text', { nullable: true }) description: string | null;
+  @Column('text', { nullable: true }) avatar_seed: string | null;
+  @Column('uuid', { nullable: true }) team_id: string | null;
+  @Column('uuid', { nullable: true }) project_id: string | null;
+  @Column('text', { nullable: true }) model: string | null;
+  @Column('text', { nullable: true }) model_mode: string | null;
+  @Column('text', { nullable: true }) reasoning_effort: string | null;
+  @Column('text', { array: true, default: () => "'{}'" }) allowed_tools: string[];
+  @Column('text', { array: true, default: () => "'{}'" }) denied_tools: string[];
+  @Column('text', { array: true, default: () => "'{}'" }) mounted_skills: string[];
+  @Column('uuid', { array: true, default: () => "'{}'" }) knowledge_base_ids: string[];
+  @Column('uuid', { nullable: true }) environment_id: string | null;
+  @Column('uuid', { array: true, default: () => "'{}'" }) child_agent_ids: string[];
+  @Column('int', { default: 50 }) max_steps: number;
+  @Column('int', { default: 5 }) max_child_depth: number;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) budget_credits_per_period: string | null;
+  @Column('boolean', { default: false }) memory_enabled: boolean;
+  @Column('jsonb', { default: () => "'{}'" }) metadata: Record<string, unknown>;
+  /** The revision that new turns run on, set by the live rollout. */
+  @Column('uuid', { nullable: true }) live_revision_id: string | null;
+  @Column('int', { default: 0 }) last_revision_version: number;
+  @Column('int', { default: 0 }) last_instruction_version: number;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** A version of an agent's instruction. At most one draft and one active per agent. */
+@Entity('instruction_revisions')
+@Index('instruction_revisions_agent', ['agent_id', 'created_at'])
+@Index('instruction_revisions_draft', ['agent_id'], { unique: true, where: `state = 'draft'` })
+@Index('instruction_revisions_active', ['agent_id'], { unique: true, where: `state = 'active'` })
+@ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
+@Check('instruction_revisions_state', `state IN ('draft', 'active', 'superseded')`)
+export class InstructionRevision {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  /** Given when it is published; null for a draft. */
+  @Column('int', { nullable: true }) version: number | null;
+  @Column('text') state: 'draft' | 'active' | 'superseded';
+  @Column('text') content: string;
+  /** Raised with every change of a draft; the token of optimistic saves. */
+  @Column('int', { default: 1 }) edit: number;
+  @Column('uuid', { nullable: true }) base_revision_id: string | null;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { nullable: true }) published_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** Everything that an agent was at one moment. Never changed, so workers may keep it in memory for ever. */
+@Entity('agent_revisions')
+@Unique('agent_revisions_org_id', ['org_id', 'id'])
+@Unique('agent_revisions_version', ['agent_id', 'version'])
+@ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
+export class AgentRevision {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  @Column('int') version: number;
+  /** SHA-256 over the canonical JSON of the configuration, hex. */
+  @Column('text') hash: string;
+  @Column('jsonb') config: Record<string, unknown>;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+/** A deployment of one revision, or an experiment between several. */
+@Entity('rollouts')
+@Unique('rollouts_org_id', ['org_id', 'id'])
+@Index('rollouts_agent', ['agent_id', 'started_at'])
+@Index('rollouts_running', ['agent_id'], { unique: true, where: `status = 'running'` })
+@Index('rollouts_live', ['agent_id'], { unique: true, where: `status = 'live'` })
+@ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
+export class Rollout {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  @Column('text') kind: 'deploy' | 'experiment';
+  @Column('text') status: 'live' | 'running' | 'superseded' | 'promoted' | 'stopped';
+  @Column('text', { nullable: true }) label: string | null;
+  @Column('text', { nullable: true }) hypothesis: string | null;
+  @Column('text', { default: 'chat' }) unit: 'chat' | 'originator';
+  @Column('text', { nullable: true }) control: string | null;
+  @Column('int', { nullable: true }) min_sample: number | null;
+  /** `[{label, revision_id, version, weight}]`; weights are basis points. */
+  @Column('jsonb') arms: { label: string; revision_id: string; version: number; weight: number }[];
+  @Column('text', { nullable: true }) promoted_arm: string | null;
+  @Column('uuid', { nullable: true }) started_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) started_at: Date;
+  @Column('timestamptz', { nullable: true }) ended_at: Date | null;
+}
+
+/** Instructions an agent can mount. System skills belong to no organization and are read-only. */
+@Entity('skills')
+@Index('skills_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL AND org_id IS NOT NULL' })
+@Index('skills_system_slug', ['slug'], { unique: true, where: 'deleted_at IS NULL AND org_id IS NULL' })
+export class Skill {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) org_id: string | null;
+  @Column('text') slug: string;
+  @Column('text') name: string;
+  @Column('text') description: string;
+  /** Markdown. */
+  @Column('text') content: string;
+  @Column('jsonb', { default: () => "'[]'" }) files: { file_id: string; filename?: string }[];
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** Something to remember, owned by an agent, a team or a project. */
+@Entity('memories')
+@Index('memories_owner', ['org_id', 'owner_kind', 'owner_id', 'created_at'])
+@Check('memories_owner_kind', `owner_kind IN ('agent', 'team', 'project')`)
+export class Memory {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  @Column('text') owner_kind: 'agent' | 'team' | 'project';
+  @Column('uuid') owner_id: string;
+  @Column('text') content: string;
+  @Column('text') source: 'human' | 'agent';
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}

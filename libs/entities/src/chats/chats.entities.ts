@@ -1,0 +1,170 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Agent, AgentRevision } from '../agents/agents.entities';
+
+export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
+export type ChatStatus = (typeof CHAT_STATUSES)[number];
+
+/** What a chat waits for. */
+export interface ChatPause {
+  kind: 'human' | 'children' | 'timer' | 'queued';
+  since: string;
+  request_id?: string;
+  resume_at?: string;
+  child_chat_ids?: string[];
+}
+
+/** A conversation with an agent. */
+@Entity('chats')
+@Unique('chats_org_id', ['org_id', 'id'])
+@Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
+@Index('chats_root', ['root_chat_id'])
+@ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
+@ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
+@Check('chats_status', `status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')`)
+export class Chat {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  /** The configuration that this chat was frozen with. */
+  @Column('uuid') agent_revision_id: string;
+  @Column('uuid', { nullable: true }) rollout_id: string | null;
+  @Column('text', { nullable: true }) arm_label: string | null;
+  @Column('text', { nullable: true }) title: string | null;
+  @Column('text', { default: 'ACTIVE' }) status: ChatStatus;
+  @Column('jsonb', { nullable: true }) pause: ChatPause | null;
+  @Column('text', { nullable: true }) stop_reason: string | null;
+  @Column('jsonb', { nullable: true }) error: { code: string; message: string; retryable: boolean } | null;
+  @Column('timestamptz', { nullable: true }) stop_requested_at: Date | null;
+  @Column('timestamptz', { nullable: true }) completed_at: Date | null;
+  @Column('timestamptz', { nullable: true }) archived_at: Date | null;
+  @Column('boolean', { default: false }) shared: boolean;
+  /** Null when no human began it. */
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('uuid', { nullable: true }) environment_id: string | null;
+  @Column('boolean', { nullable: true }) sandbox_enabled: boolean | null;
+  @Column('text', { nullable: true }) model_mode_override: string | null;
+  /** Tool scopes that are switched on in this chat; null = all. */
+  @Column('text', { array: true, nullable: true }) enabled_scopes: string[] | null;
+  @Column('uuid', { nullable: true }) parent_chat_id: string | null;
+  @Column('uuid', { nullable: true }) root_chat_id: string | null;
+  @Column('uuid', { nullable: true }) source_chat_id: string | null;
+  @Column('text') origin_kind: 'user' | 'inbox' | 'process' | 'agent' | 'api' | 'schedule';
+  @Column('text', { nullable: true }) origin_ref_id: string | null;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_usd: string;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_credits: string;
+  /** Newest number on the chat's event spine. Raised under the row's lock, which is what orders the events. */
+  @Column('int', { default: 0 }) event_seq: number;
+  @Column('int', { default: 0 }) message_seq: number;
+  @Column('int', { default: 0 }) turn_seq: number;
+  @Column('timestamptz', { nullable: true }) last_message_at: Date | null;
+  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+export interface ToolCallRecord {
+  id: string;
+  name: string;
+  /** JSON text, as the model wrote it. */
+  arguments: string;
+}
+
+/** The transcript, in the order in which the model sees it: what users wrote, what the model answered or called, what tools returned. */
+@Entity('messages')
+@Unique('messages_chat_seq', ['chat_id', 'seq'])
+@Index('messages_turn', ['turn_id'], { where: 'turn_id IS NOT NULL' })
+@ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
+@Check('messages_role', `role IN ('user', 'assistant', 'tool', 'system')`)
+export class Message {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') chat_id: string;
+  @Column('int') seq: number;
+  @Column('text') role: 'user' | 'assistant' | 'tool' | 'system';
+  @Column('text') content: string;
+  @Column('jsonb', { nullable: true }) attachments: unknown[] | null;
+  /** Of assistant messages: the calls that the model asked for. */
+  @Column('jsonb', { nullable: true }) tool_calls: ToolCallRecord[] | null;
+  /** Of tool messages: which call this answers, and by which tool. */
+  @Column('text', { nullable: true }) tool_call_id: string | null;
+  @Column('text', { nullable: true }) tool_name: string | null;
+  /** Provider state that must travel back with the message, e.g. signed reasoning. */
+  @Column('jsonb', { nullable: true }) provider_state: unknown;
+  @Column('text', { nullable: true }) model: string | null;
+  @Column('jsonb', { nullable: true }) usage: Record<string, unknown> | null;
+  /** The turn that wrote it; for a user message, the turn that answers it. */
+  @Column('uuid', { nullable: true }) turn_id: string | null;
+  @Column('uuid', { nullable: true }) author_id: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+export const TURN_STATUSES = ['queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled'] as const;
+export type TurnStatus = (typeof TURN_STATUSES)[number];
+
+/** One answer of the agent: dispatched once, owned by one worker at a time, over once. */
+@Entity('turns')
+@Unique('turns_chat_seq', ['chat_id', 'seq'])
+@Index('turns_running', ['org_id', 'lease_expires_at'], { where: `status = 'running'` })
+@Index('turns_unfinished', ['chat_id', 'seq'], { where: `status IN ('queued', 'running', 'waiting')` })
+@ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
+@Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)
+export class Turn {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') chat_id: string;
+  @Column('int') seq: number;
+  @Column('text') status: TurnStatus;
+  @Column('text') cause: 'message' | 'continue' | 'retry';
+  /** The user message that it answers; null when it resumes. */
+  @Column('uuid', { nullable: true }) message_id: string | null;
+  /** The last message that it sees at its start; later ones belong to later turns. */
+  @Column('int') sees_seq: number;
+  @Column('text', { nullable: true }) model: string | null;
+  @Column('text', { nullable: true }) model_mode_override: string | null;
+  @Column('text', { nullable: true }) reasoning_effort: string | null;
+  @Column('boolean', { default: false }) unpriced_allowed: boolean;
+  @Column('text', { nullable: true }) lease_owner: string | null;
+  @Column('timestamptz', { nullable: true }) lease_expires_at: Date | null;
+  /** Raised by every claim; every later write names it, and a stale one touches no row. */
+  @Column('bigint', { default: 0 }) fence: string;
+  /** Deliveries in a row that finished no step. */
+  @Column('int', { default: 0 }) deliveries: number;
+  @Column('int', { default: 0 }) steps_done: number;
+  @Column('jsonb', { nullable: true }) error: { code: string; message: string; retryable: boolean } | null;
+  @Column('timestamptz', { default: () => 'now()' }) dispatched_at: Date;
+  @Column('timestamptz', { nullable: true }) started_at: Date | null;
+  @Column('timestamptz', { nullable: true }) finished_at: Date | null;
+}
+
+/** The journal of a turn: `intent` before a model or tool call, its outcome after it. */
+@Entity('turn_steps')
+export class TurnStep {
+  @PrimaryColumn('uuid') turn_id: string;
+  @PrimaryColumn('int') step_no: number;
+  @Column('uuid') org_id: string;
+  @Column('uuid') chat_id: string;
+  @Column('text') kind: 'model' | 'tool';
+  @Column('text') status: 'intent' | 'done' | 'failed' | 'interrupted';
+  @Column('uuid', { nullable: true }) message_id: string | null;
+  @Column('text', { nullable: true }) tool_call_id: string | null;
+  @Column('text', { nullable: true }) tool_name: string | null;
+  @Column('jsonb', { nullable: true }) detail: Record<string, unknown> | null;
+  @Column('timestamptz', { default: () => 'now()' }) started_at: Date;
+  @Column('timestamptz', { nullable: true }) finished_at: Date | null;
+}
+
+/** What an agent means to do in a chat. */
+@Entity('todos')
+@Index('todos_chat', ['chat_id', 'position'])
+@ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
+@Check('todos_status', `status IN ('pending', 'in_progress', 'completed', 'invalidated')`)
+export class Todo {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') chat_id: string;
+  @Column('int') position: number;
+  @Column('text') title: string;
+  @Column('text') status: 'pending' | 'in_progress' | 'completed' | 'invalidated';
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}

@@ -1,0 +1,34 @@
+import * as agents from './agents/agents.entities';
+import * as chats from './chats/chats.entities';
+import * as identity from './identity/identity.entities';
+import * as inference from './inference/inference.entities';
+import * as orgs from './orgs/orgs.entities';
+import * as auditLog from './platform/audit-log.entity';
+import * as dataKey from './platform/data-key.entity';
+import * as event from './platform/event.entity';
+import * as idempotencyKey from './platform/idempotency-key.entity';
+import * as outboundMail from './platform/outbound-mail.entity';
+import * as outbox from './platform/outbox.entity';
+
+export * from './agents/agents.entities';
+export * from './chats/chats.entities';
+export * from './identity/identity.entities';
+export * from './inference/inference.entities';
+export * from './orgs/orgs.entities';
+export * from './platform/audit-log.entity';
+export * from './platform/data-key.entity';
+export * from './platform/event.entity';
+export * from './platform/idempotency-key.entity';
+export * from './platform/outbound-mail.entity';
+export * from './platform/outbox.entity';
+export { MIGRATIONS } from './migrations';
+export { SCHEMA_EXTRAS } from './schema-extras';
+
+// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- the type by which TypeORM itself knows entity classes
+type EntityClass = Function;
+const classesOf = (file: Record<string, unknown>): EntityClass[] => Object.values(file).filter((v): v is EntityClass => typeof v === 'function');
+
+/** Every table of the service. */
+export const ENTITIES: EntityClass[] = [agents, chats, identity, inference, orgs, auditLog, dataKey, event, idempotencyKey, outboundMail, outbox].flatMap((file) =>
+  classesOf(file as unknown as Record<string, unknown>),
+);

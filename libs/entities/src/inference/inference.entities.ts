@@ -1,0 +1,166 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Organization } from '../orgs/orgs.entities';
+
+/** An address that models are called at, and the dialect spoken there. With an owner it is one organization's own. */
+@Entity('inference_routes')
+@Unique('inference_routes_slug', ['slug'])
+@Check('inference_routes_dialect', `dialect IN ('dialect_1', 'dialect_2', 'dialect_3')`)
+export class InferenceRoute {
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') slug: string;
+  @Column('text') label: string;
+  @Column('text') dialect: 'dialect_1' | 'dialect_2' | 'dialect_3';
+  @Column('text', { nullable: true }) base_url: string | null;
+  @Column('boolean', { default: true }) enabled: boolean;
+  @Column('int', { default: 0 }) sort_order: number;
+  /** The route whose key is spent instead of an own one. */
+  @ForeignKey(() => InferenceRoute) @Column('uuid', { nullable: true }) credential_route_id: string | null;
+  @Column('text', { nullable: true }) gateway_provider_slug: string | null;
+  @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) owner_org_id: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** The platform's key for a route, encrypted. */
+@Entity('route_keys')
+export class RouteKey {
+  @ForeignKey(() => InferenceRoute, { onDelete: 'CASCADE' }) @PrimaryColumn('uuid') route_id: string;
+  @Column('text') api_key: string;
+  @Column('uuid', { nullable: true }) updated_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What one organization sets about a route: its own key, another address, on or off. */
+@Entity('org_route_settings')
+export class OrgRouteSetting {
+  @ForeignKey(() => Organization) @PrimaryColumn('uuid') org_id: string;
+  @ForeignKey(() => InferenceRoute, { onDelete: 'CASCADE' }) @PrimaryColumn('uuid') route_id: string;
+  /** Encrypted. */
+  @Column('text', { nullable: true }) api_key: string | null;
+  @Column('text', { nullable: true }) credential_source: 'api_key' | 'gateway' | null;
+  @Column('text', { nullable: true }) base_url: string | null;
+  @Column('boolean', { nullable: true }) enabled: boolean | null;
+  @Column('uuid', { nullable: true }) updated_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+export const MODEL_KINDS = ['chat', 'embedding', 'rerank', 'image'] as const;
+export const COST_TIERS = ['free', 'low', 'medium', 'high', 'premium'] as const;
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+
+/** A model on a route. A key may stand on several routes; at most one of those rows is enabled (see schema-extras). */
+@Entity('model_catalog')
+@Unique('model_catalog_key_route', ['key', 'route_id'])
+@Index('model_catalog_route', ['route_id'])
+export class ModelCatalogEntry {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) owner_org_id: string | null;
+  @Column('text') key: string;
+  @ForeignKey(() => InferenceRoute) @Column('uuid') route_id: string;
+  @Column('text') label: string;
+  @Column('text') provider: string;
+  @Column('text', { default: 'chat' }) kind: (typeof MODEL_KINDS)[number];
+  /** The provider's name for it; null = the key. */
+  @Column('text', { nullable: true }) remote_model_id: string | null;
+  @Column('boolean', { default: true }) enabled: boolean;
+  @Column('boolean', { default: false }) deprecated: boolean;
+  @Column('int', { default: 0 }) sort_order: number;
+  @Column('int', { nullable: true }) context_window: number | null;
+  @Column('int', { nullable: true }) max_output_tokens: number | null;
+  @Column('text', { array: true, default: () => "'{}'" }) allowed_efforts: string[];
+  @Column('text', { nullable: true }) cost_tier: (typeof COST_TIERS)[number] | null;
+  @Column('boolean', { default: false }) supports_reasoning: boolean;
+  @Column('boolean', { default: false }) supports_vision: boolean;
+  /** US dollars per million tokens. */
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) input_price_per_1m: string | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) output_price_per_1m: string | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) cached_input_price_per_1m: string | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) cache_write_price_per_1m: string | null;
+  /** Credits per thousand tokens of all kinds, where dollar prices are missing. */
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) fallback_credits_per_1k_tokens: string | null;
+  @Column('jsonb', { nullable: true }) price_tiers: Record<string, unknown> | null;
+  /** Who takes over when this one is disabled. */
+  @ForeignKey(() => ModelCatalogEntry) @Column('uuid', { nullable: true }) replacement_model_id: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What a mode (`trivial`, `normal`, …) stands for. */
+export interface ModePreset {
+  model_key: string;
+  reasoning_effort?: string | null;
+  max_output_tokens?: number | null;
+  thinking_enabled?: boolean | null;
+}
+
+/** The platform's own AI settings: one row. Null defers to the environment's defaults. */
+@Entity('platform_ai_settings')
+@Check('platform_ai_settings_single', 'id = 1')
+export class PlatformAiSettings {
+  @PrimaryColumn('smallint') id: number;
+  @Column('text', { nullable: true }) default_model: string | null;
+  @Column('text', { nullable: true }) default_reasoning_effort: string | null;
+  @Column('text', { nullable: true }) max_reasoning_effort: string | null;
+  @Column('jsonb', { default: () => "'{}'" }) feature_models: Record<string, string>;
+  @Column('boolean', { nullable: true }) thinking_enabled: boolean | null;
+  @Column('boolean', { nullable: true }) compaction_enabled: boolean | null;
+  @Column('numeric', { precision: 4, scale: 3, nullable: true }) compaction_threshold: string | null;
+  @Column('jsonb', { nullable: true }) mode_trivial: ModePreset | null;
+  @Column('jsonb', { nullable: true }) mode_normal: ModePreset | null;
+  @Column('jsonb', { nullable: true }) mode_high_effort: ModePreset | null;
+  @Column('jsonb', { nullable: true }) mode_x_high: ModePreset | null;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What one organization sets about models and runs. Null inherits the platform's value; an empty allowlist allows every model. */
+@Entity('org_ai_settings')
+export class OrgAiSettings {
+  @ForeignKey(() => Organization) @PrimaryColumn('uuid') org_id: string;
+  @Column('text', { nullable: true }) agent_default_model: string | null;
+  @Column('text', { nullable: true }) chat_default_model: string | null;
+  @Column('text', { nullable: true }) intake_classifier_default_model: string | null;
+  @Column('text', { nullable: true }) process_default_model: string | null;
+  @Column('text', { nullable: true }) tool_router_default_model: string | null;
+  @Column('text', { array: true, default: () => "'{}'" }) agent_model_allowlist: string[];
+  @Column('text', { array: true, default: () => "'{}'" }) chat_model_allowlist: string[];
+  @Column('text', { array: true, default: () => "'{}'" }) prompt_model_allowlist: string[];
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) budget_limit_usd: string | null;
+  @Column('boolean', { nullable: true }) compaction_enabled: boolean | null;
+  @Column('numeric', { precision: 4, scale: 3, nullable: true }) compaction_threshold: string | null;
+  @Column('boolean', { nullable: true }) decision_log_enabled: boolean | null;
+  @Column('boolean', { nullable: true }) thinking_enabled: boolean | null;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What one model call used and cost. Written once, with the step it belongs to; never changed. */
+@Entity('inference_receipts')
+@Index('inference_receipts_org', ['org_id', 'created_at'])
+@Index('inference_receipts_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
+@Unique('inference_receipts_step', ['turn_id', 'step_no'])
+export class InferenceReceipt {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('text') feature: string;
+  @Column('uuid', { nullable: true }) chat_id: string | null;
+  @Column('uuid', { nullable: true }) turn_id: string | null;
+  @Column('int', { nullable: true }) step_no: number | null;
+  @Column('uuid', { nullable: true }) agent_id: string | null;
+  @Column('text', { nullable: true }) requested_model: string | null;
+  /** Key of the catalog row that answered. */
+  @Column('text') model_key: string;
+  @Column('text') resolve_reason: string;
+  @Column('uuid') route_id: string;
+  @Column('boolean', { default: false }) byo_key: boolean;
+  @Column('int') input_tokens: number;
+  @Column('int') cached_input_tokens: number;
+  @Column('int') cache_write_tokens: number;
+  @Column('int') output_tokens: number;
+  @Column('int') reasoning_tokens: number;
+  /** Null when the model has no price. */
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) usd_cost: string | null;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) credits: string;
+  @Column('boolean', { default: false }) unpriced: boolean;
+  @Column('int') duration_ms: number;
+  @Column('int', { nullable: true }) first_token_ms: number | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}

@@ -1,0 +1,49 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { User } from '../identity/identity.entities';
+
+/** A tenant. */
+@Entity('organizations')
+@Index('organizations_slug', ['slug'], { unique: true, where: 'deleted_at IS NULL' })
+export class Organization {
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') name: string;
+  @Column('text') slug: string;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { nullable: true }) suspended_at: Date | null;
+  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+@Entity('memberships')
+@Unique('memberships_org_user', ['org_id', 'user_id'])
+@Index('memberships_user', ['user_id'])
+@Check('memberships_role', `role IN ('OWNER', 'ADMIN', 'MEMBER')`)
+export class Membership {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  @ForeignKey(() => User) @Column('uuid') user_id: string;
+  @Column('text') role: 'OWNER' | 'ADMIN' | 'MEMBER';
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** An offer of membership to an address that has no account. At most one is pending per address and organization (see schema-extras). */
+@Entity('invitations')
+@Unique('invitations_token', ['token_hash'])
+@Index('invitations_org', ['org_id', 'state'])
+@Check('invitations_state', `state IN ('pending', 'accepted', 'revoked')`)
+export class Invitation {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  @Column('text') email: string;
+  @Column('text') role: 'OWNER' | 'ADMIN' | 'MEMBER';
+  @Column('bytea') token_hash: Buffer;
+  @Column('text', { default: 'pending' }) state: 'pending' | 'accepted' | 'revoked';
+  @Column('uuid', { nullable: true }) invited_by: string | null;
+  @Column('timestamptz') expires_at: Date;
+  @Column('timestamptz', { nullable: true }) accepted_at: Date | null;
+  @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}

@@ -1,0 +1,88 @@
+import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { DomainError, type Problem } from '@aps/contracts';
+import { isUuid, SLUG } from '@aps/platform/http';
+import { ACCESS, type AccessDeclaration, type ParamSyntax } from './access';
+import { OrgScope } from './org-scope';
+import { PrincipalStore } from './principal.store';
+import type { AuthenticatedRequest, Principal } from './principal';
+
+/** Finds out who makes a request. The gateway reads bearer tokens; what stands behind it reads the gateway's signed token. */
+export abstract class Authenticator {
+  /** @throws DomainError `not_authenticated` and its kin */
+  abstract authenticate(request: AuthenticatedRequest): Promise<Principal>;
+}
+
+const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string; type: string }> = {
+  uuid: { ok: isUuid, msg: 'Input should be a valid UUID', type: 'uuid_parsing' },
+  slug: { ok: (v) => SLUG.test(v) && v.length <= 64, msg: 'Input should be a slug', type: 'value_error' },
+  uuid_or_slug: { ok: (v) => isUuid(v) || (SLUG.test(v) && v.length <= 64), msg: 'Input should be a UUID or a slug', type: 'value_error' },
+  string: { ok: (v) => v.length <= 256 && !v.includes('\0'), msg: 'Input should be a valid string', type: 'value_error' },
+  token: { ok: (v) => /^[A-Za-z0-9_-]{1,256}$/.test(v), msg: 'Input should be a token', type: 'value_error' },
+};
+
+/**
+ * Lets a request in or not, in the documented order: 401, path syntax 422, membership, suspension, role and scope 403. What comes
+ * later (body, existence, entitlements) is decided behind it.
+ *
+ * A handler without a declaration is denied: forgetting one must not open a door.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly authenticator: Authenticator,
+    @Inject(PrincipalStore) private readonly store: PrincipalStore,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (context.getType() !== 'http') return true;
+    const access = this.reflector.get<AccessDeclaration | undefined>(ACCESS, context.getHandler());
+    if (!access) throw new DomainError('insufficient_role', 'This route declares no access.');
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const params = request.params as Record<string, string>;
+    if (access.tier !== 'public') request.principal = await this.authenticator.authenticate(request);
+    checkPath(params, access);
+    if (!request.principal) return true;
+
+    const principal = request.principal;
+    if (access.sessionOnly && principal.via === 'api_token') throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
+    if (access.tier === 'platform_admin' && !principal.isPlatformAdmin) {
+      throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
+    }
+    if (access.tier === 'member' || access.tier === 'admin' || access.tier === 'owner') {
+      request.orgScope = await this.enterOrg(params.org_id, principal, access.tier, request);
+    }
+    checkScope(principal, access, request.method);
+    return true;
+  }
+
+  private async enterOrg(orgId: string, principal: Principal, tier: 'member' | 'admin' | 'owner', request: AuthenticatedRequest): Promise<OrgScope> {
+    const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId.toLowerCase();
+    const membership = pinnedElsewhere ? null : await this.store.membership(orgId.toLowerCase(), principal.userId);
+    // An organization that does not exist is answered the same way: nobody learns which ids are taken.
+    if (!membership) throw new DomainError('not_org_member', 'You are not a member of this organization.');
+    if (membership.suspended && !principal.isPlatformAdmin) throw new DomainError('org_suspended', 'This organization is suspended.');
+    const required = tier === 'owner' ? ['OWNER'] : tier === 'admin' ? ['ADMIN', 'OWNER'] : null;
+    if (required && !required.includes(membership.role)) {
+      throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required } });
+    }
+    return OrgScope.member(orgId.toLowerCase(), principal.userId, membership.role, request);
+  }
+}
+
+function checkPath(params: Record<string, string>, access: AccessDeclaration): void {
+  const problems: Problem[] = [];
+  for (const [name, value] of Object.entries(params)) {
+    const syntax = SYNTAX[access.params?.[name] ?? (name.endsWith('_id') ? 'uuid' : 'string')];
+    if (!syntax.ok(value)) problems.push({ loc: ['path', name], msg: syntax.msg, type: syntax.type });
+  }
+  if (problems.length) throw new DomainError('validation_error', 'The path is not valid.', { problems });
+}
+
+function checkScope({ scopes }: Principal, { area }: AccessDeclaration, method: string): void {
+  if (!scopes || !area) return;
+  const reads = method === 'GET' || method === 'HEAD';
+  if (scopes.has('*') || scopes.has(`${area}:write`) || (reads && scopes.has(`${area}:read`))) return;
+  throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:${reads ? 'read' : 'write'}` } });
+}

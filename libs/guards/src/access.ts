@@ -1,0 +1,61 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
+
+/** Who may call a route. */
+export type Tier = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'platform_admin';
+
+/** Areas of API token scopes: `<area>:read` for GET, `<area>:write` for everything else. */
+export const TOKEN_AREAS = [
+  'agents',
+  'chats',
+  'decisions',
+  'rollouts',
+  'inboxes',
+  'prompts',
+  'processes',
+  'environments',
+  'knowledge',
+  'connections',
+  'members',
+  'projects',
+  'teams',
+  'billing',
+  'settings',
+  'admin',
+] as const;
+export type TokenArea = (typeof TOKEN_AREAS)[number];
+
+/** How a path parameter must look before anything is looked up. */
+export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'string' | 'token';
+
+export interface AccessOptions {
+  /** Syntax of path parameters that differ from the rule: parameters named `*_id` are UUIDs, all others free strings. */
+  params?: Record<string, ParamSyntax>;
+  /** Callers that hold an API token are refused; only a session will do. */
+  sessionOnly?: boolean;
+}
+
+export interface AccessDeclaration extends AccessOptions {
+  tier: Tier;
+  area: TokenArea | null;
+}
+
+export const ACCESS = 'aps:access';
+
+function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
+  const declaration: AccessDeclaration = { tier, area, ...options };
+  return applyDecorators(SetMetadata(ACCESS, declaration), ApiExtension('x-access', { tier, ...(area && { area }) }), ...(tier === 'public' ? [] : [ApiBearerAuth()]));
+}
+
+/** Anyone, without signing in. */
+export const Public = (options: AccessOptions = {}) => access('public', null, options);
+/** Any signed-in user. */
+export const SignedIn = (area: TokenArea | null = null, options: AccessOptions = {}) => access('user', area, options);
+/** Any member of the organization in the path (`:org_id`). */
+export const OrgMember = (area: TokenArea, options: AccessOptions = {}) => access('member', area, options);
+/** ADMIN or OWNER of the organization. */
+export const OrgAdmin = (area: TokenArea, options: AccessOptions = {}) => access('admin', area, options);
+/** OWNER of the organization. */
+export const OrgOwner = (area: TokenArea, options: AccessOptions = {}) => access('owner', area, options);
+/** A platform operator. */
+export const PlatformAdmin = (options: AccessOptions = {}) => access('platform_admin', 'admin', options);

@@ -1,0 +1,41 @@
+import { DynamicModule, Global, Injectable, Module, type Type } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { RequestValidationGuard } from '@aps/platform/http';
+import { RateLimitGuard } from '@aps/platform/rate-limit';
+import { AccessGuard, Authenticator } from './access.guard';
+import { notAuthenticated, PrincipalStore } from './principal.store';
+import type { AuthenticatedRequest, Principal } from './principal';
+
+/** Reads `Authorization: Bearer …`. */
+@Injectable()
+export class BearerAuthenticator extends Authenticator {
+  constructor(private readonly store: PrincipalStore) {
+    super();
+  }
+
+  async authenticate(request: AuthenticatedRequest): Promise<Principal> {
+    const header = request.headers.authorization;
+    const match = header && /^Bearer +([A-Za-z0-9_-]{1,512})$/i.exec(header);
+    if (!match) throw notAuthenticated();
+    return this.store.byToken(match[1]);
+  }
+}
+
+/** The global guards, in their order: access, then rate limit, then body and query. */
+@Global()
+@Module({})
+export class GuardsModule {
+  static forRoot(authenticator: Type<Authenticator> = BearerAuthenticator): DynamicModule {
+    return {
+      module: GuardsModule,
+      providers: [
+        PrincipalStore,
+        { provide: Authenticator, useClass: authenticator },
+        { provide: APP_GUARD, useClass: AccessGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: RequestValidationGuard },
+      ],
+      exports: [PrincipalStore, Authenticator],
+    };
+  }
+}

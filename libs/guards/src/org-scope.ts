@@ -1,0 +1,46 @@
+export const ORG_ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
+export type OrgRole = (typeof ORG_ROLES)[number];
+
+/** Who acts, as audit rows and records of authorship keep it. */
+export interface Actor {
+  kind: 'user' | 'system';
+  /** Null for the system. */
+  userId: string | null;
+  /** Why the system acts; null for users. */
+  reason: string | null;
+}
+
+/**
+ * The tenant that a piece of code works for. Repositories take it as their first argument, so a query without its organization does
+ * not type-check; and since nothing but the guard, a job and {@link OrgScope.system} can make one, it cannot be made from input.
+ */
+export class OrgScope {
+  private constructor(
+    readonly orgId: string,
+    readonly actor: Actor,
+    /** The caller's role; null for the system. */
+    readonly role: OrgRole | null,
+    readonly requestId: string | undefined,
+    readonly traceparent: string | undefined,
+  ) {}
+
+  /** For a member's request. Only the access guard calls this. */
+  static member(orgId: string, userId: string, role: OrgRole, request: { requestId?: string; traceparent?: string } = {}): OrgScope {
+    return new OrgScope(orgId, { kind: 'user', userId, reason: null }, role, request.requestId, request.traceparent);
+  }
+
+  /** For jobs and operators. The reason ends up in the audit log. */
+  static system(orgId: string, reason: string, request: { requestId?: string; traceparent?: string } = {}): OrgScope {
+    return new OrgScope(orgId, { kind: 'system', userId: null, reason }, null, request.requestId, request.traceparent);
+  }
+
+  /** The acting user. Throws for the system: code that needs a person must not run without one. */
+  get userId(): string {
+    if (this.actor.userId === null) throw new Error('This needs a user, but the system acts.');
+    return this.actor.userId;
+  }
+
+  get isAdmin(): boolean {
+    return this.role === 'ADMIN' || this.role === 'OWNER';
+  }
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import { hashToken, parseApiToken } from '@aps/platform/crypto';
+import { Database, statement } from '@aps/platform/database';
+import { TtlCache } from './ttl-cache';
+import type { OrgRole } from './org-scope';
+import type { Principal } from './principal';
+
+/** How long an answer is believed: a revocation holds within this time. */
+const TTL_MS = 1_000;
+const IDLE_DAYS = 7;
+/** Last use is written at most this often, to keep reads free of writes. */
+const TOUCH_S = 300;
+
+const SESSION = statement(`
+  SELECT s.id, s.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin,
+         s.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
+  FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
+  WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND s.last_used_at > now() - interval '${IDLE_DAYS} days'`);
+
+const API_TOKEN = statement(`
+  SELECT t.id, t.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin, t.scope, t.org_id,
+         t.last_used_at IS NULL OR t.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
+  FROM api_tokens t JOIN users u ON u.id = t.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
+  WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())`);
+
+const MEMBERSHIP = statement(`
+  SELECT m.role, o.suspended_at IS NOT NULL AS suspended
+  FROM memberships m JOIN organizations o ON o.id = m.org_id
+  WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL`);
+
+const TOUCH_SESSION = statement('UPDATE sessions SET last_used_at = now() WHERE id = $1');
+const TOUCH_TOKEN = statement('UPDATE api_tokens SET last_used_at = now() WHERE id = $1');
+
+interface CredentialRow {
+  id: string;
+  user_id: string;
+  email: string;
+  name: string;
+  deactivated: boolean;
+  is_admin: boolean;
+  stale: boolean;
+  scope?: string;
+  org_id?: string | null;
+}
+
+export interface Membership {
+  role: OrgRole;
+  suspended: boolean;
+}
+
+/** Looks up who a bearer token belongs to and what they are in an organization, and remembers both for one second. */
+@Injectable()
+export class PrincipalStore {
+  private readonly principals = new TtlCache<string, Principal>(TTL_MS, 20_000);
+  private readonly memberships = new TtlCache<string, Membership | null>(TTL_MS, 50_000);
+
+  constructor(private readonly db: Database) {}
+
+  /**
+   * @throws DomainError `not_authenticated` for an unknown, expired or revoked token; `user_deactivated`
+   */
+  async byToken(token: string): Promise<Principal> {
+    const cached = this.principals.get(token);
+    if (cached) return cached;
+    const isApiToken = token.startsWith('apt_');
+    // The checksum of an API token is in the token itself: a mistyped one never reaches the database.
+    if (isApiToken ? !parseApiToken(token) : !token.startsWith('aps_')) throw notAuthenticated();
+    const [row] = await this.db.query<CredentialRow>(isApiToken ? API_TOKEN : SESSION, [hashToken(token)]);
+    if (!row) throw notAuthenticated();
+    if (row.deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
+    const scopes = row.scope === undefined || row.scope === '*' ? null : new Set(row.scope.split(' '));
+    const principal: Principal = {
+      userId: row.user_id,
+      email: row.email,
+      name: row.name,
+      isPlatformAdmin: row.is_admin,
+      via: isApiToken ? 'api_token' : 'session',
+      credentialId: row.id,
+      scopes,
+      orgPin: row.org_id ?? null,
+    };
+    if (row.stale) void this.db.execute(isApiToken ? TOUCH_TOKEN : TOUCH_SESSION, [row.id]).catch(() => undefined);
+    this.principals.set(token, principal);
+    return principal;
+  }
+
+  /** What a user is in a live organization; null when nothing. */
+  async membership(orgId: string, userId: string): Promise<Membership | null> {
+    const key = `${orgId}:${userId}`;
+    const cached = this.memberships.get(key);
+    if (cached !== undefined) return cached;
+    const [row] = await this.db.query<Membership>(MEMBERSHIP, [orgId, userId]);
+    this.memberships.set(key, row ?? null);
+    return row ?? null;
+  }
+}
+
+export const notAuthenticated = () => new DomainError('not_authenticated', 'Not authenticated');

@@ -1,0 +1,32 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { RequestContext } from '@aps/platform/http';
+import type { OrgScope } from './org-scope';
+
+/** Who makes a request, as the guard found out. */
+export interface Principal {
+  userId: string;
+  email: string;
+  name: string;
+  isPlatformAdmin: boolean;
+  /** How they proved it. */
+  via: 'session' | 'api_token' | 'internal';
+  /** Id of the session or API token; the owner of rate limits and idempotency keys. */
+  credentialId: string;
+  /** What an API token may do; null = everything its user may. */
+  scopes: ReadonlySet<string> | null;
+  /** The only organization that an API token is good for; null = all of its user's. */
+  orgPin: string | null;
+}
+
+/** A request after the access guard. */
+export interface AuthenticatedRequest extends Request, RequestContext {
+  principal?: Principal;
+  orgScope?: OrgScope;
+}
+
+/** The signed-in caller. */
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().principal);
+
+/** The organization that the route is about, with what the caller is in it. First argument of every repository. */
+export const CurrentOrg = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().orgScope);

@@ -1,0 +1,47 @@
+import { Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
+import { ClientProxyFactory, EventPattern, Transport, type ClientProxy, type RedisOptions } from '@nestjs/microservices';
+import type { BroadcastName, Broadcasts } from '@aps/contracts';
+import { redisConfig } from '@aps/platform/redis';
+
+/** Options of Nest's Redis transport, for the client here and for the listening side of an app. */
+export function broadcastTransport(): RedisOptions {
+  const url = new URL(redisConfig.value.url);
+  return {
+    transport: Transport.REDIS,
+    options: {
+      host: url.hostname,
+      port: Number(url.port || 6379),
+      ...(url.username && { username: decodeURIComponent(url.username) }),
+      ...(url.password && { password: decodeURIComponent(url.password) }),
+      ...(url.pathname.length > 1 && { db: Number(url.pathname.slice(1)) }),
+      ...(url.protocol === 'rediss:' && { tls: {} }),
+      retryAttempts: Number.MAX_SAFE_INTEGER,
+      retryDelay: 500,
+    },
+  };
+}
+
+// Channels are shared by whoever shares the Redis, so they carry the stack's prefix.
+const channel = (name: BroadcastName) => `${redisConfig.value.prefix}:${name}`;
+
+/** A controller method with this decorator hears a broadcast, in every replica. */
+export const OnBroadcast = (name: BroadcastName): MethodDecorator => EventPattern(channel(name));
+
+/** Tells something to every replica, best effort: a column holds the truth, so a lost broadcast only costs time. */
+@Injectable()
+export class Broadcaster implements OnApplicationShutdown {
+  private readonly logger = new Logger('Broadcaster');
+  private readonly client: ClientProxy = ClientProxyFactory.create(broadcastTransport());
+
+  send<N extends BroadcastName>(name: N, message: Broadcasts[N]): void {
+    this.client.emit(channel(name), message).subscribe({ error: (error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`) });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
+  }
+}
+
+@Global()
+@Module({ providers: [Broadcaster], exports: [Broadcaster] })
+export class BroadcastModule {}

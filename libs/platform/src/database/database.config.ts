@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { configSection, integer, setting } from '@aps/platform/config';
+
+export const databaseConfig = configSection('database', {
+  url: setting('DATABASE_URL', z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'), 'PostgreSQL connection, postgres://user:password@host:5432/name', {
+    secret: true,
+  }),
+  poolSize: setting('DATABASE_POOL_SIZE', integer(16, 1, 500), 'Connections that one process keeps at most'),
+  statementTimeoutMs: setting('DATABASE_STATEMENT_TIMEOUT_MS', integer(10_000, 100), 'Statements longer than this are cancelled'),
+  lockTimeoutMs: setting('DATABASE_LOCK_TIMEOUT_MS', integer(3_000, 100), 'Waiting for a row lock longer than this fails'),
+});

@@ -1,0 +1,64 @@
+import { DynamicModule, Global, Inject, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { Database } from './database';
+import { databaseConfig } from './database.config';
+
+/** Entities and migrations come from the composition root: this library knows no table of a domain. */
+export interface SchemaSources {
+  entities: DataSourceOptions['entities'];
+  migrations?: DataSourceOptions['migrations'];
+}
+
+/** Builds the data source; also used by the migration tool and the tests. */
+export function createDataSource(sources: SchemaSources, overrides: { url?: string; poolSize?: number; applicationName?: string } = {}): DataSource {
+  const config = databaseConfig.value;
+  return new DataSource({
+    type: 'postgres',
+    url: overrides.url ?? config.url,
+    entities: sources.entities,
+    migrations: sources.migrations,
+    migrationsTableName: 'schema_migrations',
+    applicationName: overrides.applicationName ?? 'aps',
+    poolErrorHandler: (error: Error) => new Logger('Database').warn(`An idle connection failed: ${error.message}`),
+    extra: {
+      max: overrides.poolSize ?? config.poolSize,
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      statement_timeout: config.statementTimeoutMs,
+      lock_timeout: config.lockTimeoutMs,
+      idle_in_transaction_session_timeout: 15_000,
+    },
+  });
+}
+
+@Injectable()
+class DatabaseShutdown implements OnApplicationShutdown {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}
+
+/** Provides {@link Database} (and TypeORM's DataSource) to the whole application. */
+@Global()
+@Module({})
+export class DatabaseModule {
+  static forRoot(sources: SchemaSources, applicationName?: string): DynamicModule {
+    return {
+      module: DatabaseModule,
+      providers: [
+        { provide: DataSource, useFactory: () => createDataSource(sources, { applicationName }).initialize() },
+        {
+          provide: Database,
+          inject: [DataSource],
+          useFactory: (dataSource: DataSource) =>
+            new Database(dataSource, (error) => new Logger('Database').error(`A step after a commit failed: ${(error as Error).message}`)),
+        },
+        DatabaseShutdown,
+      ],
+      exports: [DataSource, Database],
+    };
+  }
+}

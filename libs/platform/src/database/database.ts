@@ -1,0 +1,145 @@
+import type { Pool, PoolClient } from 'pg';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { Statement } from './statement';
+
+/** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
+const RETRYABLE = new Set(['40001', '40P01']);
+const MAX_TRIES = 3;
+
+/**
+ * What services and repositories talk to: the database itself, or a transaction that is open on it. Both have the same face, so a
+ * service that opens a unit of work joins the one it was handed.
+ */
+export interface Db {
+  /** Runs one statement and returns its rows, with the columns' own (snake_case) names. */
+  query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]>;
+  /** Runs one statement and returns the number of rows it touched. */
+  execute(sql: Statement | string, values?: unknown[]): Promise<number>;
+  /**
+   * Opens a unit of work, or joins the one that is open. Serialization failures and deadlocks run it again, at most three times
+   * in all, so `fn` must have no effect outside the database; those belong into {@link Tx.afterCommit}.
+   */
+  transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** TypeORM's view of the same connection, for what is not on a hot path. */
+  readonly manager: EntityManager;
+}
+
+/** An open transaction. */
+export interface Tx extends Db {
+  /** Runs `fn` once the outermost transaction has committed; never when it rolls back. Its failure is reported, not thrown. */
+  afterCommit(fn: () => void | Promise<void>): void;
+}
+
+const toQuery = (sql: Statement | string, values?: unknown[]) => (typeof sql === 'string' ? { text: sql, values } : { name: sql.name, text: sql.text, values });
+
+class OpenTransaction implements Tx {
+  readonly commitHooks: (() => void | Promise<void>)[] = [];
+
+  constructor(
+    private readonly client: PoolClient,
+    private readonly runner: QueryRunner,
+  ) {}
+
+  get manager(): EntityManager {
+    return this.runner.manager;
+  }
+
+  async query<R>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
+    return (await this.client.query(toQuery(sql, values))).rows as R[];
+  }
+
+  async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
+    return (await this.client.query(toQuery(sql, values))).rowCount ?? 0;
+  }
+
+  transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    return fn(this);
+  }
+
+  afterCommit(fn: () => void | Promise<void>): void {
+    this.commitHooks.push(fn);
+  }
+}
+
+/** The process's connection to PostgreSQL. */
+export class Database implements Db {
+  private readonly pool: Pool;
+
+  constructor(
+    readonly dataSource: DataSource,
+    private readonly onHookError: (error: unknown) => void = () => undefined,
+  ) {
+    // TypeORM keeps the pool behind its driver; statements on hot paths go to it directly, prepared, without the query runner's
+    // bookkeeping, which costs more than a one-row read.
+    this.pool = (dataSource.driver as unknown as { master: Pool }).master;
+  }
+
+  get manager(): EntityManager {
+    return this.dataSource.manager;
+  }
+
+  /** Connections in use, idle and waited for; for metrics. */
+  poolStats(): { total: number; idle: number; waiting: number } {
+    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  }
+
+  async query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
+    return (await this.pool.query(toQuery(sql, values))).rows as R[];
+  }
+
+  async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
+    return (await this.pool.query(toQuery(sql, values))).rowCount ?? 0;
+  }
+
+  async transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.runOnce(fn);
+      } catch (error) {
+        if (attempt >= MAX_TRIES || !RETRYABLE.has((error as { code?: string }).code ?? '')) throw error;
+      }
+    }
+  }
+
+  private async runOnce<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    let tx: OpenTransaction;
+    let result: T;
+    try {
+      const client = (await runner.connect()) as PoolClient;
+      tx = new OpenTransaction(client, runner);
+      await runner.startTransaction();
+      result = await fn(tx);
+      await runner.commitTransaction();
+    } catch (error) {
+      // The connection itself may be what broke; then there is nothing left to roll back.
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release().catch(() => undefined);
+    }
+    for (const hook of tx.commitHooks) {
+      try {
+        await hook();
+      } catch (error) {
+        this.onHookError(error);
+      }
+    }
+    return result;
+  }
+}
+
+/** True for a unique violation, of the named constraint or index when one is given. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const e = error as { code?: string; constraint?: string; driverError?: { code?: string; constraint?: string } };
+  const source = e?.driverError ?? e;
+  return source?.code === '23505' && (constraint === undefined || source.constraint === constraint);
+}
+
+/**
+ * Serializes everything that takes the same key until the transaction ends, e.g. counting rows against a cap before an insert.
+ * Transaction-scoped on purpose: a session lock would outlive a crash inside a pooled connection.
+ */
+export async function advisoryLock(tx: Tx, key: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
+}

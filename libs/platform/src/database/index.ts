@@ -1,0 +1,4 @@
+export * from './database';
+export * from './database.config';
+export * from './database.module';
+export * from './statement';

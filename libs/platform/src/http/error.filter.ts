@@ -1,0 +1,121 @@
+import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import { DomainError, ERROR_STATUS, type ErrorCode, type Problem } from '@aps/contracts';
+import type { Request, Response } from 'express';
+import type { RequestContext } from './request-context';
+
+/** Body of every 422. */
+interface ValidationBody {
+  detail: Problem[];
+  code: ErrorCode;
+  request_id: string;
+  context?: Record<string, unknown>;
+}
+
+/** Body of every other error. */
+interface ErrorBody {
+  detail: string;
+  code: ErrorCode;
+  request_id: string;
+  context?: Record<string, unknown>;
+}
+
+/** What PostgreSQL says when input, not code, is at fault: the request gets a 4xx, never a 500. */
+function fromDatabase(error: unknown): DomainError | undefined {
+  const source = ((error as { driverError?: unknown }).driverError ?? error) as { code?: string };
+  switch (source.code) {
+    case '22021': // character not in repertoire
+    case '22P05': // untranslatable character
+    case '22P02': // invalid text representation
+    case '22001': // string too long
+    case '22003': // number out of range
+    case '22008': // datetime out of range
+      return new DomainError('validation_error', 'A value of the request cannot be stored.', {
+        problems: [{ loc: ['body'], msg: 'A value cannot be stored', type: 'value_error' }],
+        cause: error,
+      });
+    case '23505':
+      return new DomainError('conflict', 'Something with these values exists already.', { cause: error });
+    case '23503':
+      return new DomainError('conflict', 'Something that this refers to has just changed. Try again.', { cause: error });
+    case '40001':
+    case '40P01':
+    case '55P03': // lock not available
+      return new DomainError('conflict', 'Someone else is changing the same thing. Try again.', { cause: error, retryAfterS: 1 });
+    case '57014': // statement timeout
+    case '57P01': // admin shutdown
+    case '57P03': // starting up
+    case '53300': // too many connections
+    case '08006':
+    case '08001':
+    case 'ECONNREFUSED':
+    case 'ECONNRESET':
+      return new DomainError('service_unavailable', 'The database cannot answer right now. Try again.', { cause: error, retryAfterS: 2 });
+    default:
+      if (/timeout exceeded when trying to connect|Connection terminated/.test((error as Error)?.message ?? ''))
+        return new DomainError('service_unavailable', 'The database cannot answer right now. Try again.', { cause: error, retryAfterS: 2 });
+      return undefined;
+  }
+}
+
+const BY_STATUS: Record<number, ErrorCode> = {
+  400: 'bad_request',
+  401: 'not_authenticated',
+  403: 'insufficient_role',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  429: 'rate_limited',
+  503: 'service_unavailable',
+};
+
+/** Turns whatever was thrown into the error that the caller gets. `unexpected` ones are a fault of ours and belong in the log. */
+export function toDomainError(error: unknown): { error: DomainError; unexpected: boolean } {
+  if (error instanceof DomainError) return { error, unexpected: false };
+  const database = fromDatabase(error);
+  if (database) return { error: database, unexpected: database.code === 'service_unavailable' };
+  const status = error instanceof HttpException ? error.getStatus() : ((error as { status?: number })?.status ?? 500);
+  const code = BY_STATUS[status];
+  if (code && status < 500) {
+    const detail = status === 404 ? 'There is nothing at this address.' : error instanceof HttpException ? error.message : 'The request cannot be read.';
+    return { error: new DomainError(code, detail), unexpected: false };
+  }
+  return { error: new DomainError('internal_error', 'Something went wrong on our side.', { cause: error }), unexpected: true };
+}
+
+/** The documented body of an error. */
+export function errorBody(error: DomainError, requestId: string): ErrorBody | ValidationBody {
+  const rest = { code: error.code, request_id: requestId, ...(error.context && { context: error.context }) };
+  if (ERROR_STATUS[error.code] !== 422) return { detail: error.detail, ...rest };
+  const problems = error.problems ?? [{ loc: ['body'], msg: error.detail, type: `semantic.${error.code}` }];
+  return { detail: problems, ...rest };
+}
+
+/** Writes an error to a response; used by the filter and by what answers outside of Nest (proxy, not found). */
+export function sendError(error: unknown, request: Request & Partial<RequestContext>, response: Response, logger?: Logger): void {
+  const { error: known, unexpected } = toDomainError(error);
+  const requestId = request.requestId ?? '';
+  if (unexpected) {
+    const cause = (known.cause ?? error) as Error;
+    logger?.error({ msg: 'Request failed', request_id: requestId, method: request.method, route: request.route as unknown, error: cause?.stack ?? String(cause) });
+  }
+  if (response.headersSent) {
+    // Too late for a status: cut the connection, so that the client cannot take half an answer for a whole one.
+    response.destroy();
+    return;
+  }
+  if (known.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (known.retryAfterS !== undefined) response.setHeader('Retry-After', String(known.retryAfterS));
+  response.status(known.status).json(errorBody(known, requestId));
+}
+
+/** Answers every error that a handler, guard or interceptor throws. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Http');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    if (host.getType() !== 'http') throw error;
+    const http = host.switchToHttp();
+    sendError(error, http.getRequest(), http.getResponse(), this.logger);
+  }
+}

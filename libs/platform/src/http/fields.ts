@@ -1,0 +1,275 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Expose, Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+  type ValidationOptions,
+} from 'class-validator';
+
+/**
+ * The fields of the wire contract. One decorator says what a field is; validation, conversion and the OpenAPI schema follow from it,
+ * so the three cannot drift apart.
+ */
+export interface FieldOptions {
+  description?: string;
+  example?: unknown;
+  /** The key may be absent. */
+  optional?: boolean;
+  /** An explicit null is allowed. */
+  nullable?: boolean;
+  default?: unknown;
+  deprecated?: boolean;
+}
+
+/** How a query string's text is read before it is validated. */
+export type QueryKind = 'string' | 'int' | 'number' | 'bool' | 'list';
+
+const QUERY_KINDS = Symbol('queryKinds');
+
+/** The query kinds of a DTO's fields, by property name. */
+export function queryKindsOf(dto: object): Record<string, QueryKind> {
+  return (Reflect.getMetadata(QUERY_KINDS, dto) as Record<string, QueryKind> | undefined) ?? {};
+}
+
+const message = (type: string, text: string): ValidationOptions => ({ message: text, context: { type } });
+const each = (options: ValidationOptions): ValidationOptions => ({ ...options, each: true });
+
+function field(kind: QueryKind, options: FieldOptions, schema: ApiPropertyOptions, validators: PropertyDecorator[]): PropertyDecorator {
+  const api = {
+    ...schema,
+    required: !options.optional,
+    ...(options.nullable && { nullable: true }),
+    ...(options.description && { description: options.description }),
+    ...(options.example !== undefined && { example: options.example }),
+    ...(options.default !== undefined && { default: options.default }),
+    ...(options.deprecated && { deprecated: true }),
+  } as ApiPropertyOptions;
+  const presence = ValidateIf((_, value: unknown) => !(value === undefined && options.optional) && !(value === null && options.nullable));
+  return applyDecorators(ApiProperty(api), Expose(), presence, ...validators, (target: object, key: string | symbol) => {
+    const kinds = { ...queryKindsOf(target.constructor), [key as string]: kind };
+    Reflect.defineMetadata(QUERY_KINDS, kinds, target.constructor);
+  });
+}
+
+export interface StringOptions extends FieldOptions {
+  min?: number;
+  max?: number;
+  pattern?: RegExp;
+  /** Said when the pattern does not match. */
+  patternMessage?: string;
+  format?: string;
+}
+
+function stringValidators(o: StringOptions, wrap: (v: ValidationOptions) => ValidationOptions): PropertyDecorator[] {
+  const validators = [IsString(wrap(message('string_type', 'Input should be a valid string')))];
+  if (o.min !== undefined) validators.push(MinLength(o.min, wrap(message('string_too_short', `String should have at least ${o.min} character${o.min === 1 ? '' : 's'}`))));
+  if (o.max !== undefined) validators.push(MaxLength(o.max, wrap(message('string_too_long', `String should have at most ${o.max} characters`))));
+  if (o.pattern) validators.push(Matches(o.pattern, wrap(message('value_error', o.patternMessage ?? `String should match ${o.pattern.source}`))));
+  return validators;
+}
+
+const stringSchema = (o: StringOptions) => ({
+  type: 'string' as const,
+  ...(o.min !== undefined && { minLength: o.min }),
+  ...(o.max !== undefined && { maxLength: o.max }),
+  ...(o.pattern && { pattern: o.pattern.source }),
+  ...(o.format && { format: o.format }),
+});
+
+const one = (v: ValidationOptions) => v;
+
+export function StringField(o: StringOptions = {}): PropertyDecorator {
+  return field('string', o, stringSchema(o), stringValidators(o, one));
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** True for a UUID of any version. */
+export const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value);
+
+const uuidValidators = (wrap: (v: ValidationOptions) => ValidationOptions): PropertyDecorator[] => [
+  Matches(UUID, wrap(message('uuid_parsing', 'Input should be a valid UUID'))),
+];
+
+export function UuidField(o: FieldOptions = {}): PropertyDecorator {
+  return field('string', o, { type: 'string', format: 'uuid' }, uuidValidators(one));
+}
+
+/** Lower-case kebab slug, at most 64 characters. */
+export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+export function SlugField(o: FieldOptions = {}): PropertyDecorator {
+  return StringField({ ...o, min: 1, max: 64, pattern: SLUG, patternMessage: 'Slug should be lower-case letters and digits joined by single hyphens' });
+}
+
+// Deliberately loose: the only proof of an address is a mail that arrives. Refuses what cannot be delivered or would break a header.
+const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;
+
+/** An email address, at most 254 characters, trimmed; case is kept (addresses compare case-insensitively in the database). */
+export function EmailField(o: FieldOptions = {}): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value)),
+    field('string', o, { type: 'string', format: 'email', maxLength: 254 }, [
+      IsString(message('string_type', 'Input should be a valid string')),
+      MaxLength(254, message('string_too_long', 'String should have at most 254 characters')),
+      Matches(EMAIL, message('value_error', 'Input should be a valid email address')),
+    ]),
+  );
+}
+
+export interface NumberOptions extends FieldOptions {
+  min?: number;
+  max?: number;
+}
+
+const bounds = (o: NumberOptions): PropertyDecorator[] => [
+  ...(o.min !== undefined ? [Min(o.min, message('greater_than_equal', `Input should be greater than or equal to ${o.min}`))] : []),
+  ...(o.max !== undefined ? [Max(o.max, message('less_than_equal', `Input should be less than or equal to ${o.max}`))] : []),
+];
+const boundsSchema = (o: NumberOptions) => ({ ...(o.min !== undefined && { minimum: o.min }), ...(o.max !== undefined && { maximum: o.max }) });
+
+/** A whole number. Without bounds of its own it must fit a PostgreSQL `integer`. */
+export function IntField(options: NumberOptions = {}): PropertyDecorator {
+  const o = { ...options, min: options.min ?? -2_147_483_648, max: options.max ?? 2_147_483_647 };
+  return field('int', o, { type: 'integer', ...boundsSchema(options) }, [IsInt(message('int_parsing', 'Input should be a valid integer')), ...bounds(o)]);
+}
+
+export function NumberField(o: NumberOptions = {}): PropertyDecorator {
+  return field('number', o, { type: 'number', ...boundsSchema(o) }, [
+    IsNumber({ allowNaN: false, allowInfinity: false }, message('float_parsing', 'Input should be a valid number')),
+    ...bounds(o),
+  ]);
+}
+
+export function BooleanField(o: FieldOptions = {}): PropertyDecorator {
+  return field('bool', o, { type: 'boolean' }, [IsBoolean(message('bool_parsing', 'Input should be a valid boolean'))]);
+}
+
+export interface EnumOptions extends FieldOptions {
+  /** Name of the shared schema component. */
+  name?: string;
+}
+
+const listed = (values: readonly string[]) => values.map((v) => `'${v}'`).join(', ');
+
+export function EnumField(values: readonly string[], o: EnumOptions = {}): PropertyDecorator {
+  return field('string', o, { enum: [...values], ...(o.name && { enumName: o.name }) } as ApiPropertyOptions, [
+    IsIn([...values], message('enum', `Input should be ${listed(values)}`)),
+  ]);
+}
+
+const DECIMAL = /^[+-]?\d{1,14}(\.\d{1,6})?$/;
+
+/** A decimal, number or string on the way in, always a string within: at most 14 digits before and 6 after the point. */
+export function DecimalField(o: FieldOptions & { positive?: boolean; min?: number } = {}): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value)),
+    field('string', o, { oneOf: [{ type: 'number' }, { type: 'string', pattern: DECIMAL.source }] } as ApiPropertyOptions, [
+      Matches(DECIMAL, message('decimal_parsing', 'Input should be a decimal with at most 6 digits after the point')),
+      ...(o.positive || o.min !== undefined
+        ? [
+            ValidateBy(
+              { name: 'decimalMin', validator: { validate: (v: unknown) => typeof v === 'string' && (o.positive ? Number(v) > 0 : Number(v) >= (o.min ?? 0)) } },
+              message('greater_than_equal', o.positive ? 'Input should be greater than 0' : `Input should be greater than or equal to ${o.min}`),
+            ),
+          ]
+        : []),
+    ]),
+  );
+}
+
+/** A decimal in an answer: always a string, so that no client loses digits. */
+export function DecimalString(o: FieldOptions = {}): PropertyDecorator {
+  return StringField({ ...o, format: 'decimal' });
+}
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
+  return field('string', o, { type: 'string', format: 'date-time' }, [
+    ValidateBy(
+      { name: 'isRfc3339', validator: { validate: (v: unknown) => typeof v === 'string' && RFC3339.test(v) && !Number.isNaN(Date.parse(v)) } },
+      message('datetime_parsing', 'Input should be an RFC 3339 date and time'),
+    ),
+  ]);
+}
+
+/** A JSON object whose keys are the caller's. */
+export function ObjectField(o: FieldOptions = {}): PropertyDecorator {
+  return field('string', o, { type: 'object', additionalProperties: true }, [IsObject(message('dict_type', 'Input should be a valid object'))]);
+}
+
+type Ctor = new () => object;
+
+/** An object of a declared shape. */
+export function NestedField(type: () => Ctor, o: FieldOptions = {}): PropertyDecorator {
+  return applyDecorators(
+    Type(type),
+    field('string', o, { type } as unknown as ApiPropertyOptions, [
+      IsObject(message('dict_type', 'Input should be a valid object')),
+      ValidateNested(message('dict_type', 'Input should be a valid object')),
+    ]),
+  );
+}
+
+export interface ListOptions extends FieldOptions {
+  max?: number;
+  min?: number;
+  /** Bounds of each element, for lists of strings. */
+  item?: StringOptions;
+  /** Refuse elements that repeat. */
+  unique?: boolean;
+}
+
+/** A list of strings, UUIDs, enum values or declared objects. */
+export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] | (() => Ctor), o: ListOptions = {}): PropertyDecorator {
+  const validators: PropertyDecorator[] = [IsArray(message('list_type', 'Input should be a valid list'))];
+  if (o.max !== undefined) validators.push(ArrayMaxSize(o.max, message('too_long', `List should have at most ${o.max} items`)));
+  if (o.min !== undefined) validators.push(ArrayMinSize(o.min, message('too_short', `List should have at least ${o.min} item${o.min === 1 ? '' : 's'}`)));
+  if (o.unique) {
+    validators.push(
+      ValidateBy({ name: 'uniqueItems', validator: { validate: (v: unknown) => !Array.isArray(v) || new Set(v).size === v.length } }, message('value_error', 'Items should not repeat')),
+    );
+  }
+  const sizes = { ...(o.max !== undefined && { maxItems: o.max }), ...(o.min !== undefined && { minItems: o.min }) };
+  if (of === 'string') {
+    return field('list', o, { type: 'array', items: stringSchema(o.item ?? {}), ...sizes }, [...validators, ...stringValidators(o.item ?? {}, each)]);
+  }
+  if (of === 'uuid') {
+    return field('list', o, { type: 'array', items: { type: 'string', format: 'uuid' }, ...sizes }, [...validators, ...uuidValidators(each)]);
+  }
+  if (of === 'object') {
+    return field('list', o, { type: 'array', items: { type: 'object', additionalProperties: true }, ...sizes }, [
+      ...validators,
+      IsObject(each(message('dict_type', 'Input should be a valid object'))),
+    ]);
+  }
+  if (typeof of === 'function') {
+    return applyDecorators(
+      Type(of),
+      field('list', o, { type: of, isArray: true, ...sizes } as unknown as ApiPropertyOptions, [
+        ...validators,
+        ValidateNested(each(message('dict_type', 'Input should be a valid object'))),
+      ]),
+    );
+  }
+  return field('list', o, { type: 'array', items: { type: 'string', enum: [...of] }, ...sizes }, [
+    ...validators,
+    IsIn([...of], each(message('enum', `Input should be ${listed(of)}`))),
+  ]);
+}

@@ -1,0 +1,50 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { durationHistogram } from '@aps/platform/observability';
+import type { Request, Response } from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import { jsonBody } from './body';
+import { ErrorFilter } from './error.filter';
+import { httpConfig } from './http.config';
+import { requestContext } from './request-context';
+
+const duration = durationHistogram('http_request_duration_seconds', 'Time from a request to the end of its answer', ['method', 'route', 'status']);
+
+/** Paths whose bodies are not ours to parse: they are streamed on as they are. */
+export type RawBodyPaths = readonly string[];
+
+/**
+ * The edge of an HTTP application: request ids, security headers, body limits, one error shape.
+ *
+ * @param rawPaths prefixes that a proxy streams through untouched
+ */
+export function configureHttpApp(app: NestExpressApplication, logger: Logger, rawPaths: RawBodyPaths = []): void {
+  const { trustProxy, corsOrigins } = httpConfig.value;
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  if (trustProxy > 0) app.set('trust proxy', trustProxy);
+  app.use(requestContext(logger, duration));
+  app.use(
+    helmet({
+      // The API answers JSON only; the documentation page sets its own policy.
+      contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
+      frameguard: { action: 'deny' },
+      strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: true },
+    }),
+  );
+  if (corsOrigins.length) {
+    app.enableCors({
+      origin: corsOrigins,
+      exposedHeaders: ['X-Request-Id', 'Idempotency-Replayed', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+      maxAge: 600,
+    });
+  }
+  const parse = jsonBody();
+  app.use((req: Request, res: Response, next: () => void) => (rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next)));
+  app.useGlobalFilters(new ErrorFilter());
+  const server = app.getHttpServer() as import('node:http').Server;
+  server.requestTimeout = 30_000;
+  server.headersTimeout = 10_000;
+  server.keepAliveTimeout = 65_000;
+}

@@ -1,0 +1,73 @@
+import http from 'node:http';
+import { DomainError } from '@aps/contracts';
+import type { Request, Response } from 'express';
+import type { RequestContext } from './request-context';
+import { sendError } from './error.filter';
+
+/** Headers that belong to one connection, not to the message. */
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect']);
+/** Ours, between the services. From outside they are lies, so they are dropped. */
+const INTERNAL_PREFIX = 'x-aps-';
+
+export interface ProxyTarget {
+  /** Base URL of the service behind, e.g. `http://admin-api:3000`. */
+  baseUrl: string;
+  /** How long the service may take to begin its answer, milliseconds. */
+  timeoutMs: number;
+}
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+
+/**
+ * Streams a request to a service behind the gateway and its answer back, bodies untouched.
+ *
+ * An unreachable service answers 502, a slow one 504, both in our error shape.
+ *
+ * @param headers added to the request, e.g. the signed internal token
+ */
+export function proxyRequest(request: Request & RequestContext, response: Response, target: ProxyTarget, headers: Record<string, string>): Promise<void> {
+  const url = new URL(request.originalUrl, target.baseUrl);
+  const outgoing: http.OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith(INTERNAL_PREFIX)) outgoing[name] = value;
+  }
+  // The proof of identity stops here: what stands behind trusts our signature, not the caller's token.
+  delete outgoing.authorization;
+  delete outgoing.cookie;
+  Object.assign(outgoing, headers, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
+
+  return new Promise((resolve) => {
+    let timedOut = false;
+    const upstream = http.request(url, { method: request.method, headers: outgoing, agent });
+    const timer = setTimeout(() => {
+      timedOut = true;
+      upstream.destroy(new Error('time-out'));
+    }, target.timeoutMs);
+    upstream.on('response', (answer) => {
+      clearTimeout(timer);
+      const back: http.OutgoingHttpHeaders = {};
+      for (const [name, value] of Object.entries(answer.headers)) if (!HOP_BY_HOP.has(name)) back[name] = value;
+      response.writeHead(answer.statusCode ?? 502, back);
+      answer.pipe(response);
+      // Cut in the middle: the client must not take half an answer for a whole one.
+      answer.on('error', () => response.destroy());
+      answer.on('aborted', () => response.destroy());
+      response.on('close', () => {
+        answer.destroy();
+        resolve();
+      });
+    });
+    upstream.on('error', () => {
+      clearTimeout(timer);
+      if (!response.destroyed) {
+        const error = timedOut
+          ? new DomainError('upstream_timeout', 'The service behind this address did not answer in time.')
+          : new DomainError('upstream_unavailable', 'The service behind this address cannot be reached.');
+        sendError(error, request, response);
+      }
+      resolve();
+    });
+    request.on('aborted', () => upstream.destroy());
+    request.pipe(upstream);
+  });
+}

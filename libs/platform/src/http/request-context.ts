@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Histogram } from 'prom-client';
+
+/** What the edge notes on a request. */
+export interface RequestContext {
+  /** Given by the caller in `X-Request-Id`, or made here; answered in the same header and in every error. */
+  requestId: string;
+  /** W3C trace context, as received. */
+  traceparent?: string;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The path template of a handled request, e.g. `/api/orgs/:org_id`; never the URL itself, which may carry a credential. */
+export function routeOf(request: Request): string {
+  const route = request.route as { path?: string } | undefined;
+  return route?.path ?? 'unmatched';
+}
+
+/** Gives each request its id and, when it is over, one log line and one measurement. */
+export function requestContext(logger: Logger, duration: Histogram<'method' | 'route' | 'status'>): RequestHandler {
+  return (req: Request & Partial<RequestContext>, res: Response, next: NextFunction) => {
+    const started = process.hrtime.bigint();
+    const given = req.headers['x-request-id'];
+    req.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    const trace = req.headers.traceparent;
+    if (typeof trace === 'string' && TRACEPARENT.test(trace)) req.traceparent = trace;
+    res.setHeader('X-Request-Id', req.requestId);
+    res.once('close', () => {
+      const ms = Number(process.hrtime.bigint() - started) / 1e6;
+      const route = routeOf(req);
+      duration.observe({ method: req.method, route, status: String(res.statusCode) }, ms / 1000);
+      const level = res.statusCode >= 500 ? 'error' : 'info';
+      logger[level]({ request_id: req.requestId, method: req.method, route, status: res.statusCode, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
+    });
+    next();
+  };
+}

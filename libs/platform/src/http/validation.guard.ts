@@ -1,0 +1,129 @@
+import { CanActivate, ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+import { DomainError, type Problem } from '@aps/contracts';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import type { Request } from 'express';
+import { queryKindsOf, type QueryKind } from './fields';
+
+interface Inputs {
+  body?: Type<object>;
+  query?: Type<object>;
+}
+
+/** The DTO classes that a handler takes as its whole body and its whole query. */
+export function inputsOf(controller: Type<unknown>, method: string): Inputs {
+  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number; data?: unknown }>;
+  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, method) ?? []) as Type<object>[];
+  const inputs: Inputs = {};
+  for (const [key, { index, data }] of Object.entries(args)) {
+    const kind = Number(key.split(':')[0]) as RouteParamtypes;
+    const type = types[index];
+    if (data !== undefined || !type || (type as unknown) === Object) continue;
+    if (kind === RouteParamtypes.BODY) inputs.body = type;
+    if (kind === RouteParamtypes.QUERY) inputs.query = type;
+  }
+  return inputs;
+}
+
+// eslint-disable-next-line no-control-regex
+const NUL = /\u0000/;
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair, so neither may enter. */
+function findUnstorable(value: unknown, loc: (string | number)[], problems: Problem[]): void {
+  if (typeof value === 'string') {
+    if (NUL.test(value)) problems.push({ loc, msg: 'String should not contain NUL characters', type: 'value_error' });
+    else if (!value.isWellFormed()) problems.push({ loc, msg: 'String should be valid Unicode', type: 'value_error' });
+  } else if (Array.isArray(value)) {
+    value.forEach((v, i) => findUnstorable(v, [...loc, i], problems));
+  } else if (value && typeof value === 'object') {
+    for (const [k, v] of Object.entries(value)) {
+      findUnstorable(k, loc, problems);
+      findUnstorable(v, [...loc, k], problems);
+    }
+  }
+}
+
+/** Reads one query value as its field's kind; text that does not parse stays text, and the validator then says what is wrong. */
+function coerce(raw: unknown, kind: QueryKind | undefined): unknown {
+  if (kind === 'list') return raw === '' ? [] : Array.isArray(raw) ? raw : [raw];
+  const value = Array.isArray(raw) ? (raw.at(-1) as unknown) : raw;
+  if (typeof value !== 'string') return value;
+  if (kind === 'int' && /^[+-]?\d{1,15}$/.test(value)) return Number(value);
+  if (kind === 'number' && value.trim() !== '' && Number.isFinite(Number(value))) return Number(value);
+  if (kind === 'bool') return /^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : value;
+  return value;
+}
+
+const SHAPE_TYPES = /_(type|parsing)$/;
+
+/** class-validator's tree as the flat list that a 422 carries. Input values are never echoed. */
+function flatten(errors: ValidationError[], loc: (string | number)[], problems: Problem[]): void {
+  for (const error of errors) {
+    const key = Array.isArray(error.target) || /^\d+$/.test(error.property) ? Number(error.property) : error.property;
+    const here = [...loc, key];
+    if (error.children?.length) flatten(error.children, here, problems);
+    if (!error.constraints) continue;
+    if (error.value === undefined) {
+      problems.push({ loc: here, msg: 'Field required', type: 'missing' });
+      continue;
+    }
+    const found = Object.entries(error.constraints).map(([name, msg]) => ({
+      loc: here,
+      msg,
+      type: (error.contexts?.[name] as { type?: string } | undefined)?.type ?? 'value_error',
+    }));
+    // A value of the wrong type also breaks every bound on that type; saying so once is enough.
+    const shape = found.find((p) => SHAPE_TYPES.test(p.type));
+    if (error.children?.length && shape) continue;
+    problems.push(...(shape ? [shape] : found));
+  }
+}
+
+function check(dto: Type<object>, raw: Record<string, unknown>, place: 'body' | 'query', problems: Problem[]): object {
+  const instance = plainToInstance(dto, raw, { excludeExtraneousValues: true, exposeUnsetFields: false, exposeDefaultValues: true });
+  flatten(validateSync(instance, { forbidUnknownValues: false }), [place], problems);
+  return instance;
+}
+
+/**
+ * Checks body and query of a request against the handler's DTO classes and replaces them by instances.
+ *
+ * A guard and not a pipe, because pipes run one by one and the first failing one hides the rest: a 422 lists every problem of
+ * the request at once. It runs after the access guard, so nobody learns about a body's shape before being let in.
+ */
+@Injectable()
+export class RequestValidationGuard implements CanActivate {
+  private readonly inputs = new WeakMap<object, Inputs>();
+
+  canActivate(context: ExecutionContext): boolean {
+    if (context.getType() !== 'http') return true;
+    const handler = context.getHandler();
+    let inputs = this.inputs.get(handler);
+    if (!inputs) this.inputs.set(handler, (inputs = inputsOf(context.getClass(), handler.name)));
+    if (!inputs.body && !inputs.query) return true;
+
+    const request = context.switchToHttp().getRequest<Request & { bodyProblem?: Problem }>();
+    const problems: Problem[] = [];
+    if (inputs.query) {
+      const kinds = queryKindsOf(inputs.query);
+      const raw: Record<string, unknown> = {};
+      for (const [key, value] of Object.entries(request.query)) raw[key] = coerce(value, kinds[key]);
+      findUnstorable(raw, ['query'], problems);
+      // Express makes `query` a getter; the instance takes its place for the handler.
+      Object.defineProperty(request, 'query', { value: check(inputs.query, raw, 'query', problems), configurable: true });
+    }
+    if (inputs.body) {
+      const body: unknown = request.body ?? {};
+      if (request.bodyProblem) problems.push(request.bodyProblem);
+      else if (typeof body !== 'object' || Array.isArray(body)) problems.push({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' });
+      else {
+        findUnstorable(body, ['body'], problems);
+        request.body = check(inputs.body, body as Record<string, unknown>, 'body', problems);
+      }
+    }
+    if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+    return true;
+  }
+}

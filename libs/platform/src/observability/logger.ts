@@ -1,0 +1,59 @@
+import type { LoggerService } from '@nestjs/common';
+import { configSection, setting } from '@aps/platform/config';
+import { pino, stdSerializers, type Logger } from 'pino';
+import { z } from 'zod';
+
+export const logConfig = configSection('log', {
+  level: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'), 'Least severe level that is logged'),
+});
+
+/**
+ * The process's logger: JSON lines on stdout, written asynchronously.
+ *
+ * Redaction is the second line of defence; the first is that callers log ids and counts, never bodies, prompts or mail.
+ */
+export function createLogger(app: string): Logger {
+  return pino({
+    level: logConfig.value.level,
+    base: { app, pid: process.pid },
+    messageKey: 'msg',
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    redact: {
+      paths: ['authorization', 'password', 'token', 'api_key', 'secret', 'headers', '*.authorization', '*.password', '*.token', '*.api_key', '*.secret', '*.headers'],
+      censor: '[redacted]',
+    },
+    serializers: { err: stdSerializers.err, error: (e: unknown) => (e instanceof Error ? stdSerializers.err(e) : e) },
+  });
+}
+
+/** Lets Nest's own `Logger` (and everything that uses it) write through pino. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('info', message, rest);
+  }
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  private write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
+    const context = rest.length && typeof rest.at(-1) === 'string' ? (rest.at(-1) as string) : undefined;
+    const stack = rest.find((r): r is string => typeof r === 'string' && r.includes('\n'));
+    const fields = message instanceof Error ? { err: message } : typeof message === 'object' && message !== null ? { ...message } : {};
+    const text = typeof message === 'string' ? message : undefined;
+    this.logger[level]({ ...fields, ...(context && context !== stack && { context }), ...(stack && { stack }) }, text);
+  }
+}

@@ -1,0 +1,38 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The process's metrics, served on `/metrics` of the internal port. */
+export const metrics = new Registry();
+
+let started = false;
+/** Node's own figures (event loop lag, heap, GC). Called once at boot. */
+export function collectProcessMetrics(): void {
+  if (started) return;
+  started = true;
+  collectDefaultMetrics({ register: metrics });
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** A histogram of durations in seconds. */
+export function durationHistogram<L extends string>(name: string, help: string, labelNames: L[] = []): Histogram<L> {
+  return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [metrics] });
+}
+
+export function counter<L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> {
+  return new Counter({ name, help, labelNames, registers: [metrics] });
+}
+
+/** A gauge; with `collect` it is computed when it is scraped. */
+export function gauge<L extends string>(name: string, help: string, labelNames: L[] = [], collect?: (g: Gauge<L>) => void | Promise<void>): Gauge<L> {
+  return new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [metrics],
+    ...(collect && {
+      collect(this: Gauge<L>) {
+        return collect(this);
+      },
+    }),
+  });
+}

@@ -1,0 +1,131 @@
+import { InjectQueue } from '@nestjs/bullmq';
+import { Injectable, Logger } from '@nestjs/common';
+import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type QueueName } from '@aps/contracts';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+import type { JobsOptions, Queue } from 'bullmq';
+import { uuidv7 } from 'uuidv7';
+
+/** A job as the outbox keeps it. Its id is the id of the row, of the queue's job, and usually of the row that it works on. */
+export interface OutboxJob<N extends JobName = JobName> {
+  id: string;
+  name: N;
+  payload: JobPayload<N>;
+  requestId?: string;
+  traceparent?: string;
+}
+
+export interface EnqueueOptions {
+  /** Default: a new UUIDv7. */
+  id?: string;
+  /** Not before this time. Such a job is published by the relay alone. */
+  notBefore?: Date;
+  requestId?: string;
+  traceparent?: string;
+}
+
+/**
+ * How long the relay leaves a new row to the process that wrote it. The writer publishes right after its commit without touching the
+ * row again, so the fast path costs no second write; only a crash in between costs this wait.
+ */
+export const PUBLISH_GRACE_MS = 5_000;
+
+/** Finished and failed jobs leave Redis at once: PostgreSQL keeps what matters, and a kept id would block a second delivery. */
+const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+const INSERT = statement(`
+  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
+  VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + make_interval(secs => $8)))
+  ON CONFLICT (id) DO NOTHING`);
+
+/**
+ * The only way to hand out work: {@link enqueue} writes a row in the caller's transaction, and the job is published once that has
+ * committed. The row stays until the work is done, so whatever Redis loses is published again.
+ */
+@Injectable()
+export class Outbox {
+  private readonly logger = new Logger('Outbox');
+  private readonly queues = new Map<QueueName, Queue>();
+
+  constructor(
+    @InjectQueue(QUEUES[0]) turns: Queue,
+    @InjectQueue(QUEUES[1]) titles: Queue,
+    @InjectQueue(QUEUES[2]) maintenance: Queue,
+  ) {
+    for (const queue of [turns, titles, maintenance]) {
+      // BullMQ reports connection errors on every queue; the Redis module has already said it once.
+      queue.on('error', () => undefined);
+      this.queues.set(queue.name as QueueName, queue);
+    }
+  }
+
+  /**
+   * Adds a job to the open transaction and publishes it after the commit.
+   *
+   * @returns the job's id
+   */
+  async enqueue<N extends JobName>(tx: Tx, name: N, payload: JobPayload<N>, options: EnqueueOptions = {}): Promise<string> {
+    const job: OutboxJob<N> = { id: options.id ?? uuidv7(), name, payload, requestId: options.requestId, traceparent: options.traceparent };
+    await tx.execute(INSERT, [
+      job.id,
+      name,
+      JOBS[name].version,
+      JSON.stringify(payload),
+      job.requestId ?? null,
+      job.traceparent ?? null,
+      options.notBefore ?? null,
+      PUBLISH_GRACE_MS / 1000,
+    ]);
+    if (!options.notBefore) {
+      tx.afterCommit(async () => {
+        await this.publish([job]).catch((error: Error) => this.logger.warn(`Left job ${job.id} (${name}) to the relay: ${error.message}`));
+      });
+    }
+    return job.id;
+  }
+
+  /** Puts jobs whose rows are committed onto their queues. Publishing a job that is there already changes nothing. */
+  async publish(jobs: OutboxJob[]): Promise<void> {
+    if (jobs.length === 1) {
+      const [job] = jobs;
+      await this.queueOf(job.name).add(job.name, envelope(job), { ...JOB_OPTIONS, jobId: job.id });
+      return;
+    }
+    const byQueue = new Map<QueueName, OutboxJob[]>();
+    for (const job of jobs) {
+      const queue = JOBS[job.name].queue;
+      byQueue.set(queue, [...(byQueue.get(queue) ?? []), job]);
+    }
+    for (const [queue, batch] of byQueue) {
+      await this.queues.get(queue)?.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: { ...JOB_OPTIONS, jobId: job.id } })));
+    }
+  }
+
+  /**
+   * Takes a job back that was not published.
+   *
+   * @returns whether the row was still there
+   */
+  async cancel(db: Db, id: string): Promise<boolean> {
+    return (await db.execute('DELETE FROM outbox WHERE id = $1', [id])) > 0;
+  }
+
+  /** The queue that carries a job. */
+  queueOf(name: JobName): Queue {
+    const queue = this.queues.get(JOBS[name].queue);
+    if (!queue) throw new Error(`No queue for job ${name}`);
+    return queue;
+  }
+
+  allQueues(): Queue[] {
+    return [...this.queues.values()];
+  }
+}
+
+function envelope(job: OutboxJob): JobEnvelope {
+  return {
+    v: JOBS[job.name].version,
+    payload: job.payload,
+    ...(job.requestId && { request_id: job.requestId }),
+    ...(job.traceparent && { traceparent: job.traceparent }),
+  };
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { BeforeApplicationShutdown, Inject, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
+import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
+import { Database, statement } from '@aps/platform/database';
+import { gauge } from '@aps/platform/observability';
+import { CommandRedis, redisConfig } from '@aps/platform/redis';
+import type { Redis } from 'ioredis';
+import { Outbox, type OutboxJob } from './outbox';
+
+const TICK_MS = 1_000;
+const BATCH = 500;
+/** A published job whose row is still there is published again after this long; the queue drops it when it still has it. */
+const REPUBLISH_S = 60;
+
+const TAKE = statement(`
+  UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1
+  WHERE id IN (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING id, job, payload, request_id, traceparent`);
+
+/** What waits in the outbox past its time; the first figure to look at when work does not move. */
+const oldest = { seconds: 0 };
+gauge('outbox_oldest_seconds', 'Age of the oldest outbox row that should have been published', [], (g) => g.set(oldest.seconds));
+
+/**
+ * Publishes what the writers could not: rows of crashed processes, rows with a time, and everything again when Redis has lost its
+ * memory. Runs in every worker process; rows are claimed with SKIP LOCKED, so any number of relays share the work.
+ */
+@Injectable()
+export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('OutboxRelay');
+  private timer?: NodeJS.Timeout;
+  private running?: Promise<void>;
+  private stopped = false;
+  private failing = false;
+
+  constructor(
+    private readonly db: Database,
+    private readonly outbox: Outbox,
+    @Inject(CommandRedis) private readonly redis: Redis,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule(0);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.running;
+  }
+
+  private schedule(ms: number): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => {
+      this.running = this.tick().then((more) => this.schedule(more ? 0 : TICK_MS));
+    }, ms);
+    this.timer.unref();
+  }
+
+  private async tick(): Promise<boolean> {
+    try {
+      await this.noticeLostRedis();
+      const published = await this.publishDue();
+      const [row] = await this.db.query<{ seconds: number }>('SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()');
+      oldest.seconds = Math.max(0, row?.seconds ?? 0);
+      this.failing = false;
+      return published === BATCH;
+    } catch (error) {
+      if (!this.failing) this.logger.warn(`The relay waits: ${(error as Error).message}`);
+      this.failing = true;
+      return false;
+    }
+  }
+
+  /** @returns how many rows were published */
+  async publishDue(): Promise<number> {
+    const rows = await this.db.query<{ id: string; job: string; payload: unknown; request_id: string | null; traceparent: string | null }>(TAKE, [BATCH, REPUBLISH_S]);
+    const jobs = rows
+      .filter((r) => r.job in JOBS)
+      .map((r): OutboxJob => ({ id: r.id, name: r.job as JobName, payload: r.payload as JobPayload<JobName>, requestId: r.request_id ?? undefined, traceparent: r.traceparent ?? undefined }));
+    try {
+      if (jobs.length) await this.outbox.publish(jobs);
+    } catch (error) {
+      await this.db.execute('UPDATE outbox SET available_at = now() WHERE id = ANY($1)', [jobs.map((j) => j.id)]);
+      throw error;
+    }
+    return rows.length;
+  }
+
+  /**
+   * A key in Redis tells whether it is still the Redis that the jobs were given to. When the key is gone (flush, restart without
+   * persistence, failover to an empty replica), every row becomes due at once instead of after {@link REPUBLISH_S}.
+   */
+  private async noticeLostRedis(): Promise<void> {
+    const created = await this.redis.set(`${redisConfig.value.prefix}:epoch`, randomUUID(), 'NX');
+    if (created !== 'OK') return;
+    // Rows with a time of their own (publishes = 0, far ahead) keep it.
+    const due = await this.db.execute(
+      `UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`,
+    );
+    if (due > 0) this.logger.warn(`Redis has lost its memory; publishing ${due} job${due === 1 ? '' : 's'} again`);
+  }
+}

@@ -1,0 +1,3 @@
+export * from './job-handler';
+export * from './queues.config';
+export * from './workers.module';

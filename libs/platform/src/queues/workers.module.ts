@@ -1,0 +1,175 @@
+import { BeforeApplicationShutdown, DynamicModule, Inject, Injectable, Logger, Module, OnApplicationBootstrap } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } from '@aps/contracts';
+import { Database, statement } from '@aps/platform/database';
+import { counter, durationHistogram, gauge } from '@aps/platform/observability';
+import { Outbox, OutboxRelayModule } from '@aps/platform/outbox';
+import { connectRedis, redisConfig } from '@aps/platform/redis';
+import { Worker, type Job } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { JOB_HANDLER, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
+import { concurrencyOf, queuesConfig } from './queues.config';
+
+const OWNED_QUEUES = Symbol('OWNED_QUEUES');
+
+type Handler = JobHandlerMetadata & { owner: string; run: (payload: unknown, context: JobContext) => Promise<void> };
+
+const EXISTS = statement('SELECT 1 FROM outbox WHERE id = $1');
+const DONE = statement('DELETE FROM outbox WHERE id = $1');
+const RETRY_SOON = statement(`UPDATE outbox SET available_at = least(available_at, now() + interval '2 seconds'), last_error = $2 WHERE id = $1`);
+const BURY = statement(`
+  WITH gone AS (DELETE FROM outbox WHERE id = $1 RETURNING *)
+  INSERT INTO dead_letters (id, job, version, payload, request_id, error, failed_at)
+  SELECT id, job, version, payload, request_id, $2, now() FROM gone`);
+
+const finished = counter('jobs_finished_total', 'Jobs that ended, by outcome', ['queue', 'job', 'outcome']);
+const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['queue', 'job']);
+
+/** Consumes the queues of a worker application. */
+@Injectable()
+export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Workers');
+  private readonly workers: Worker[] = [];
+  private readonly connections: Redis[] = [];
+  private readonly handlers = new Map<string, Handler>();
+  private readonly shutdown = new AbortController();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly reflector: Reflector,
+    private readonly db: Database,
+    private readonly outbox: Outbox,
+    @Inject(OWNED_QUEUES) private readonly owned: QueueName[],
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const queues = queuesConfig.value.queues ?? this.owned;
+    const foreign = queues.filter((q) => !this.owned.includes(q));
+    if (foreign.length) throw new Error(`This app does not own the queue ${foreign.join(', ')}; it owns ${this.owned.join(', ')}.`);
+    const found = this.findHandlers();
+    proveHandlers(found, queues);
+    for (const handler of found) this.handlers.set(handler.name, handler);
+    for (const queue of queues) this.consume(queue);
+    this.measure(queues);
+  }
+
+  private findHandlers(): Handler[] {
+    const found: Handler[] = [];
+    for (const { instance } of this.discovery.getProviders()) {
+      if (!instance || typeof instance !== 'object') continue;
+      const proto = Object.getPrototypeOf(instance) as object | null;
+      if (!proto) continue;
+      for (const method of this.scanner.getAllMethodNames(proto)) {
+        const fn = (instance as Record<string, unknown>)[method] as Handler['run'];
+        const metadata = this.reflector.get<JobHandlerMetadata | undefined>(JOB_HANDLER, fn);
+        if (metadata) found.push({ ...metadata, owner: `${proto.constructor.name}.${method}`, run: fn.bind(instance) as Handler['run'] });
+      }
+    }
+    return found;
+  }
+
+  private consume(queue: QueueName): void {
+    const policy = QUEUE_POLICY[queue];
+    const concurrency = concurrencyOf(queue, policy.concurrency);
+    const connection = connectRedis('blocking');
+    this.connections.push(connection);
+    const worker = new Worker(queue, (job: Job<JobEnvelope>) => this.run(queue, job), {
+      connection,
+      prefix: redisConfig.value.prefix,
+      concurrency,
+      lockDuration: policy.lockMs,
+      stalledInterval: policy.stalledMs,
+      maxStalledCount: policy.maxStalledCount,
+      skipVersionCheck: true,
+    });
+    worker.on('error', () => undefined); // said once by the connection
+    this.workers.push(worker);
+    this.logger.log(`Consuming ${queue}, ${concurrency} at a time`);
+  }
+
+  private async run(queue: QueueName, job: Job<JobEnvelope>): Promise<void> {
+    const handler = this.handlers.get(job.name);
+    const id = job.id ?? '';
+    if (!handler) {
+      // A newer version of the service put it there; its row stays until a worker of that version takes it.
+      finished.inc({ queue, job: job.name, outcome: 'unknown' });
+      return;
+    }
+    const stop = seconds.startTimer({ queue, job: job.name });
+    const context: JobContext = { jobId: id, requestId: job.data.request_id, traceparent: job.data.traceparent, signal: this.shutdown.signal };
+    try {
+      if (!handler.ownsRow && (await this.db.query(EXISTS, [id])).length === 0) {
+        finished.inc({ queue, job: job.name, outcome: 'repeated' });
+        return;
+      }
+      const payload = JOBS[job.name as JobName].payload.parse(job.data.payload);
+      await handler.run(payload, context);
+      if (!handler.ownsRow) await this.db.execute(DONE, [id]);
+      finished.inc({ queue, job: job.name, outcome: 'done' });
+    } catch (error) {
+      await this.onError(queue, job, handler, error as Error);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Errors end here: the row decides about another try, so the queue itself never has to keep a failed job. */
+  private async onError(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, error: Error): Promise<void> {
+    const id = job.id ?? '';
+    const attempts = QUEUE_POLICY[queue].attempts;
+    const [row] = await this.db
+      .query<{ failures: number }>('UPDATE outbox SET failures = failures + 1 WHERE id = $1 RETURNING failures', [id])
+      .catch(() => [{ failures: 0 }]);
+    const failures = row?.failures ?? 0;
+    const last = !handler.ownsRow && failures >= attempts;
+    finished.inc({ queue, job: job.name, outcome: last ? 'dead' : 'failed' });
+    this.logger[last ? 'error' : 'warn']({ msg: last ? 'Job given up' : 'Job failed, will run again', job: job.name, job_id: id, request_id: job.data.request_id, failures, error: error.stack ?? String(error) });
+    try {
+      if (last) await this.db.execute(BURY, [id, String(error.message).slice(0, 2_000)]);
+      else if (handler.ownsRow) await this.db.execute(RETRY_SOON, [id, String(error.message).slice(0, 500)]);
+      else {
+        const wait = QUEUE_POLICY[queue].backoffMs * 2 ** Math.min(failures - 1, 10) * (0.5 + Math.random() / 2);
+        await this.db.execute(`UPDATE outbox SET available_at = now() + make_interval(secs => $2), last_error = $3 WHERE id = $1`, [id, wait / 1000, String(error.message).slice(0, 500)]);
+      }
+    } catch {
+      // The database is away; the row becomes due again by itself.
+    }
+  }
+
+  private measure(queues: readonly QueueName[]): void {
+    const mine = this.outbox.allQueues().filter((q) => queues.includes(q.name as QueueName));
+    gauge('queue_ready', 'Jobs that wait for a worker', ['queue'], async (g) => {
+      for (const q of mine) g.set({ queue: q.name }, await q.getWaitingCount().catch(() => 0));
+    });
+    gauge('queue_active', 'Jobs that run', ['queue'], async (g) => {
+      for (const q of mine) g.set({ queue: q.name }, await q.getActiveCount().catch(() => 0));
+    });
+    gauge('queue_oldest_ready_seconds', 'Age of the job that has waited longest', ['queue'], async (g) => {
+      for (const q of mine) {
+        const [job] = await q.getJobs(['wait'], 0, 0, true).catch(() => []);
+        g.set({ queue: q.name }, job ? Math.max(0, (Date.now() - job.timestamp) / 1000) : 0);
+      }
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    // Handlers learn that the process ends, finish their step and hand the rest back; then the queue's locks are released.
+    this.shutdown.abort(new Error('The process is shutting down'));
+    await Promise.all(this.workers.map((w) => w.close()));
+    for (const connection of this.connections) connection.disconnect();
+  }
+}
+
+/** Makes an application a worker of the given queues: handlers are found among its providers and proved complete at boot. */
+@Module({})
+export class WorkersModule {
+  static forQueues(...queues: QueueName[]): DynamicModule {
+    return {
+      module: WorkersModule,
+      imports: [DiscoveryModule, OutboxRelayModule],
+      providers: [Workers, MetadataScanner, { provide: OWNED_QUEUES, useValue: queues }],
+      exports: [Workers],
+    };
+  }
+}

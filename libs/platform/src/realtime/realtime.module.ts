@@ -1,0 +1,15 @@
+import { Global, Module } from '@nestjs/common';
+import { RealtimeHub } from './hub';
+import { RealtimePublisher } from './publisher';
+import { EventSpine } from './spine';
+import { SseStreams } from './sse';
+
+/** For processes that cause events. */
+@Global()
+@Module({ providers: [RealtimePublisher, EventSpine], exports: [RealtimePublisher, EventSpine] })
+export class RealtimePublishModule {}
+
+/** For processes that serve streams. */
+@Global()
+@Module({ imports: [RealtimePublishModule], providers: [RealtimeHub, SseStreams], exports: [RealtimeHub, SseStreams] })
+export class RealtimeStreamModule {}

@@ -1,0 +1,214 @@
+import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import type { SpineEvent, TopicSignal } from '@aps/contracts';
+import { gauge } from '@aps/platform/observability';
+import type { Request, Response } from 'express';
+import { RealtimeHub } from './hub';
+import { EventSpine } from './spine';
+
+/** A reader that leaves this much unread is cut off; it resumes from its last id. */
+const MAX_BUFFERED = 1024 * 1024;
+const PING_MS = 15_000;
+/** How often streams ask the spine when signals may be missing. */
+const POLL_MS = 2_000;
+/** How often every stream asks the spine anyway: a worker that died between its commit and its signal told nobody. */
+const SWEEP_MS = 5_000;
+const PAGE = 500;
+
+export interface StreamOptions {
+  topic: string;
+  orgId: string;
+  /** The last id that the client has, from `Last-Event-ID` or `?after=`; undefined for a fresh stream. */
+  after?: number;
+  /** The state of the resource now, with the newest id that is part of it. Asked once, after the subscription stands. */
+  snapshot: () => Promise<{ data: Record<string, unknown>; newestId: number }>;
+  /** Whether the reader may still read; asked about every five seconds. False ends the stream. */
+  stillAllowed: () => Promise<boolean>;
+}
+
+// One frame is sent to many readers: it is built once per event object.
+const frames = new WeakMap<object, string>();
+
+function frame(topic: string, orgId: string, event: SpineEvent): string {
+  let text = frames.get(event);
+  if (!text) {
+    const body = { id: String(event.id), type: event.type, topic, org_id: orgId, at: event.at, data: event.data };
+    text = `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(body)}\n\n`;
+    frames.set(event, text);
+  }
+  return text;
+}
+
+function unnumbered(type: string, topic: string, orgId: string, data: Record<string, unknown>): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, topic, org_id: orgId, at: new Date().toISOString(), data })}\n\n`;
+}
+
+/** The id a client resumes from: `Last-Event-ID` wins over `?after=`. Undefined when neither is a whole number. */
+export function resumePoint(request: Request): number | undefined {
+  const raw = request.headers['last-event-id'] ?? (request.query as Record<string, unknown>).after;
+  return typeof raw === 'string' && /^\d{1,15}$/.test(raw) ? Number(raw) : typeof raw === 'number' ? raw : undefined;
+}
+
+class Stream {
+  private last = 0;
+  /** Work on this stream is done in order; signals that come meanwhile wait in `pending`. */
+  private catchingUp = true;
+  private again = false;
+  readonly closed = new AbortController();
+
+  constructor(
+    private readonly response: Response,
+    private readonly options: StreamOptions,
+    private readonly spine: EventSpine,
+  ) {}
+
+  /** First frame, then everything after the client's last id. */
+  async open(): Promise<void> {
+    const { topic, orgId, after } = this.options;
+    const { data, newestId } = await this.options.snapshot();
+    // An id from the future belongs to no event of this topic: such a client gets the snapshot and what follows.
+    const resumes = after !== undefined && after <= newestId;
+    this.last = resumes ? after : newestId;
+    const body = { id: String(newestId), type: 'snapshot', topic, org_id: orgId, at: new Date().toISOString(), data };
+    // A resuming client still has events to come below the snapshot's id, so its frame must not move the client's cursor.
+    this.write(`event: snapshot\n${resumes ? '' : `id: ${newestId}\n`}data: ${JSON.stringify(body)}\n\n`);
+    this.catchingUp = false;
+    await this.catchUp();
+  }
+
+  onSignal(signal: TopicSignal | null): void {
+    if (signal === null) {
+      void this.catchUp();
+      return;
+    }
+    if (signal.d && !this.catchingUp) this.writeDelta(signal.d);
+    if (!signal.e) return;
+    if (this.catchingUp) {
+      this.again = true;
+      return;
+    }
+    for (const event of signal.e) {
+      if (event.id <= this.last) continue;
+      if (event.id !== this.last + 1) {
+        void this.catchUp();
+        return;
+      }
+      this.last = event.id;
+      this.write(frame(this.options.topic, this.options.orgId, event));
+    }
+  }
+
+  async catchUp(): Promise<void> {
+    if (this.catchingUp) {
+      this.again = true;
+      return;
+    }
+    this.catchingUp = true;
+    try {
+      do {
+        this.again = false;
+        let events: SpineEvent[];
+        do {
+          events = await this.spine.after(this.options.topic, this.last, PAGE);
+          for (const event of events) {
+            this.last = event.id;
+            this.write(frame(this.options.topic, this.options.orgId, event));
+          }
+        } while (events.length === PAGE && !this.closed.signal.aborted);
+      } while (this.again && !this.closed.signal.aborted);
+    } catch {
+      // The database is away; the next sweep asks again.
+    } finally {
+      this.catchingUp = false;
+    }
+  }
+
+  writeDelta(delta: { message_id: string; text: string }): void {
+    let text = frames.get(delta);
+    if (!text) frames.set(delta, (text = unnumbered('message_delta', this.options.topic, this.options.orgId, delta)));
+    this.write(text);
+  }
+
+  ping(): void {
+    this.write(unnumbered('ping', this.options.topic, this.options.orgId, {}));
+  }
+
+  async checkAccess(): Promise<void> {
+    const allowed = await this.options.stillAllowed().catch(() => true);
+    if (!allowed) this.end();
+  }
+
+  end(retryMs?: number): void {
+    if (retryMs !== undefined) this.write(`retry: ${retryMs}\n\n`);
+    this.response.end();
+  }
+
+  private write(text: string): void {
+    if (this.closed.signal.aborted) return;
+    if (this.response.writableLength > MAX_BUFFERED) {
+      this.response.destroy();
+      return;
+    }
+    this.response.write(text);
+  }
+}
+
+/** Server-sent event streams over a topic: snapshot first, then every event once and in order, deltas in between. */
+@Injectable()
+export class SseStreams implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('SseStreams');
+  private readonly streams = new Set<Stream>();
+  private readonly timers: NodeJS.Timeout[];
+
+  constructor(
+    private readonly hub: RealtimeHub,
+    private readonly spine: EventSpine,
+  ) {
+    const every = (ms: number, fn: () => void) => setInterval(fn, ms).unref();
+    this.timers = [
+      every(PING_MS, () => this.streams.forEach((s) => s.ping())),
+      every(POLL_MS, () => !this.hub.connected && this.streams.forEach((s) => void s.catchUp())),
+      every(SWEEP_MS, () =>
+        this.streams.forEach((s) => {
+          void s.catchUp();
+          void s.checkAccess();
+        }),
+      ),
+    ];
+    gauge('sse_streams', 'Open event streams', [], (g) => g.set(this.streams.size));
+  }
+
+  /** Answers a request with a stream that ends when the client goes, loses access, or this process shuts down. */
+  async serve(request: Request, response: Response, options: StreamOptions): Promise<void> {
+    const stream = new Stream(response, options, this.spine);
+    const stop = await this.hub.listen(options.topic, (signal) => stream.onSignal(signal));
+    const cleanup = () => {
+      stream.closed.abort();
+      stop();
+      this.streams.delete(stream);
+    };
+    // The client may have gone while the subscription was made.
+    if (request.destroyed || response.destroyed) return cleanup();
+    response.on('close', cleanup);
+    response.on('error', cleanup);
+    try {
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store',
+        'X-Accel-Buffering': 'no',
+        Connection: 'keep-alive',
+      });
+      await stream.open();
+      this.streams.add(stream);
+    } catch (error) {
+      cleanup();
+      this.logger.warn(`A stream could not be opened: ${(error as Error).message}`);
+      response.destroy();
+    }
+  }
+
+  /** Clients are told to come back soon; another replica resumes them from their last id. */
+  beforeApplicationShutdown(): void {
+    this.timers.forEach(clearInterval);
+    this.streams.forEach((s) => s.end(500));
+  }
+}

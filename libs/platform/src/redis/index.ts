@@ -1,0 +1,2 @@
+export * from './redis.config';
+export * from './redis.module';

@@ -1,0 +1,68 @@
+import { Global, Inject, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
+import { Redis, type RedisOptions } from 'ioredis';
+import { redisConfig } from './redis.config';
+
+const logger = new Logger('Redis');
+
+/**
+ * Opens a connection.
+ *
+ * - `commands`: for requests. Fails fast while Redis is away (no offline queue, short time-out), because a caller waits.
+ * - `blocking`: for queue workers and subscribers. Waits for ever and resumes by itself.
+ */
+export function connectRedis(kind: 'commands' | 'blocking', overrides: RedisOptions = {}): Redis {
+  const common: RedisOptions = {
+    lazyConnect: true,
+    connectTimeout: 5_000,
+    keepAlive: 30_000,
+    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2),
+  };
+  const options: RedisOptions =
+    kind === 'commands'
+      ? { ...common, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 2_000, enableAutoPipelining: true, ...overrides }
+      : { ...common, maxRetriesPerRequest: null, ...overrides };
+  const redis = new Redis(redisConfig.value.url, options);
+  let down = false;
+  redis.on('error', (error: Error) => {
+    // Once per outage: ioredis reports every attempt.
+    if (!down) logger.warn(`Redis is away: ${error.message || (error as { code?: string }).code}`);
+    down = true;
+  });
+  redis.on('ready', () => {
+    if (down) logger.log('Redis is back');
+    down = false;
+  });
+  // A failed first attempt is reported above and retried; nobody waits for this promise.
+  redis.connect().catch(() => undefined);
+  return redis;
+}
+
+/** The connection for commands that a request or a job waits for. */
+export class CommandRedis extends Redis {}
+
+/** The connection that only listens (a subscribed connection takes no other commands). */
+export class SubscriberRedis extends Redis {}
+
+@Injectable()
+class RedisShutdown implements OnApplicationShutdown {
+  constructor(
+    @Inject(CommandRedis) private readonly commands: Redis,
+    @Inject(SubscriberRedis) private readonly subscriber: Redis,
+  ) {}
+
+  onApplicationShutdown(): void {
+    this.commands.disconnect();
+    this.subscriber.disconnect();
+  }
+}
+
+@Global()
+@Module({
+  providers: [
+    { provide: CommandRedis, useFactory: () => connectRedis('commands') },
+    { provide: SubscriberRedis, useFactory: () => connectRedis('blocking') },
+    RedisShutdown,
+  ],
+  exports: [CommandRedis, SubscriberRedis],
+})
+export class RedisModule {}

@@ -1,0 +1,3 @@
+export * from './platform.module';
+export * from './readiness';
+export * from './run-app';

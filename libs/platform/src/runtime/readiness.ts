@@ -1,0 +1,37 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '@aps/platform/database';
+import { CommandRedis } from '@aps/platform/redis';
+import type { Redis } from 'ioredis';
+
+export interface ReadinessReport {
+  ready: boolean;
+  checks: Record<string, 'ok' | string>;
+}
+
+/** Whether the process can do its work right now: asked by `/readyz` of the internal port. */
+@Injectable()
+export class Readiness {
+  /** False from the first sign of shutdown on. */
+  accepting = true;
+
+  constructor(
+    private readonly db: Database,
+    @Inject(CommandRedis) private readonly redis: Redis,
+  ) {}
+
+  /**
+   * @param redisRequired a gateway goes on serving reads and logins without Redis, so it stays ready; a worker does not
+   */
+  async report(redisRequired: boolean): Promise<ReadinessReport> {
+    const checks: Record<string, string> = {};
+    const check = async (name: string, probe: Promise<unknown>) => {
+      checks[name] = await probe.then(
+        () => 'ok',
+        (error: Error) => error.message || 'unreachable',
+      );
+    };
+    await Promise.all([check('postgresql', this.db.query('SELECT 1')), check('redis', this.redis.ping())]);
+    const ready = this.accepting && checks.postgresql === 'ok' && (checks.redis === 'ok' || !redisRequired);
+    return { ready, checks: { ...checks, ...(this.accepting ? {} : { shutdown: 'in progress' }) } };
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import type { DataSource } from 'typeorm';
+import { createDataSource, Database, type SchemaSources } from '@aps/platform/database';
+import { loadConfig } from '@aps/platform/config';
+
+export interface TestDatabase {
+  url: string;
+  db: Database;
+  dataSource: DataSource;
+  /** Closes the connections and drops the database. */
+  drop(): Promise<void>;
+}
+
+function adminUrl(): string {
+  const url = process.env.TEST_DATABASE_URL;
+  if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests by `npm test`.');
+  return url;
+}
+
+const withName = (name: string): string => {
+  const url = new URL(adminUrl());
+  url.pathname = `/${name}`;
+  return url.toString();
+};
+
+async function asAdmin<T>(fn: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: adminUrl() });
+  await client.connect();
+  try {
+    return await fn(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Migrates one template per schema version; databases of tests are copies of it. Any number of test processes may come at once. */
+async function template(schema: SchemaSources): Promise<string> {
+  const migrations = (schema.migrations as { name: string; toString(): string }[] | undefined) ?? [];
+  const name = `aps_template_${createHash('sha1')
+    .update(migrations.map(String).join('\n'))
+    .digest('hex')
+    .slice(0, 12)}`;
+  await asAdmin(async (client) => {
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [name]);
+    if (rowCount) return;
+    await client.query(`DROP DATABASE IF EXISTS ${name}`);
+    await client.query(`CREATE DATABASE ${name}`);
+    const dataSource = createDataSource(schema, { url: withName(name), poolSize: 1 });
+    await dataSource.initialize();
+    await dataSource.runMigrations({ transaction: 'each' });
+    await dataSource.destroy();
+    await client.query(`ALTER DATABASE ${name} IS_TEMPLATE true`);
+  });
+  return name;
+}
+
+/** Settings that every process under test needs; a test may override them in `process.env` before. */
+export function testEnvironment(databaseUrl: string): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379',
+    // One Redis serves every test file: each has its own keys and channels.
+    REDIS_PREFIX: `t${randomBytes(4).toString('hex')}`,
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
+    RATE_LIMITS: 'off',
+    MASTER_KEYS: `1:${Buffer.alloc(32, 7).toString('base64')}`,
+    INTERNAL_TOKEN_SECRET: 'test-internal-token-secret-0123456789abcdef',
+    PORT: '0',
+    INTERNAL_PORT: '0',
+  };
+}
+
+/**
+ * Makes a database of the current schema for one test file and points the process's configuration at it.
+ *
+ * @param schema the entities and migrations of the service
+ */
+export async function createTestDatabase(schema: SchemaSources): Promise<TestDatabase> {
+  // The template is made with the default settings, before the test's own database exists.
+  Object.assign(process.env, { ...testEnvironment(adminUrl()), ...pick(process.env, ['RATE_LIMITS']) });
+  loadConfig();
+  const from = await template(schema);
+  const name = `aps_test_${randomBytes(6).toString('hex')}`;
+  await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
+  const url = withName(name);
+  process.env.DATABASE_URL = url;
+  loadConfig();
+  const dataSource = await createDataSource(schema, { url, poolSize: 8 }).initialize();
+  return {
+    url,
+    dataSource,
+    db: new Database(dataSource),
+    async drop() {
+      await dataSource.destroy();
+      await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    },
+  };
+}
+
+function pick(env: NodeJS.ProcessEnv, names: string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((n) => (env[n] === undefined ? [] : [[n, env[n]]])));
+}

@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DataSource } from 'typeorm';
+import { createDataSource } from '@aps/platform/database';
+import { ENTITIES, SCHEMA_EXTRAS } from '@aps/entities';
+
+const INITIAL = 'libs/entities/src/migrations/1700000000000-initial.ts';
+
+/** Statements that would bring the database to what the entities say. Indexes that only the extras know are left alone. */
+async function difference(dataSource: DataSource): Promise<{ up: string[]; down: string[] }> {
+  const { upQueries, downQueries } = await dataSource.driver.createSchemaBuilder().log();
+  const extras = SCHEMA_EXTRAS.map((e) => e.name);
+  const ours = (q: string) => !extras.some((name) => q.includes(`"${name}"`));
+  return { up: upQueries.map((q) => q.query).filter(ours), down: downQueries.map((q) => q.query).filter(ours) };
+}
+
+/** @throws Error that lists the statements by which entities and migrated database differ */
+export async function checkSchema(dataSource: DataSource): Promise<void> {
+  const { up } = await difference(dataSource);
+  if (up.length) throw new Error(`The migrations do not lead to what the entities say. Missing:\n${up.map((q) => `  ${q};`).join('\n')}`);
+  process.stdout.write('entities and migrations agree\n');
+}
+
+/** Writes the initial migration from the entities, compared with an empty schema. */
+export async function regenerateInitial(): Promise<void> {
+  const scratch = `scratch_${process.pid}`;
+  const admin = await createDataSource({ entities: [] }, { poolSize: 1 }).initialize();
+  await admin.query(`CREATE SCHEMA ${scratch}`);
+  const empty = new DataSource({ ...createDataSource({ entities: ENTITIES }, { poolSize: 1 }).options, schema: scratch } as never);
+  try {
+    await empty.initialize();
+    const { up, down } = await difference(empty);
+    const clean = (q: string) => q.replaceAll(`"${scratch}".`, '');
+    const lines = (queries: string[]) => queries.map((q) => `    await runner.query(${JSON.stringify(clean(q))});`).join('\n');
+    const text = `import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SCHEMA_EXTRAS } from '../schema-extras';
+
+/** The schema of the first release. Written by \`npm run migrate -- regenerate-initial\`. */
+export class Initial1700000000000 implements MigrationInterface {
+  readonly name = 'Initial1700000000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+${lines(up)}
+    for (const extra of SCHEMA_EXTRAS) await runner.query(extra.up);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const extra of [...SCHEMA_EXTRAS].reverse()) await runner.query(extra.down);
+${lines(down)}
+  }
+}
+`;
+    writeFileSync(path.resolve(INITIAL), text);
+    process.stdout.write(`wrote ${INITIAL}\n`);
+  } finally {
+    if (empty.isInitialized) await empty.destroy();
+    await admin.query(`DROP SCHEMA ${scratch} CASCADE`);
+    await admin.destroy();
+  }
+}
