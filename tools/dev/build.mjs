@@ -135,7 +135,7 @@ async function removeStray(folders, sources) {
 /** One build at a time in a tree: `npm test` beside `npm run dev`, or several targets of Nx. */
 async function whenFree(lock) {
   for (const until = Date.now() + 120_000; Date.now() < until; await sleep(100)) {
-    if (takeLock(lock, 'node') === undefined) return;
+    if (takeLock(lock, 'tools/dev') === undefined) return;
   }
   throw new UserError(`Another build has been running for two minutes; remove ${lock} if it is gone.`);
 }
