@@ -1,0 +1,168 @@
+import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
+import { wholeCalls } from './codec';
+import { asObject, badResponse, parseChunk, streamError } from './errors';
+import type { ChatMessage, ChatRequest, EmbedRequest, Endpoint, FinishReason, ToolCall, Usage } from './types';
+import { count } from './usage';
+
+/**
+ * OpenAI Chat Completions.
+ *
+ * The output cap goes out as `max_completion_tokens`: it is the field of the current API, the only one that OpenAI's
+ * reasoning models take (`max_tokens` is answered 400 there), and the newer compatible servers know it. An older one that
+ * knows `max_tokens` only is served by `Endpoint.maxTokensField`; sending both would be refused by OpenAI.
+ */
+function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
+  const messages: unknown[] = request.system ? [{ role: 'system', content: request.system }] : [];
+  for (const message of request.messages) messages.push(wireMessage(message));
+  const body: Record<string, unknown> = { model: request.model, messages, stream: true, stream_options: { include_usage: true } };
+  if (request.tools?.length) {
+    body.tools = request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
+  }
+  if (request.maxOutputTokens !== undefined) body[endpoint.maxTokensField ?? 'max_completion_tokens'] = request.maxOutputTokens;
+  if (request.reasoningEffort !== undefined) body.reasoning_effort = request.reasoningEffort;
+  return { path: '/chat/completions', headers: {}, body: JSON.stringify(body) };
+}
+
+function wireMessage(message: ChatMessage): unknown {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+  if (message.role === 'assistant') {
+    const calls = message.toolCalls?.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }));
+    if (!calls?.length) return { role: 'assistant', content: message.text ?? '' };
+    return { role: 'assistant', content: message.text || null, tool_calls: calls };
+  }
+  if (typeof message.content === 'string') return { role: 'user', content: message.content };
+  return {
+    role: 'user',
+    content: message.content.map((part) =>
+      part.type === 'text' ? part : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.base64}` } },
+    ),
+  };
+}
+
+const FINISH: Record<string, FinishReason> = {
+  stop: 'stop',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  length: 'length',
+  content_filter: 'content_filter',
+};
+
+class Decoder implements ChatDecoder {
+  started = false;
+  done = false;
+  private text = '';
+  private reasoning = '';
+  private readonly calls: ToolCall[] = [];
+  private usage?: Usage;
+  private finish?: FinishReason;
+  private providerModel?: string;
+
+  constructor(private readonly context: DecoderContext) {}
+
+  push(data: string): void {
+    if (this.done) return;
+    if (data === '[DONE]') {
+      this.done = true;
+      return;
+    }
+    const chunk = parseChunk(data);
+    if (chunk.error) throw streamError(chunk, this.context.secrets);
+    if (typeof chunk.model === 'string' && chunk.model !== '') this.providerModel = chunk.model;
+    if (chunk.usage) this.usage = readUsage(asObject(chunk.usage));
+    const choice = asObject(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined);
+    const delta = asObject(choice.delta);
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    if (typeof reasoning === 'string' && reasoning !== '') {
+      this.started = true;
+      this.reasoning += reasoning;
+      this.context.emit({ type: 'reasoning', text: reasoning });
+    }
+    const text = typeof delta.content === 'string' && delta.content !== '' ? delta.content : delta.refusal;
+    if (typeof text === 'string' && text !== '') {
+      this.started = true;
+      this.text += text;
+      this.context.emit({ type: 'text', text });
+    }
+    if (Array.isArray(delta.tool_calls)) for (const fragment of delta.tool_calls) this.toolCall(asObject(fragment));
+    if (typeof choice.finish_reason === 'string') this.finish = FINISH[choice.finish_reason] ?? 'other';
+  }
+
+  /** A call comes in fragments that share an `index`: first id and name, then pieces of the arguments. */
+  private toolCall(fragment: Record<string, unknown>): void {
+    this.started = true;
+    const called = asObject(fragment.function);
+    // Some compatible servers give no index; there an id starts the next call.
+    const index = typeof fragment.index === 'number' ? fragment.index : Math.max(0, this.calls.length - (fragment.id ? 0 : 1));
+    if (!Number.isInteger(index) || index < 0 || index > this.calls.length) throw badResponse('the provider sent a tool call out of order');
+    const call = (this.calls[index] ??= { id: '', name: '', arguments: '' });
+    if (typeof fragment.id === 'string' && call.id === '') call.id = fragment.id;
+    if (typeof called.name === 'string' && call.name === '') call.name = called.name;
+    if (typeof called.arguments === 'string') call.arguments += called.arguments;
+  }
+
+  /** Compatible servers that leave out [DONE]: whole too when both the finish reason and the usage came. */
+  end(): void {
+    if (this.finish !== undefined && this.usage !== undefined) this.done = true;
+  }
+
+  result(): DecodedChat {
+    const finish = this.finish ?? 'other';
+    if (this.calls.some((call) => call.id === '' || call.name === '')) throw badResponse('the provider sent a tool call without id or name');
+    const toolCalls = wholeCalls(
+      this.calls.map((call) => ({ ...call, arguments: call.arguments || '{}' })),
+      finish,
+    );
+    return {
+      text: this.text,
+      reasoning: this.reasoning,
+      toolCalls,
+      usage: this.usage,
+      finishReason: finish === 'stop' && toolCalls.length > 0 ? 'tool_calls' : finish,
+      providerModel: this.providerModel,
+    };
+  }
+}
+
+/** `prompt_tokens` holds the cached and written ones, `completion_tokens` the reasoning. */
+function readUsage(usage: Record<string, unknown>): Usage {
+  const prompt = asObject(usage.prompt_tokens_details);
+  const cached = count(prompt.cached_tokens) || count(usage.prompt_cache_hit_tokens);
+  const written = count(prompt.cache_write_tokens);
+  const reasoning = count(asObject(usage.completion_tokens_details).reasoning_tokens);
+  const promptTokens = count(usage.prompt_tokens);
+  const completion = count(usage.completion_tokens);
+  // Some vendors leave the reasoning out of completion_tokens; their total gives it away.
+  const apart = reasoning > 0 && count(usage.total_tokens) === promptTokens + completion + reasoning;
+  return {
+    input: Math.max(0, promptTokens - cached - written),
+    cached_input: cached,
+    cache_write: written,
+    output: apart ? completion : Math.max(0, completion - reasoning),
+    reasoning,
+  };
+}
+
+export const dialect1: Codec = {
+  dialect: 'dialect_1',
+  auth: (endpoint): Record<string, string> => (endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {}),
+  chat,
+  decoder: (context) => new Decoder(context),
+  embed: {
+    batch: 2048,
+    request: ({ model, input, dimensions }: EmbedRequest) => ({
+      path: '/embeddings',
+      headers: {},
+      body: JSON.stringify({ model, input, dimensions, encoding_format: 'float' }),
+    }),
+    response: (body) => {
+      if (!Array.isArray(body.data)) throw badResponse('the provider sent no embeddings');
+      const vectors: unknown[] = [];
+      for (const [position, item] of body.data.entries()) {
+        const { index, embedding } = asObject(item);
+        vectors[typeof index === 'number' ? index : position] = embedding;
+      }
+      const tokens = asObject(body.usage).prompt_tokens;
+      return { vectors, tokens: typeof tokens === 'number' ? count(tokens) : undefined };
+    },
+  },
+};

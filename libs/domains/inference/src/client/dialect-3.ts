@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
+import { argumentsObject, stateFor } from './codec';
+import { asObject, badResponse, parseChunk, streamError } from './errors';
+import { geminiSchema } from './gemini-schema';
+import type { ChatMessage, ChatRequest, EmbedRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage } from './types';
+import { count } from './usage';
+
+type Part = Record<string, unknown>;
+interface Content {
+  role: 'user' | 'model';
+  parts: Part[];
+}
+
+/** Marks the ids that we made: the provider never saw them and is not told. */
+const OWN_ID = 'call_own_';
+/** What the API takes in place of a signature for a call that another model made; Gemini 3 refuses a call without any. */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** Google generateContent, streamed. */
+function chat(request: ChatRequest): WireRequest {
+  const body: Record<string, unknown> = { contents: contents(request) };
+  if (request.system) body.systemInstruction = { parts: [{ text: request.system }] };
+  if (request.tools?.length) body.tools = [{ functionDeclarations: request.tools.map(declaration) }];
+  const generation: Record<string, unknown> = {};
+  if (request.maxOutputTokens !== undefined) generation.maxOutputTokens = request.maxOutputTokens;
+  const thinking = request.reasoningEffort && thinkingConfig(request.model, request.reasoningEffort);
+  if (thinking) generation.thinkingConfig = thinking;
+  if (Object.keys(generation).length > 0) body.generationConfig = generation;
+  return { path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`, headers: {}, body: JSON.stringify(body) };
+}
+
+function modelPath(model: string): string {
+  return encodeURIComponent(model.replace(/^models\//, ''));
+}
+
+function declaration({ name, description, parameters }: ToolDefinition): Part {
+  const schema = geminiSchema(parameters);
+  return { name, description: description ?? name, ...(schema && { parameters: schema }) };
+}
+
+function contents(request: ChatRequest): Content[] {
+  const out: Content[] = [];
+  for (const message of request.messages) {
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const parts = wireParts(message, request.model);
+    if (parts.length === 0) continue;
+    const previous = out.at(-1);
+    if (previous?.role === role) previous.parts.push(...parts);
+    else out.push({ role, parts });
+  }
+  return out;
+}
+
+function wireParts(message: ChatMessage, model: string): Part[] {
+  if (message.role === 'tool') {
+    const name = message.toolName;
+    return [{ functionResponse: { ...ownId(message.toolCallId), name, response: responseObject(message.content, message.isError) } }];
+  }
+  if (message.role === 'user') {
+    const parts = typeof message.content === 'string' ? [{ type: 'text' as const, text: message.content }] : message.content;
+    return parts
+      .filter((part) => part.type !== 'text' || part.text !== '')
+      .map((part) => (part.type === 'text' ? { text: part.text } : { inlineData: { mimeType: part.mediaType, data: part.base64 } }));
+  }
+  const kept = stateFor(message.providerState, 'dialect_3', model);
+  if (kept) return [...kept] as Part[];
+  const calls = (message.toolCalls ?? []).map((call, index) => ({
+    functionCall: { ...ownId(call.id), name: call.name, args: argumentsObject(call.arguments) },
+    ...(index === 0 && generation(model) >= 3 && { thoughtSignature: NO_SIGNATURE }),
+  }));
+  return [...(message.text ? [{ text: message.text }] : []), ...calls];
+}
+
+function ownId(id: string): { id?: string } {
+  return id.startsWith(OWN_ID) ? {} : { id };
+}
+
+/** A response must be an object. */
+function responseObject(content: string, isError?: boolean): Record<string, unknown> {
+  if (isError) return { error: content };
+  try {
+    const value: unknown = JSON.parse(content);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    return { result: value };
+  } catch {
+    return { result: content };
+  }
+}
+
+/** `gemini-3-pro` 3, `gemini-2.5-flash` 2.5; 0 for other models. */
+function generation(model: string): number {
+  return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
+}
+
+const LEVEL: Record<ReasoningEffort, string> = { none: 'low', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' };
+const BUDGET: Record<ReasoningEffort, number> = { none: 0, minimal: 512, low: 2048, medium: 8192, high: 24576, xhigh: 24576 };
+
+/** From 3 on a level, where `none` is the lowest that every model takes; 2.5 a token budget, which its Pro cannot set to 0. */
+function thinkingConfig(model: string, effort: ReasoningEffort): Part | undefined {
+  const version = generation(model);
+  const includeThoughts = effort !== 'none';
+  if (version >= 3) return { thinkingLevel: LEVEL[effort], includeThoughts };
+  if (version < 2.5) return undefined;
+  return { thinkingBudget: effort === 'none' && model.includes('pro') ? 128 : BUDGET[effort], includeThoughts };
+}
+
+const FINISH: Record<string, FinishReason> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+};
+
+class Decoder implements ChatDecoder {
+  started = false;
+  /** Stays false until the connection ends: chunks with usage may follow the one that has the finish reason. */
+  done = false;
+  private text = '';
+  private reasoning = '';
+  private readonly toolCalls: ToolCall[] = [];
+  private readonly parts: Part[] = [];
+  private signed = false;
+  private usage?: Usage;
+  private finish?: FinishReason;
+  private providerModel?: string;
+
+  constructor(private readonly context: DecoderContext) {}
+
+  push(data: string): void {
+    const chunk = parseChunk(data);
+    if (chunk.error) throw streamError(chunk, this.context.secrets);
+    if (typeof chunk.modelVersion === 'string') this.providerModel = chunk.modelVersion;
+    if (chunk.usageMetadata) this.usage = readUsage(asObject(chunk.usageMetadata));
+    if (asObject(chunk.promptFeedback).blockReason) this.finish = 'content_filter';
+    const candidate = asObject(Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined);
+    const { parts } = asObject(candidate.content);
+    if (Array.isArray(parts)) for (const part of parts) this.part(asObject(part));
+    if (typeof candidate.finishReason === 'string') this.finish = FINISH[candidate.finishReason] ?? 'other';
+  }
+
+  private part(part: Part): void {
+    this.started = true;
+    if (typeof part.thoughtSignature === 'string') this.signed = true;
+    if (part.functionCall !== undefined) this.call(part);
+    else if (typeof part.text === 'string') this.words(part, part.text);
+    else this.parts.push(part);
+  }
+
+  private call(part: Part): void {
+    const { id, name, args } = asObject(part.functionCall);
+    if (typeof name !== 'string' || name === '') throw badResponse('the provider sent a tool call without a name');
+    // Calls carry an id from Gemini 3 on only, and ours must be unique in the whole chat.
+    const callId = typeof id === 'string' && id !== '' ? id : `${OWN_ID}${randomUUID().slice(0, 18)}`;
+    this.toolCalls.push({ id: callId, name, arguments: JSON.stringify(args ?? {}) });
+    this.parts.push(part);
+  }
+
+  private words(part: Part, text: string): void {
+    if (text !== '') {
+      if (part.thought === true) this.reasoning += text;
+      else this.text += text;
+      this.context.emit({ type: part.thought === true ? 'reasoning' : 'text', text });
+    }
+    const previous = this.parts.at(-1);
+    // Deltas are joined again, but never across a signature: it belongs to exactly its part.
+    const joins = previous && typeof previous.text === 'string' && previous.thought === part.thought && !previous.thoughtSignature && !part.thoughtSignature;
+    if (joins) previous.text = `${previous.text as string}${text}`;
+    else if (text !== '' || part.thoughtSignature) this.parts.push({ ...part });
+  }
+
+  end(): void {
+    if (this.finish !== undefined) this.done = true;
+  }
+
+  result(): DecodedChat {
+    const finish = this.finish ?? 'other';
+    return {
+      text: this.text,
+      reasoning: this.reasoning,
+      toolCalls: this.toolCalls,
+      usage: this.usage,
+      finishReason: finish === 'stop' && this.toolCalls.length > 0 ? 'tool_calls' : finish,
+      providerModel: this.providerModel,
+      // Thought summaries are for people; only what is signed must go back.
+      providerState: this.signed
+        ? { dialect: 'dialect_3', model: this.context.model, parts: this.parts.filter((part) => part.thought !== true || part.thoughtSignature) }
+        : undefined,
+    };
+  }
+}
+
+/** `promptTokenCount` holds the cached ones; `candidatesTokenCount` excludes the thoughts. */
+function readUsage(usage: Record<string, unknown>): Usage {
+  const cached = count(usage.cachedContentTokenCount);
+  return {
+    input: Math.max(0, count(usage.promptTokenCount) - cached) + count(usage.toolUsePromptTokenCount),
+    cached_input: cached,
+    cache_write: 0,
+    output: count(usage.candidatesTokenCount),
+    reasoning: count(usage.thoughtsTokenCount),
+  };
+}
+
+export const dialect3: Codec = {
+  dialect: 'dialect_3',
+  auth: (endpoint): Record<string, string> => (endpoint.apiKey ? { 'x-goog-api-key': endpoint.apiKey } : {}),
+  chat,
+  decoder: (context) => new Decoder(context),
+  embed: {
+    batch: 100,
+    request: ({ model, input, dimensions }: EmbedRequest) => {
+      const name = model.replace(/^models\//, '');
+      const requests = input.map((text) => ({ model: `models/${name}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }));
+      return { path: `/models/${modelPath(name)}:batchEmbedContents`, headers: {}, body: JSON.stringify({ requests }) };
+    },
+    response: (body) => {
+      if (!Array.isArray(body.embeddings)) throw badResponse('the provider sent no embeddings');
+      const tokens = asObject(body.usageMetadata).promptTokenCount;
+      return {
+        vectors: body.embeddings.map((item) => asObject(item).values),
+        tokens: typeof tokens === 'number' ? count(tokens) : undefined,
+      };
+    },
+  },
+};

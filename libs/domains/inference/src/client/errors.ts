@@ -1,0 +1,193 @@
+export type ProviderErrorCode =
+  | 'provider_rate_limited'
+  | 'provider_unavailable'
+  | 'provider_timeout'
+  | 'provider_rejected'
+  | 'provider_auth'
+  | 'provider_bad_response'
+  | 'context_overflow';
+
+export interface ProviderErrorDetails {
+  /** HTTP status of the answer, or the one that an error inside a stream stands for. */
+  status?: number;
+  retryable?: boolean;
+  /** What the provider asked for, in milliseconds, not capped. */
+  retryAfterMs?: number;
+}
+
+/**
+ * The one error of a model call (besides the abort reason of the caller's own signal). The message may be shown to a
+ * user: it holds the provider's words scrubbed of keys, and of a failed connection its error code, never an address.
+ */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+  readonly status?: number;
+  /** Whether the same call may succeed later. The client has used up its own attempts already. */
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  /** HTTP requests sent until this error. */
+  attempts = 1;
+
+  constructor(
+    readonly code: ProviderErrorCode,
+    message: string,
+    details: ProviderErrorDetails = {},
+  ) {
+    super(message);
+    this.status = details.status;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** An answer that does not follow the wire format. */
+export function badResponse(message: string, status?: number): ProviderError {
+  return new ProviderError('provider_bad_response', message, { status });
+}
+
+/** The connection ended before the end mark of the stream. */
+export function cutStream(): ProviderError {
+  return new ProviderError('provider_unavailable', 'the provider ended the stream before it was complete', { retryable: true });
+}
+
+/** One JSON object of a stream. */
+export function parseChunk(data: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    throw badResponse('the provider sent a malformed chunk');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badResponse('the provider sent a malformed chunk');
+  return value as Record<string, unknown>;
+}
+
+const MESSAGE_LENGTH = 500;
+const OVERFLOW =
+  /context_length_exceeded|context[ _](length|window|size|limit)|maximum context|(prompt|input|request) is too long|too many (input )?tokens|token count .{0,40}exceeds|reduce the length of the messages/i;
+
+/** Error types inside a stream, where no HTTP status tells what they mean, and the statuses that they stand for. */
+const STATUS_OF_TYPE: Record<string, number> = {
+  overloaded_error: 529,
+  api_error: 500,
+  server_error: 500,
+  internal_error: 500,
+  timeout_error: 504,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  request_too_large: 413,
+  not_found_error: 404,
+  permission_error: 403,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 400,
+  invalid_request_error: 400,
+  context_length_exceeded: 400,
+  content_filter: 400,
+};
+
+interface ErrorBody {
+  message: string;
+  type: string;
+  status?: number;
+  retryAfterMs?: number;
+}
+
+/** Reads the error bodies of all three dialects: `{error:{message, type|code|status}}`, in a list, or plain. */
+function readErrorBody(body: unknown): ErrorBody {
+  const outer = asObject(Array.isArray(body) ? body[0] : body);
+  const inner = typeof outer.error === 'string' ? { message: outer.error } : asObject(outer.error ?? outer);
+  const message = [inner.message, inner.detail].find((text) => typeof text === 'string' && text !== '') as string | undefined;
+  const types = [inner.code, inner.type, inner.status].filter((type): type is string => typeof type === 'string');
+  const numeric = [inner.code, inner.status].find((code): code is number => typeof code === 'number' && code >= 400 && code < 600);
+  const named = types.map((type) => (/^[45]\d\d$/.test(type) ? Number(type) : STATUS_OF_TYPE[type])).find((status) => status !== undefined);
+  // The Google form carries its Retry-After in the body: details:[{retryDelay:"36s"}].
+  const details = Array.isArray(inner.details) ? inner.details : [];
+  const delay = details.map((detail) => asObject(detail).retryDelay).find((text) => typeof text === 'string' && /^\d+(\.\d+)?s$/.test(text));
+  return {
+    message: message ?? '',
+    type: types.join(' '),
+    status: numeric ?? named,
+    retryAfterMs: delay === undefined ? undefined : Math.ceil(parseFloat(delay as string) * 1000),
+  };
+}
+
+/** Classifies an HTTP error answer. `body` is its text, perhaps cut at the size cap. */
+export function httpError(status: number, body: string, secrets: readonly string[], retryAfterMs?: number): ProviderError {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    parsed = undefined; // an HTML page, or a body past the cap: its words are worth nothing to a user
+  }
+  const error = readErrorBody(parsed);
+  return classify(status, { ...error, retryAfterMs: retryAfterMs ?? error.retryAfterMs }, secrets);
+}
+
+/** Classifies an error object that arrived inside a stream. */
+export function streamError(body: unknown, secrets: readonly string[]): ProviderError {
+  const error = readErrorBody(body);
+  return classify(error.status ?? 500, error, secrets);
+}
+
+function classify(status: number, error: ErrorBody, secrets: readonly string[]): ProviderError {
+  const words = scrub(error.message, secrets).slice(0, MESSAGE_LENGTH);
+  const message = words === '' ? `the provider answered ${status}` : `the provider answered ${status}: ${words}`;
+  const overflow = status === 413 || ((status === 400 || status === 422) && OVERFLOW.test(`${error.type} ${error.message}`));
+  if (overflow) return new ProviderError('context_overflow', message, { status });
+  if (status === 401 || status === 403) return new ProviderError('provider_auth', message, { status });
+  const retry = { status, retryable: true, retryAfterMs: error.retryAfterMs };
+  if (status === 429) return new ProviderError('provider_rate_limited', message, retry);
+  if (status === 408 || status === 504) return new ProviderError('provider_timeout', message, retry);
+  if (status >= 500 || status === 409 || status === 425) return new ProviderError('provider_unavailable', message, retry);
+  return new ProviderError('provider_rejected', message, { status });
+}
+
+const TRANSIENT = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET',
+  'UND_ERR_INFO',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+
+/**
+ * Classifies what the connection threw. Only known passing faults are worth a retry: a certificate that does not fit or
+ * a refusal of the dispatcher (an address that the egress guard blocks) stays what it is.
+ */
+export function connectionError(error: unknown): ProviderError {
+  const { code } = asObject(error);
+  const name = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : 'unknown error';
+  if (TIMEOUTS.has(name)) return new ProviderError('provider_timeout', `the provider did not answer in time (${name})`, { retryable: true });
+  if (name.startsWith('HPE_') || name === 'UND_ERR_HEADERS_OVERFLOW') return badResponse(`the provider did not answer in HTTP (${name})`);
+  if (name === 'UND_ERR_INVALID_ARG') return new ProviderError('provider_rejected', 'the address, a header or the key has a form that cannot be sent');
+  return new ProviderError('provider_unavailable', `the connection to the provider failed (${name})`, { retryable: TRANSIENT.has(name) });
+}
+
+const KEY_SHAPES =
+  /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][\w*.…-]{4,}|\bAIza[\w*-]{8,}|\bBearer\s+[^\s"',]+|\beyJ[\w-]{8,}\.[\w-]+\.?[\w-]*|([?&](?:api[-_]?)?key=)[^&\s"']+|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{32,}/gi;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Takes the given secrets, and whatever looks like a key, out of a provider's words. */
+export function scrub(text: string, secrets: readonly string[]): string {
+  let out = text;
+  for (const secret of secrets) {
+    if (secret.length < 4) continue;
+    for (const form of new Set([secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])) out = out.replaceAll(form, '[redacted]');
+  }
+  return out.replace(KEY_SHAPES, (match, prefix?: string) => (UUID.test(match) ? match : `${prefix ?? ''}[redacted]`));
+}
+
+export function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

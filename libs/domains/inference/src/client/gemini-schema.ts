@@ -1,0 +1,101 @@
+import { asObject } from './errors';
+
+type Schema = Record<string, unknown>;
+
+const KEPT = ['description', 'title', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'pattern', 'minimum', 'maximum'];
+const FORMATS: Record<string, string[]> = { STRING: ['date-time'], INTEGER: ['int32', 'int64'], NUMBER: ['float', 'double'] };
+const MAX_DEPTH = 24;
+/** References let a small schema stand for an endless one; tools of foreign servers bring such. Past this it is cut short. */
+const MAX_NODES = 2000;
+
+interface Context {
+  root: Schema;
+  nodesLeft: number;
+}
+
+/**
+ * A JSON Schema in the subset that generateContent takes: it answers 400 to keywords that it does not know
+ * (`$schema`, `additionalProperties`, `const`, …), to arrays without `items` and to enums of anything but strings.
+ * References are inlined, `oneOf` becomes `anyOf`, `allOf` is merged, a null type becomes `nullable`. What the subset
+ * cannot say is dropped: it only guides the model, and the tool validates its arguments with the whole schema.
+ * Undefined: an object without properties, which a function declaration expresses by having no parameters.
+ */
+export function geminiSchema(schema: Record<string, unknown>): Schema | undefined {
+  const root = clean({ ...schema, type: schema.type ?? 'object' }, { root: schema, nodesLeft: MAX_NODES }, 0);
+  return root.type === 'OBJECT' && root.properties === undefined ? undefined : root;
+}
+
+function clean(input: unknown, context: Context, depth: number): Schema {
+  const schema = merged(input, context, depth);
+  if (depth > MAX_DEPTH || context.nodesLeft <= 0) return typed(schema.description, 'OBJECT');
+  const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type): type is string => typeof type === 'string');
+  const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).map((item) => merged(item, context, depth));
+  const nullable = schema.nullable === true || types.includes('null') || alternatives.some((item) => item.type === 'null');
+  const rest = alternatives.filter((item) => item.type !== 'null');
+  const real = types.filter((type) => type !== 'null');
+
+  if (rest.length === 1) return clean({ ...schema, anyOf: undefined, oneOf: undefined, type: undefined, ...rest[0], nullable }, context, depth + 1);
+  if (rest.length > 1) return compact({ description: schema.description, nullable: nullable || undefined, anyOf: rest.map((item) => clean(item, context, depth + 1)) });
+  if (real.length > 1) return compact({ description: schema.description, nullable: nullable || undefined, anyOf: real.map((type) => clean({ ...schema, description: undefined, type }, context, depth + 1)) });
+
+  const values = Array.isArray(schema.enum) ? schema.enum.filter((value) => value !== null) : schema.const === undefined ? [] : [schema.const];
+  const type = (real[0] ?? guess(schema, values)).toUpperCase();
+  const out: Schema = { type };
+  for (const key of KEPT) if (schema[key] !== undefined && schema[key] !== null) out[key] = schema[key];
+  if (nullable) out.nullable = true;
+  if (typeof schema.format === 'string' && FORMATS[type]?.includes(schema.format)) out.format = schema.format;
+  if (values.length > 0 && type === 'STRING') Object.assign(out, { format: 'enum', enum: values.map(String) });
+  if (type === 'ARRAY') out.items = clean(Array.isArray(schema.items) ? schema.items[0] : (asList(schema.prefixItems)[0] ?? schema.items ?? { type: 'string' }), context, depth + 1);
+  if (type === 'OBJECT') {
+    const properties = Object.entries(asObject(schema.properties)).map(([name, value]) => [name, clean(value, context, depth + 1)] as const);
+    if (properties.length > 0) out.properties = Object.fromEntries(properties);
+    const required = asList(schema.required).filter((name) => properties.some(([known]) => known === name));
+    if (required.length > 0) out.required = required;
+  }
+  return out;
+}
+
+/** The schema with its local reference and its `allOf` folded in. A reference into itself ends as a free object. */
+function merged(input: unknown, context: Context, depth: number): Schema {
+  context.nodesLeft--;
+  let schema: Schema = { ...asObject(input) };
+  for (let hops = 0; typeof schema.$ref === 'string'; hops++) {
+    const target = hops < 8 && depth < MAX_DEPTH / 2 && context.nodesLeft > 0 ? resolve(schema.$ref, context.root) : undefined;
+    const { $ref: _, ...own } = schema;
+    schema = target === undefined ? typed(own.description, 'object') : { ...target, ...own };
+  }
+  const all = context.nodesLeft > 0 && depth < MAX_DEPTH ? asList(schema.allOf) : [];
+  for (const part of all.map((item) => merged(item, context, depth + 1))) {
+    const properties = { ...asObject(part.properties), ...asObject(schema.properties) };
+    const required = [...new Set([...asList(schema.required), ...asList(part.required)])];
+    schema = { ...part, ...schema, ...(Object.keys(properties).length > 0 && { properties }), ...(required.length > 0 && { required }) };
+  }
+  delete schema.allOf;
+  return schema;
+}
+
+function resolve(reference: string, root: Schema): Schema | undefined {
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+  let value: unknown = root;
+  for (const step of reference.split('/').slice(1)) value = asObject(value)[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+  return typeof value === 'object' && value !== null ? (value as Schema) : undefined;
+}
+
+function guess(schema: Schema, values: unknown[]): string {
+  if (schema.properties !== undefined) return 'object';
+  if (schema.items !== undefined || schema.prefixItems !== undefined) return 'array';
+  const kind = typeof values[0];
+  return kind === 'number' || kind === 'boolean' ? kind : values.length > 0 ? 'string' : 'object';
+}
+
+function typed(description: unknown, type: string): Schema {
+  return compact({ type, description });
+}
+
+function compact(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

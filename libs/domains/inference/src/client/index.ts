@@ -1,0 +1,22 @@
+export { ProviderError, type ProviderErrorCode } from './errors';
+export { ModelClient, type ModelClientOptions, type StreamOptions } from './model-client';
+export { DEFAULT_LIMITS, type Limits, type Sleep } from './retry';
+export type {
+  ChatMessage,
+  ChatRequest,
+  ChatResult,
+  Dialect,
+  EmbedRequest,
+  EmbedResult,
+  Endpoint,
+  FinishReason,
+  ImagePart,
+  ProviderState,
+  ReasoningEffort,
+  StreamEvent,
+  TextPart,
+  ToolCall,
+  ToolDefinition,
+  Usage,
+  UserContent,
+} from './types';

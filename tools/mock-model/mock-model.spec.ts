@@ -1,0 +1,238 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { transformFileSync } from '@swc/core';
+import { request as httpRequest } from 'undici';
+// The client alone, without the domain around it.
+// eslint-disable-next-line @nx/enforce-module-boundaries
+import { type ChatMessage, type ChatResult, ModelClient, ProviderError, type StreamEvent } from '../../libs/domains/inference/src/client';
+import { type MockModel, startMockModel } from './server';
+
+let mock: MockModel;
+let client: ModelClient;
+
+beforeAll(async () => {
+  mock = await startMockModel();
+  client = new ModelClient({ sleep: () => Promise.resolve() });
+});
+afterAll(async () => {
+  await client.close();
+  await mock.close();
+});
+
+let scripts = 0;
+/** A message with the script, unlike every other so that no failure count is shared. */
+const script = (steps: unknown): string => `Please (${++scripts}):\n\n\`\`\`mock\n${typeof steps === 'string' ? steps : JSON.stringify({ steps })}\n\`\`\`\nThanks.`;
+const user = (content: string): ChatMessage => ({ role: 'user', content });
+const endpoint = (): { dialect: 'dialect_1'; baseUrl: string } => ({ dialect: 'dialect_1', baseUrl: `${mock.url}/v1` });
+
+function ask(messages: ChatMessage[], feature = 'turn', onEvent?: (event: StreamEvent) => void, onRestart?: () => void): Promise<ChatResult> {
+  return client.streamChat(endpoint(), { model: 'mock', messages, feature }, { onEvent, onRestart });
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- read-only look at JSON that the matchers check
+type Json = any;
+async function post(body: unknown, headers: Record<string, string> = { 'x-feature': 'turn' }, at = '/v1/chat/completions') {
+  const answer = await httpRequest(`${mock.url}${at}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+  return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as Json };
+}
+const say = (content: unknown, more: object = {}) => post({ model: 'mock', messages: [{ role: 'user', content }], ...more });
+
+describe('without a script', () => {
+  it('repeats the newest user text in word-sized deltas and counts tokens', async () => {
+    const deltas: string[] = [];
+    const result = await ask([user('old'), { role: 'assistant', text: 'You said: old' }, user('hello  wide\nworld ')], 'turn', (event) => event.type === 'text' && deltas.push(event.text));
+    expect(deltas).toEqual(['You', ' said:', ' hello', '  wide', '\nworld', ' ']);
+    expect(result).toMatchObject({ text: 'You said: hello  wide\nworld ', finishReason: 'stop', providerModel: 'mock', usageEstimated: false });
+    expect(result.usage).toEqual({ input: Math.ceil((3 + 13 + 18) / 4), cached_input: 0, cache_write: 0, output: Math.ceil(28 / 4), reasoning: 0 });
+  });
+
+  it('joins the text parts of a list and sees no images', async () => {
+    const { body } = await say([{ type: 'text', text: 'one' }, { type: 'image_url', image_url: { url: 'data:,' } }, { type: 'text', text: 'two' }]);
+    expect(body.choices[0]).toMatchObject({ message: { role: 'assistant', content: 'You said: one\ntwo' }, finish_reason: 'stop' });
+    expect(body.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 5, total_tokens: 7 });
+  });
+
+  it('sends usage only when it is asked for', async () => {
+    const stream = async (more: object) => {
+      const answer = await httpRequest(`${mock.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'a' }], ...more }) });
+      return answer.body.text();
+    };
+    expect(await stream({})).not.toContain('usage');
+    expect(await stream({ stream_options: { include_usage: true } })).toMatch(/"choices":\[\],"usage":\{.*\}\}\n\ndata: \[DONE\]\n\n$/);
+  });
+});
+
+describe('scripts', () => {
+  it('plays one step per model call, parallel tool calls included, and then says done', async () => {
+    const messages = [
+      user(script([
+        { reasoning: 'hm hm', text: 'Two at once', tool_calls: [{ name: 'f', arguments: { x: 'ü'.repeat(30) } }, { name: 'g' }], usage: { input: 100, cached_input: 30, cache_write: 20, output: 7, reasoning: 5 } },
+        { text: 'All done.' },
+      ])),
+    ];
+    const events: StreamEvent[] = [];
+    const first = await ask(messages, 'turn', (event) => events.push(event));
+    expect(first).toMatchObject({ text: 'Two at once', reasoning: 'hm hm', finishReason: 'tool_calls', usage: { input: 100, cached_input: 30, cache_write: 20, output: 7, reasoning: 5 } });
+    expect(first.toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([['f', { x: 'ü'.repeat(30) }], ['g', {}]]);
+    expect(new Set(first.toolCalls.map(({ id }) => id)).size).toBe(2);
+    expect(events.map(({ type }) => type)).toEqual(['reasoning', 'reasoning', 'text', 'text', 'text', 'tool_call', 'tool_call']);
+
+    messages.push({ role: 'assistant', text: first.text, toolCalls: first.toolCalls });
+    for (const call of first.toolCalls) messages.push({ role: 'tool', toolCallId: call.id, toolName: call.name, content: 'ok' });
+    expect((await ask(messages)).text).toBe('All done.');
+    messages.push({ role: 'assistant', text: 'All done.' });
+    expect((await ask(messages)).text).toBe('done');
+    messages.push({ role: 'assistant', text: 'done' }, user('bye'));
+    expect((await ask(messages)).text).toBe('You said: bye');
+  });
+
+  it('plays only in a turn', async () => {
+    const message = script([{ text: 'played' }]);
+    expect((await ask([user(message)])).text).toBe('played');
+    expect((await ask([user(message)], 'title')).text).toBe(`You said: ${message}`);
+    expect((await post({ messages: [user(script('{broken'))] }, {})).status).toBe(200);
+  });
+
+  it('gives the same answer whole as streamed', async () => {
+    const { body } = await say(script([{ reasoning: 'r', text: 't', tool_calls: [{ name: 'f', arguments: { a: 1 } }], usage: { input: 1, cached_input: 2, cache_write: 3, output: 4, reasoning: 5 } }]));
+    expect(body.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: 't', reasoning_content: 'r', tool_calls: [{ type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] } });
+    expect(body.usage).toEqual({ prompt_tokens: 6, completion_tokens: 9, total_tokens: 15, prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 5 } });
+  });
+
+  it('counts the usage that a step leaves out', async () => {
+    const message = script([{ text: 'eight ch', reasoning: 'four', usage: { cached_input: 3 } }]);
+    expect((await ask([user(message)])).usage).toEqual({ input: Math.ceil(message.length / 4), cached_input: 3, cache_write: 0, output: 2, reasoning: 1 });
+  });
+
+  it('streams with delays, and stops for a caller that has gone', async () => {
+    const message = script([{ text: 'a b c', delay_ms: 5, chunk_delay_ms: 5 }]);
+    expect((await ask([user(message)])).text).toBe('a b c');
+    const controller = new AbortController();
+    const call = client.streamChat(endpoint(), { model: 'mock', messages: [user(script([{ text: 'a b', chunk_delay_ms: 600_000 }]))], feature: 'turn' }, { signal: controller.signal, onEvent: () => controller.abort() });
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('sends arguments that are no JSON as they stand', async () => {
+    expect((await ask([user(script([{ tool_calls: [{ name: 'f', arguments: '{"x":' }] }]))])).toolCalls[0].arguments).toBe('{"x":');
+  });
+});
+
+describe('scripted failures', () => {
+  const failing = (error: unknown, more: object = {}) => ask([user(script([{ text: 'one two three four', error, ...more }]))]);
+
+  it('answers the error with its status and Retry-After', async () => {
+    const { status, headers, body } = await say(script([{ error: { status: 429, message: 'slow down', retry_after_s: 1 } }]));
+    expect([status, headers['retry-after']]).toEqual([429, '1']);
+    expect(body).toEqual({ error: { message: 'slow down', type: 'rate_limit_error', param: null, code: null } });
+    await expect(failing({ status: 429 })).rejects.toMatchObject({ code: 'provider_rate_limited', attempts: 3 });
+    await expect(failing({ status: 400, message: 'bad' })).rejects.toMatchObject({ code: 'provider_rejected', message: 'the provider answered 400: bad' });
+  });
+
+  it('fails as often as times says and then plays the step', async () => {
+    expect(await failing({ status: 503, times: 2 })).toMatchObject({ text: 'one two three four', attempts: 3 });
+    const messages = [user(script([{ text: 'fine', error: { status: 500, times: 4 } }]))];
+    await expect(ask(messages)).rejects.toBeInstanceOf(ProviderError);
+    expect(await ask(messages)).toMatchObject({ text: 'fine', attempts: 2 });
+    expect(await ask([...messages, { role: 'assistant', text: 'fine' }])).toMatchObject({ text: 'done', attempts: 1 });
+  });
+
+  it('counts per message and step', async () => {
+    const step = { text: 'fine', error: { status: 500, times: 1 } };
+    const messages = [user(script([step, step]))];
+    expect((await ask(messages)).attempts).toBe(2);
+    expect((await ask([...messages, { role: 'assistant', text: 'fine' }])).attempts).toBe(2);
+  });
+
+  it('drops the connection in mid-answer', async () => {
+    const log: string[] = [];
+    const call = ask([user(script([{ text: 'one two three four', error: 'disconnect' }]))], 'turn', (event) => event.type === 'text' && log.push(event.text), () => log.push('restart'));
+    await expect(call).rejects.toMatchObject({ code: 'provider_unavailable', attempts: 2 });
+    expect(log).toEqual(['one', ' two', 'restart', 'one', ' two']);
+    expect(await failing({ disconnect: true, times: 1 })).toMatchObject({ text: 'one two three four', attempts: 2 });
+    await expect(failing('disconnect', { text: '' })).rejects.toMatchObject({ attempts: 3 });
+  });
+});
+
+describe('what is wrong', () => {
+  it.each([
+    ['{broken', /mock block is not JSON/], ['[]', /script must be an object/], ['{"steps":{}}', /steps must be a list/], ['{"step":[]}', /unknown field "step"/],
+    ['{"steps":[{"txt":1}]}', /steps\[0\] has an unknown field "txt"/], ['{"steps":[{"text":1}]}', /steps\[0\]\.text must be a string/],
+    ['{"steps":[{},{"tool_calls":[{}]}]}', /steps\[1\]\.tool_calls\[0\]\.name/], ['{"steps":[{"tool_calls":[{"name":"f","arguments":[]}]}]}', /arguments must be an object/],
+    ['{"steps":[{"usage":{"input":-1}}]}', /usage\.input must be a whole number/], ['{"steps":[{"delay_ms":"1"}]}', /delay_ms/], ['{"steps":[{"error":"boom"}]}', /error must be an object or "disconnect"/],
+    ['{"steps":[{"error":{"status":200}}]}', /error\.status/], ['{"steps":[{"error":{"status":500,"times":0}}]}', /error\.times/],
+  ])('a script %s is answered 400 that says so', async (text, message) => {
+    expect(await say(script(text))).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error', message: expect.stringMatching(message) } } });
+  });
+
+  it('says so of a block that is not closed, and takes other blocks for text', async () => {
+    expect(await say('```mock\n{"steps":[]}')).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('not closed') } } });
+    for (const text of ['```mockery\n{}\n```', 'a ```mock', '```json\nmock\n```']) expect((await say(text)).body.choices[0].message.content).toBe(`You said: ${text}`);
+    expect((await say('````mock\n{"steps":[{"text":"x"}]}\n```\n')).status).toBe(400);
+    expect((await say('intro\r\n```mock\r\n{"steps":[{"text":"x"}]}\r\n```\r\n')).body.choices[0].message.content).toBe('x');
+  });
+
+  it('survives whatever comes in', async () => {
+    const bodies: unknown[] = ['', '{', 'null', '[]', '7', '"x"', {}, { messages: 'x' }, { messages: [null] }, { messages: [{ role: 1 }] }, { model: 7, messages: [] }, '['.repeat(100_000)];
+    for (const body of bodies) expect((await post(body)).status).toBe(400);
+    for (const body of [{ messages: [] }, { messages: [{ role: 'user' }] }, { messages: [{ role: 'user', content: [null, 7, { text: {} }] }] }, { messages: [{ role: 'assistant', tool_calls: [null, { function: 7 }] }] }]) {
+      expect((await post(body)).body.choices[0].message.content).toBe('You said: ');
+    }
+    for (const [method, at, status] of [['GET', '/v1/chat/completions', 405], ['POST', '/v1/nothing', 404], ['GET', '//', 404], ['GET', '/healthz', 200], ['GET', '/v1/models', 200]] as const) {
+      expect((await httpRequest(`${mock.url}${at}`, { method })).statusCode).toBe(status);
+    }
+    const socket = connect(mock.port, '127.0.0.1', () => socket.end('NOT HTTP\r\n\r\n'));
+    await new Promise((resolve) => socket.resume().on('close', resolve));
+    expect((await ask([user('still there')])).text).toBe('You said: still there');
+  });
+});
+
+describe('embeddings', () => {
+  const dot = (a: number[], b: number[]): number => a.reduce((sum, value, i) => sum + value * b[i], 0);
+
+  it('are deterministic, of length 1, and near for texts that share words', async () => {
+    const { vectors, usage } = await client.embed(endpoint(), { model: 'mock-embedding', input: ['the red fox jumps', 'Jumps: the RED fox!', 'monthly invoice total', ''] });
+    expect(vectors.map((vector) => vector.length)).toEqual([384, 384, 384, 384]);
+    for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1);
+    expect(dot(vectors[0], vectors[1])).toBeCloseTo(1);
+    expect(Math.abs(dot(vectors[0], vectors[2]))).toBeLessThan(0.4);
+    expect(usage.input).toBe(5 + 5 + 6);
+  });
+
+  it('have the dimensions and the encoding that were asked for', async () => {
+    const plain = await post({ input: 'red fox', dimensions: 7 }, {}, '/v1/embeddings');
+    const packed = await post({ input: ['red fox'], dimensions: 7, encoding_format: 'base64' }, {}, '/v1/embeddings');
+    const floats = new Float32Array(new Uint8Array(Buffer.from(packed.body.data[0].embedding as string, 'base64')).buffer);
+    expect(plain.body.data[0].embedding).toHaveLength(7);
+    expect([...floats]).toEqual((plain.body.data[0].embedding as number[]).map(Math.fround));
+  });
+
+  it('refuse what is no text', async () => {
+    for (const body of [{}, { input: [] }, { input: [1, 2] }, { input: 'a', dimensions: 0 }, { input: 'a', dimensions: '3' }, 'null']) {
+      expect((await post(body, {}, '/v1/embeddings')).status).toBe(400);
+    }
+  });
+});
+
+it('runs as a process: one line when it is ready, SIGTERM ends it', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mock-model-'));
+  for (const name of ['main', 'server', 'chat', 'script', 'embedding']) {
+    const { code } = transformFileSync(path.join(__dirname, `${name}.ts`), { swcrc: false, jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } });
+    writeFileSync(path.join(folder, `${name}.js`), code);
+  }
+  const child = spawn(process.execPath, [path.join(folder, 'main.js')], { env: { ...process.env, PORT: '', HOST: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const ready = JSON.parse(line.toString()) as { port: number; pid: number };
+    expect(ready.pid).toBe(child.pid);
+    expect((await httpRequest(`http://127.0.0.1:${ready.port}/healthz`)).statusCode).toBe(200);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  } finally {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
+  }
+});
