@@ -1,0 +1,5 @@
+export * from './egress';
+export * from './egress.config';
+export { isPublicAddress } from './address';
+export { MAX_REDIRECTS, type EgressRequest, type EgressResponse } from './fetch';
+export { EgressError, type EgressPurpose, type EgressReason, type Resolve } from './policy';

@@ -1,0 +1,103 @@
+import { promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
+import { bareHost, hostKey, isPublicAddress } from './address';
+
+/**
+ * What a request leaves the house for.
+ *
+ * - `inference`: model providers that an organization chose; the allow-list never applies.
+ * - `tool`, `source`, `hook`: MCP servers and HTTP tools, knowledge sources, outgoing hooks, also organizations' choices.
+ * - `platform`: an address that an operator set. It may be internal; only its form is checked.
+ */
+export type EgressPurpose = 'inference' | 'tool' | 'source' | 'hook' | 'platform';
+
+export type EgressReason = 'url' | 'scheme' | 'userinfo' | 'port' | 'dns' | 'address' | 'connect' | 'redirect' | 'too_large' | 'encoding' | 'timeout' | 'network';
+
+/** An outbound request that was refused or failed. The message is fit for the tenant: it never tells what a name resolved to. */
+export class EgressError extends Error {
+  constructor(
+    readonly reason: EgressReason,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'EgressError';
+  }
+
+  /** Refused on purpose; trying again changes nothing. */
+  get refused(): boolean {
+    return !['dns', 'connect', 'timeout', 'network'].includes(this.reason);
+  }
+}
+
+/** Finds all addresses of a host name; throws when there are none. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+/** The system's resolver, which is also what a plain connection would ask: /etc/hosts, search domains and all. */
+export const systemResolve: Resolve = async (hostname) => (await dns.lookup(hostname, { all: true, verbatim: true })).map((a) => a.address);
+
+const portOf = (protocol: string, port: string) => (port ? Number(port) : protocol === 'https:' ? 443 : 80);
+
+/** The rules for where a purpose may go. */
+export class EgressPolicy {
+  constructor(
+    readonly purpose: EgressPurpose,
+    private readonly allow: ReadonlySet<string>,
+    private readonly resolve: Resolve,
+  ) {}
+
+  /** The operator has vouched for this host and port: its address is not looked at. */
+  vouched(hostname: string, port: number): boolean {
+    if (this.purpose === 'platform') return true;
+    return this.purpose !== 'inference' && this.allow.has(hostKey(hostname, port));
+  }
+
+  /**
+   * What can be told from the form alone.
+   *
+   * @throws EgressError `url`, `scheme`, `userinfo`, `port` or (for an IP literal) `address`
+   */
+  checkForm(url: URL): void {
+    if (url.username || url.password) throw new EgressError('userinfo', 'The URL must not contain a user name or password.');
+    this.checkOrigin(url.protocol, url.hostname, url.port);
+  }
+
+  checkOrigin(protocol: string, hostname: string, explicitPort: string): void {
+    if (protocol !== 'https:' && protocol !== 'http:') throw new EgressError('scheme', 'The URL must start with https://.');
+    if (!bareHost(hostname)) throw new EgressError('url', 'The URL must name a host.');
+    const port = portOf(protocol, explicitPort);
+    if (this.vouched(hostname, port)) return;
+    if (protocol !== 'https:') throw new EgressError('scheme', 'The URL must start with https://.');
+    if (port !== 443 && (port < 1024 || port > 65_535)) throw new EgressError('port', 'The port must be 443, or 1024 or higher.');
+    // Node asks no resolver for a literal, so nothing later would look at it.
+    const host = bareHost(hostname);
+    if (isIP(host) && !isPublicAddress(host)) throw notPublic();
+  }
+
+  /**
+   * All addresses of the host, each of them checked: one internal address among them refuses the name, as the next look-up may
+   * put it first.
+   *
+   * @throws EgressError `dns` or `address`
+   */
+  async addresses(protocol: string, hostname: string, explicitPort: string): Promise<string[]> {
+    const host = bareHost(hostname);
+    const vouched = this.vouched(hostname, portOf(protocol, explicitPort));
+    let found: string[];
+    if (isIP(host)) found = [host];
+    else {
+      // The name goes out with its closing dot, if it has one: without it a search domain could answer for it.
+      const name = hostname.toLowerCase();
+      found = await this.resolve(name).catch((cause: Error) => {
+        throw new EgressError('dns', 'The host name cannot be resolved.', { cause });
+      });
+    }
+    if (!found.length) throw new EgressError('dns', 'The host name cannot be resolved.');
+    if (!vouched && !found.every(isPublicAddress)) throw notPublic();
+    return found;
+  }
+}
+
+export function notPublic(): EgressError {
+  return new EgressError('address', 'The address is not on the public internet.');
+}
