@@ -1,0 +1,28 @@
+import { configSection, flag, integer, setting } from '@aps/platform/config';
+
+const perMinute = (env: string, fallback: number, what: string) => setting(env, integer(fallback, 0, 1_000_000), `${what} a minute; 0 = no limit`);
+
+export const rateLimitConfig = configSection('rate-limit', {
+  enabled: setting('RATE_LIMITS', flag(true), 'Request rate limits, all of them: on or off'),
+  token: perMinute('RATE_LIMIT_TOKEN', 600, 'Requests of one session or API token'),
+  tokenBurst: setting('RATE_LIMIT_TOKEN_BURST', integer(100, 1, 1_000_000), 'Requests of one session or API token at once'),
+  login: perMinute('RATE_LIMIT_LOGIN', 10, 'Log-in attempts from one IP address'),
+  signup: perMinute('RATE_LIMIT_SIGNUP', 10, 'Sign-ups from one IP address'),
+  waitlist: perMinute('RATE_LIMIT_WAITLIST', 10, 'Waitlist entries from one IP address'),
+  password_reset: perMinute('RATE_LIMIT_PASSWORD_RESET', 10, 'Password reset requests from one IP address'),
+  webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
+  prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
+  export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
+});
+
+/** Limits that a route can ask for, and whom each counts. */
+export const RULES = {
+  login: 'ip',
+  signup: 'ip',
+  waitlist: 'ip',
+  password_reset: 'ip',
+  prompt_test: 'credential',
+  export: 'credential',
+} as const satisfies Partial<Record<keyof typeof rateLimitConfig.settings, 'ip' | 'credential'>>;
+
+export type RuleName = keyof typeof RULES;

@@ -1,0 +1,66 @@
+import { CanActivate, ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { DomainError } from '@aps/contracts';
+import type { Request, Response } from 'express';
+import ipaddr from 'ipaddr.js';
+import { RateLimiter, type RateDecision } from './limiter';
+import { rateLimitConfig, RULES, type RuleName } from './rate-limit.config';
+
+const RATE_LIMIT = 'aps:rate-limit';
+
+/** Puts a handler (or all of a controller) under a limit of its own, beside the one that every session and token has. */
+export const RateLimit = (rule: RuleName) => SetMetadata(RATE_LIMIT, rule);
+
+/** What is counted as one caller: an IPv4 address, or the /64 that a provider hands to one subscriber. */
+export function callerOf(ip: string | undefined): string {
+  if (!ip) return 'unknown';
+  try {
+    const address = ipaddr.process(ip.replace(/%.*$/, ''));
+    if (address.kind() === 'ipv4') return address.toString();
+    return `${(address as ipaddr.IPv6).parts.slice(0, 4).map((p) => p.toString(16)).join(':')}::/64`;
+  } catch {
+    return 'unknown';
+  }
+}
+
+/**
+ * Holds requests to the limits. Runs after the access guard, which puts the principal on the request.
+ *
+ * A refused request gets 429 with `Retry-After`; every counted one learns where it stands by `RateLimit-Limit`, `-Remaining` and
+ * `-Reset` (of the limit that it is closest to).
+ */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(
+    private readonly limiter: RateLimiter,
+    private readonly reflector: Reflector,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (!this.limiter.enabled || context.getType() !== 'http') return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request & { principal?: { credentialId?: string } }>();
+    const credential = request.principal?.credentialId;
+    const config = rateLimitConfig.value;
+    const asked: Promise<RateDecision | undefined>[] = [];
+
+    if (credential && config.token) asked.push(this.limiter.take(`token:${credential}`, { perMinute: config.token, burst: config.tokenBurst }));
+    const rule = this.reflector.getAllAndOverride<RuleName | undefined>(RATE_LIMIT, [context.getHandler(), context.getClass()]);
+    if (rule && config[rule]) {
+      const who = RULES[rule] === 'credential' && credential ? credential : callerOf(request.ip);
+      asked.push(this.limiter.take(`${rule}:${who}`, { perMinute: config[rule] }));
+    }
+    return asked.length ? this.judge(asked, http.getResponse<Response>()) : true;
+  }
+
+  private async judge(asked: Promise<RateDecision | undefined>[], response: Response): Promise<boolean> {
+    const decisions = (await Promise.all(asked)).filter((d) => d !== undefined);
+    const tightest = decisions.reduce<RateDecision | undefined>((a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a), undefined);
+    if (!tightest) return true;
+    response.setHeader('RateLimit-Limit', String(tightest.limit));
+    response.setHeader('RateLimit-Remaining', String(tightest.remaining));
+    response.setHeader('RateLimit-Reset', String(tightest.resetS));
+    if (!tightest.allowed) throw new DomainError('rate_limited', 'Too many requests. Try again later.', { retryAfterS: tightest.retryAfterS });
+    return true;
+  }
+}

@@ -1,0 +1,8 @@
+import { Global, Module } from '@nestjs/common';
+import { RateLimiter } from './limiter';
+import { RateLimitGuard } from './rate-limit.guard';
+
+/** Needs the Redis room. The application decides where {@link RateLimitGuard} stands among its guards. */
+@Global()
+@Module({ providers: [RateLimiter, RateLimitGuard], exports: [RateLimiter, RateLimitGuard] })
+export class RateLimitModule {}
