@@ -1,25 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { loadConfig } from '@aps/platform/config';
+import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { DataKeyEntity } from '../../../entities/src/platform/data-key.entity';
 import { DecryptionError, EnvelopeCrypto, type SecretPlace } from './envelope';
-import { mediumDatabase, type MediumDatabase } from './medium-database';
 
 const OLD = `1:${randomBytes(32).toString('base64')}`;
 const NEW = `2:${randomBytes(32).toString('base64')}`;
 
 function withMasters(keys: string): EnvelopeCrypto {
-  loadConfig({ DATABASE_URL: process.env.TEST_DATABASE_URL, MASTER_KEYS: keys });
+  loadConfig({ ...process.env, MASTER_KEYS: keys });
   return new EnvelopeCrypto();
 }
 
 const placeIn = (orgId: string | null): SecretPlace => ({ orgId, table: 'connections', column: 'credential', rowId: randomUUID() });
 
 describe('EnvelopeCrypto', () => {
-  let medium: MediumDatabase;
+  let medium: TestDatabase;
   beforeAll(async () => {
-    medium = await mediumDatabase([DataKeyEntity]);
+    medium = await createTestDatabase({ entities: [DataKeyEntity] });
+    await medium.dataSource.synchronize();
   });
-  afterAll(() => medium.close());
+  afterAll(() => medium.drop());
   const keysOf = (orgId: string) => medium.db.query<{ id: string; master_version: number }>('SELECT * FROM data_keys WHERE org_id = $1', [orgId]);
 
   it('opens what it sealed, in another process as well, for organizations and the platform', async () => {

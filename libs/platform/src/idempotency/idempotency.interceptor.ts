@@ -1,0 +1,79 @@
+import { applyDecorators, CallHandler, ExecutionContext, Injectable, Logger, NestInterceptor, SetMetadata, UseInterceptors } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiHeader } from '@nestjs/swagger';
+import { errorBody, toDomainError } from '@aps/platform/http';
+import type { Response } from 'express';
+import { catchError, from, mergeMap, type Observable, of, throwError } from 'rxjs';
+import { idempotencyKeyOf, requestHash, type OwnedRequest } from './request';
+import { IdempotencyStore, type Attempt, type StoredAnswer } from './store';
+
+const IDEMPOTENT = 'aps:idempotent';
+
+export interface IdempotentOptions {
+  /** The answer holds a secret, e.g. a token's plaintext: it is stored encrypted. */
+  secret?: boolean;
+}
+
+/**
+ * For POSTs that create or dispatch: a repeat with the same `Idempotency-Key` gets the first answer again, with
+ * `Idempotency-Replayed: true`, and nothing is done twice. Errors are answers too, unless another try may end differently: 429,
+ * 5xx and those with a `Retry-After`.
+ */
+export const Idempotent = (options: IdempotentOptions = {}) =>
+  applyDecorators(
+    SetMetadata(IDEMPOTENT, options),
+    UseInterceptors(IdempotencyInterceptor),
+    ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Makes a repeat safe: the same key and body get the first answer again, for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255 } }),
+  );
+
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  private readonly logger = new Logger('Idempotency');
+
+  constructor(
+    private readonly store: IdempotencyStore,
+    private readonly reflector: Reflector,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<OwnedRequest>();
+    const key = idempotencyKeyOf(request);
+    const owner = request.principal?.credentialId;
+    // Keys belong to a token; who has none (sign-up, log-in) has no place to keep an answer that nobody else may see.
+    if (key === undefined || !owner) return next.handle();
+    const { secret = false } = this.reflector.get<IdempotentOptions>(IDEMPOTENT, context.getHandler());
+    return this.handle(owner, key, secret, request, http.getResponse<Response>(), next);
+  }
+
+  private async handle(owner: string, key: string, secret: boolean, request: OwnedRequest, response: Response, next: CallHandler): Promise<Observable<unknown>> {
+    const begun = await this.store.begin(owner, key, requestHash(request));
+    if (begun.state === 'answered') {
+      response.status(begun.answer.status).setHeader('Idempotency-Replayed', 'true');
+      return of(begun.answer.body === null ? undefined : (JSON.parse(begun.answer.body) as unknown));
+    }
+    const { attempt } = begun;
+    return next.handle().pipe(
+      mergeMap((body: unknown) => from(this.keep(attempt, { status: response.statusCode, body: body === undefined ? null : JSON.stringify(body) }, secret).then(() => body))),
+      catchError((error: unknown) => from(this.keepError(attempt, error, request.requestId ?? '', secret)).pipe(mergeMap(() => throwError(() => error)))),
+    );
+  }
+
+  private async keepError(attempt: Attempt, error: unknown, requestId: string, secret: boolean): Promise<void> {
+    const { error: known } = toDomainError(error);
+    if (known.status < 500 && known.status !== 429 && known.retryAfterS === undefined) {
+      await this.keep(attempt, { status: known.status, body: JSON.stringify(errorBody(known, requestId)) }, secret);
+    } else {
+      await this.unlessFailing('let go of', this.store.abandon(attempt));
+    }
+  }
+
+  private async keep(attempt: Attempt, answer: StoredAnswer, secret: boolean): Promise<void> {
+    await this.unlessFailing('keep the answer of', this.store.complete(attempt, answer, { secret }));
+  }
+
+  /** What was done is done: the caller gets its answer even when that cannot be kept for a repeat. */
+  private async unlessFailing(what: string, work: Promise<unknown>): Promise<void> {
+    await work.catch((error: Error) => this.logger.warn(`Could not ${what} a request: ${error.message}`));
+  }
+}

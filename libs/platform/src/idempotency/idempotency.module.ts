@@ -1,0 +1,8 @@
+import { Global, Module } from '@nestjs/common';
+import { IdempotencyInterceptor } from './idempotency.interceptor';
+import { IdempotencyStore } from './store';
+
+/** Needs the database and crypto rooms. */
+@Global()
+@Module({ providers: [IdempotencyStore, IdempotencyInterceptor], exports: [IdempotencyStore, IdempotencyInterceptor] })
+export class IdempotencyModule {}

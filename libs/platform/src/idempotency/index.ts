@@ -1,0 +1,4 @@
+export * from './idempotency.interceptor';
+export * from './idempotency.module';
+export { idempotencyKeyOf, requestHash } from './request';
+export * from './store';

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { DomainError } from '@aps/contracts';
+import type { Request } from 'express';
+
+/** A request as the access guard leaves it. */
+export type OwnedRequest = Request & { principal?: { credentialId?: string }; requestId?: string };
+
+/**
+ * The `Idempotency-Key` of a request: 1 to 255 visible ASCII characters. Undefined when there is none.
+ *
+ * @throws DomainError `idempotency_key_invalid`
+ */
+export function idempotencyKeyOf(request: Request): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new DomainError('idempotency_key_invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+  }
+  return key;
+}
+
+/** JSON with sorted keys: a client that builds its body anew may order it differently and still means the same. */
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, v: unknown) =>
+      v && typeof v === 'object' && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) : v,
+    ) ?? ''
+  );
+}
+
+/** SHA-256 of method, path with query, and body. */
+export function requestHash(request: Request): Buffer {
+  // With and without a closing slash is one route.
+  const [path, query = ''] = request.originalUrl.split(/\?(.*)/s);
+  return createHash('sha256')
+    .update(`${request.method}\n${path.replace(/\/+$/, '')}\n${query}\n`)
+    .update(canonical(request.body))
+    .digest();
+}
