@@ -1,0 +1,5 @@
+export * from './mail.config';
+export * from './mail.jobs';
+export * from './mail.module';
+export { Mailer, type Mail } from './mailer';
+export { MailError, MailTransport } from './transport';

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import net, { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Logger } from '@nestjs/common';
+import { QUEUE_POLICY } from '@aps/contracts';
+import { loadConfig } from '@aps/platform/config';
+import { EnvelopeCrypto } from '@aps/platform/crypto';
+import type { Tx } from '@aps/platform/database';
+import type { Outbox } from '@aps/platform/outbox';
+import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { DataKeyEntity } from '../../../entities/src/platform/data-key.entity';
+import { OutboundMailEntity } from '../../../entities/src/platform/outbound-mail.entity';
+import { appLink, mailConfig } from './mail.config';
+import { MailJobs } from './mail.jobs';
+import { Mailer } from './mailer';
+import { MailTransport } from './transport';
+
+/** Speaks as much SMTP as a client needs; `refuse` is its answer to RCPT. */
+class SmtpServer {
+  readonly mails: string[] = [];
+  refuse?: string;
+  private readonly server = net.createServer((socket) => {
+    let inData = false;
+    let text = '';
+    const say = (line: string) => socket.write(`${line}\r\n`);
+    say('220 test');
+    socket.on('error', () => undefined).on('data', (chunk) => {
+      text += chunk.toString();
+      for (;;) {
+        const end = text.indexOf(inData ? '\r\n.\r\n' : '\r\n');
+        if (end < 0) return;
+        const line = text.slice(0, end);
+        text = text.slice(end + (inData ? 5 : 2));
+        if (inData) {
+          this.mails.push(line);
+          inData = false;
+          say('250 taken');
+        } else if (/^DATA/i.test(line)) {
+          inData = true;
+          say('354 go on');
+        } else if (/^RCPT/i.test(line)) say(this.refuse ?? '250 ok');
+        else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n');
+        else say('250 ok');
+      }
+    });
+  });
+
+  async listen(): Promise<string> {
+    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+    return `smtp://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+  close(): void {
+    this.server.close();
+  }
+}
+
+const MAIL = { to: 'person@somewhere.example', subject: 'You are invited – ünï', text: `Open ${'https://app.example/invite/'}the-credential-${'x'.repeat(43)}\n` };
+
+describe('mail', () => {
+  let database: TestDatabase;
+  let crypto: EnvelopeCrypto;
+  let mailer: Mailer;
+  let jobs: MailJobs;
+  let transport: MailTransport;
+  let dir: string;
+  let enqueued: unknown[];
+  let logged: string[];
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ entities: [DataKeyEntity, OutboundMailEntity] });
+    await database.dataSource.synchronize();
+    crypto = new EnvelopeCrypto();
+  });
+  beforeEach(() => {
+    dir = path.join(mkdtempSync(path.join(tmpdir(), 'mail-')), 'deep', 'mail');
+    configure({});
+    enqueued = [];
+    const outbox = { enqueue: async (_tx: Tx, ...rest: unknown[]) => void enqueued.push(rest) } as unknown as Outbox;
+    mailer = new Mailer(crypto, outbox);
+    transport = new MailTransport();
+    jobs = new MailJobs(database.db, crypto, transport);
+    logged = [];
+    for (const level of ['log', 'warn', 'error'] as const) jest.spyOn(Logger.prototype, level).mockImplementation((...m: unknown[]) => void logged.push(m.join(' ')));
+  });
+  afterEach(() => {
+    transport.onApplicationShutdown();
+    rmSync(path.dirname(path.dirname(dir)), { recursive: true });
+    jest.restoreAllMocks();
+  });
+  afterAll(() => database?.drop());
+
+  const configure = (env: NodeJS.ProcessEnv) => loadConfig({ ...process.env, MAIL_DIR: dir, MAIL_FROM: 'Agents <no-reply@mail.example>', APP_URL: 'https://app.example/', ...env });
+  const send = (mail = MAIL) => database.db.transaction((tx) => mailer.send(tx, mail));
+  const row = async (id: string) => (await database.db.query<OutboundMailEntity & Record<string, unknown>>('SELECT * FROM outbound_mails WHERE id = $1', [id]))[0];
+  const files = () => readdirSync(dir).map((f) => readFileSync(path.join(dir, f), 'utf8'));
+
+  it('leaves with its transaction or not at all, unreadable in the database', async () => {
+    const id = await send();
+    expect(enqueued).toEqual([['mail.send', { mail_id: id }, { id, requestId: undefined }]]);
+    const stored = await row(id);
+    expect(stored).toMatchObject({ recipient: MAIL.to, subject: MAIL.subject, status: 'pending', attempts: 0 });
+    expect(JSON.stringify(stored)).not.toContain('the-credential');
+
+    let lost = '';
+    const rolledBack = database.db.transaction(async (tx) => {
+      lost = await mailer.send(tx, MAIL);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect(await row(lost)).toBeUndefined();
+  });
+
+  it('becomes one file in the mail folder, once, and its body is wiped', async () => {
+    const id = await send({ ...MAIL, text: 'Hello\nfrom us\n' });
+    await jobs.send({ mail_id: id });
+    await jobs.send({ mail_id: id });
+    expect(readdirSync(dir)).toEqual([`${id}.eml`]);
+    expect(statSync(path.join(dir, `${id}.eml`)).mode & 0o777).toBe(0o600);
+    const [eml] = files();
+    expect(eml).toContain('To: person@somewhere.example');
+    expect(eml).toContain('From: Agents <no-reply@mail.example>');
+    expect(eml).toContain(`Message-ID: <${id}@mail.example>`);
+    expect(eml).toContain('Hello\nfrom us');
+    expect(await row(id)).toMatchObject({ status: 'sent', attempts: 1, body: null, claimed_until: null, sent_at: expect.any(Date) });
+  });
+
+  it('cannot be given further recipients or headers', async () => {
+    for (const to of ['a@x.example, b@y.example', 'a@x.example\r\nBcc: c@z.example', 'A <a@x.example>', '"a, b"@x.example', 'a@x.example;b@y.example', '']) {
+      await expect(send({ ...MAIL, to })).rejects.toThrow('one plain address');
+    }
+    const id = await send({ ...MAIL, to: "o'neil+tag@x.example", subject: 'S\r\nBcc: d@z.example' });
+    await jobs.send({ mail_id: id });
+    const [eml] = files();
+    expect(eml).toContain("To: o'neil+tag@x.example");
+    expect(eml).not.toMatch(/^bcc:/im);
+  });
+
+  it('goes through the SMTP server when there is one', async () => {
+    const server = new SmtpServer();
+    configure({ SMTP_URL: await server.listen() });
+    const id = await send({ ...MAIL, html: '<p>Hello</p>' } as typeof MAIL);
+    await jobs.send({ mail_id: id });
+    expect(server.mails).toHaveLength(1);
+    expect(server.mails[0]).toContain(`Message-ID: <${id}@mail.example>`);
+    expect(server.mails[0]).toContain('<p>Hello</p>');
+    expect((await row(id)).status).toBe('sent');
+    server.close();
+  });
+
+  it('is tried again after a passing failure, and given up after a lasting one, without naming anybody', async () => {
+    const server = new SmtpServer();
+    configure({ SMTP_URL: await server.listen() });
+    const id = await send();
+    server.refuse = `450 4.2.1 <${MAIL.to}> is busy`;
+    const error = await jobs.send({ mail_id: id }).catch((e: Error) => e);
+    expect(String((error as Error).stack)).not.toContain('somewhere');
+    expect(await row(id)).toMatchObject({ status: 'pending', attempts: 1, last_error: 'EENVELOPE 450', claimed_until: null });
+    server.refuse = `550 5.1.1 <${MAIL.to}> is unknown`;
+    await jobs.send({ mail_id: id });
+    expect(await row(id)).toMatchObject({ status: 'failed', attempts: 2, last_error: 'EENVELOPE 550', body: null });
+    await jobs.send({ mail_id: id });
+    expect((await row(id)).attempts).toBe(2);
+    expect(logged.join('\n')).toContain(id);
+    expect(logged.join('\n')).not.toMatch(/somewhere|credential/);
+    server.close();
+  });
+
+  it('is given up after the last try', async () => {
+    configure({ SMTP_URL: 'smtp://127.0.0.1:1' });
+    const id = await send();
+    await database.db.execute('UPDATE outbound_mails SET attempts = $2 WHERE id = $1', [id, QUEUE_POLICY.maintenance.attempts - 2]);
+    await expect(jobs.send({ mail_id: id })).rejects.toThrow('ESOCKET');
+    await jobs.send({ mail_id: id });
+    expect(await row(id)).toMatchObject({ status: 'failed', body: null });
+  });
+
+  it('is sent by one worker at a time, and by the next when that one died', async () => {
+    const id = await send();
+    await database.db.execute(`UPDATE outbound_mails SET claimed_until = now() + interval '1 minute' WHERE id = $1`, [id]);
+    await expect(jobs.send({ mail_id: id })).rejects.toThrow('Another worker');
+    await database.db.execute(`UPDATE outbound_mails SET claimed_until = now() - interval '1 second' WHERE id = $1`, [id]);
+    await jobs.send({ mail_id: id });
+    expect((await row(id)).status).toBe('sent');
+    await jobs.send({ mail_id: randomUUID() });
+  });
+
+  it('leaves no row behind for ever', async () => {
+    await database.db.execute('DELETE FROM outbound_mails');
+    const ids = [await send(), await send(), await send()];
+    await jobs.send({ mail_id: ids[0] });
+    await jobs.send({ mail_id: ids[1] });
+    await database.db.execute(`UPDATE outbound_mails SET created_at = now() - interval '31 days' WHERE id <> $1`, [ids[1]]);
+    expect([await jobs.purge(10), await jobs.purge(10)]).toEqual([1, 0]);
+    expect(await row(ids[2])).toMatchObject({ status: 'pending' });
+  });
+
+  it('makes links into the application', () => {
+    expect(appLink('/invite/', 'a/b?c')).toBe('https://app.example/invite/a%2Fb%3Fc');
+    expect(mailConfig.value.appUrl).toBe('https://app.example');
+    for (const env of [{ MAIL_FROM: 'nobody' }, { MAIL_FROM: 'a@b\r\nBcc: c@d' }, { APP_URL: 'javascript:1' }, { SMTP_URL: 'http://x' }]) expect(() => configure(env)).toThrow(Object.keys(env)[0]);
+  });
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Injectable, OnApplicationShutdown } from '@nestjs/common';
+import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
+import { mailConfig } from './mail.config';
+
+/** A mail that is ready to go. */
+export interface ReadyMail {
+  id: string;
+  to: string;
+  subject: string;
+  text: string;
+  html?: string;
+}
+
+/** A mail that was not taken. Carries codes only: what a mail server says names addresses, and errors end up in logs. */
+export class MailError extends Error {
+  constructor(
+    readonly code: string,
+    /** The server will never take it. */
+    readonly permanent: boolean,
+  ) {
+    super(`The mail was not taken: ${code}`);
+    this.name = 'MailError';
+  }
+}
+
+/** Brings mail to the SMTP server, or into the mail folder where there is none. */
+@Injectable()
+export class MailTransport implements OnApplicationShutdown {
+  private smtp?: Transporter;
+  private composer?: Transporter;
+
+  /** @throws MailError */
+  async deliver(mail: ReadyMail): Promise<void> {
+    const { smtpUrl } = mailConfig.value;
+    await (smtpUrl ? this.toServer(smtpUrl, mail) : this.toFolder(mail));
+  }
+
+  onApplicationShutdown(): void {
+    this.smtp?.close();
+  }
+
+  private async toServer(url: string, mail: ReadyMail): Promise<void> {
+    // The sum of the time-outs stays below the claim on a mail, so no second worker begins while one still tries.
+    this.smtp ??= createTransport({ url, pool: true, maxConnections: 4, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 });
+    try {
+      await this.smtp.sendMail(message(mail));
+    } catch (error) {
+      const { code, responseCode } = error as { code?: string; responseCode?: number };
+      throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500);
+    }
+  }
+
+  private async toFolder(mail: ReadyMail): Promise<void> {
+    this.composer ??= createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+    const { dir } = mailConfig.value;
+    try {
+      const { message: eml } = (await this.composer.sendMail(message(mail))) as unknown as { message: Buffer };
+      await mkdir(dir, { recursive: true });
+      // Written beside and then moved: who watches the folder never reads half a mail. A repeat replaces the same file.
+      const beside = path.join(dir, `.${randomUUID()}.tmp`);
+      await writeFile(beside, eml, { mode: 0o600 });
+      await rename(beside, path.join(dir, `${mail.id}.eml`));
+    } catch (error) {
+      throw new MailError((error as { code?: string }).code ?? 'UNKNOWN', false);
+    }
+  }
+}
+
+function message(mail: ReadyMail): SendMailOptions {
+  const { from } = mailConfig.value;
+  const domain = /@([^<>@\s]+?)>?$/.exec(from)?.[1] ?? 'localhost';
+  return {
+    from,
+    // As an object it is one address, whatever commas it has in it.
+    to: { name: '', address: mail.to },
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    // A repeat carries the same id, by which a mailbox tells that it has the mail already.
+    messageId: `<${mail.id}@${domain}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
