@@ -25,6 +25,7 @@ export const ERROR_STATUS = {
   creator_only: 403,
   entitlement_required: 403,
   entitlement_exceeded: 403,
+  read_only: 403,
   invitation_email_mismatch: 403,
   // 404
   not_found: 404,
@@ -48,6 +49,7 @@ export const ERROR_STATUS = {
   no_draft: 409,
   not_pending: 409,
   route_in_use: 409,
+  skill_in_use: 409,
   slug_taken: 409,
   version_conflict: 409,
   // 410
@@ -62,6 +64,7 @@ export const ERROR_STATUS = {
   model_not_allowed: 422,
   model_unknown: 422,
   not_continuable: 422,
+  password_incorrect: 422,
   plan_mismatch: 422,
   reset_token_invalid: 422,
   self_action: 422,

@@ -1,1 +1,3 @@
-export {};
+export * from './auth.dto';
+export * from './token.dto';
+export * from './waitlist.dto';

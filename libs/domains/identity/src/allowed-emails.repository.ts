@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+
+/** An address that may sign up. */
+export interface AllowedEmailView {
+  id: string;
+  email: string;
+  added_by: { user_id: string; email: string } | null;
+  created_at: Date;
+}
+
+const VIEW = `
+  SELECT e.id, e.email, CASE WHEN a.id IS NOT NULL THEN jsonb_build_object('user_id', a.id, 'email', a.email) END AS added_by, e.created_at
+  FROM allowed_emails e LEFT JOIN users a ON a.id = e.added_by`;
+
+const LIST = statement(`${VIEW} ORDER BY e.created_at DESC, e.id DESC`);
+const BY_ID = statement(`${VIEW} WHERE e.id = $1`);
+const INSERT = statement('INSERT INTO allowed_emails (id, email, added_by) VALUES ($1, $2, $3) ON CONFLICT (lower(email)) DO NOTHING');
+const DELETE = statement('DELETE FROM allowed_emails WHERE id = $1 RETURNING email');
+const HAS = statement('SELECT 1 FROM allowed_emails WHERE lower(email) = lower($1)');
+
+@Injectable()
+export class AllowedEmailsRepository {
+  list(db: Db): Promise<AllowedEmailView[]> {
+    return db.query<AllowedEmailView>(LIST);
+  }
+
+  async byId(db: Db, id: string): Promise<AllowedEmailView> {
+    return (await db.query<AllowedEmailView>(BY_ID, [id]))[0];
+  }
+
+  /** @returns false when the address is there already */
+  async insert(tx: Tx, id: string, email: string, addedBy: string): Promise<boolean> {
+    return (await tx.execute(INSERT, [id, email, addedBy])) > 0;
+  }
+
+  /** @returns the address that was removed, or null */
+  async remove(tx: Tx, id: string): Promise<string | null> {
+    return (await tx.query<{ email: string }>(DELETE, [id]))[0]?.email ?? null;
+  }
+
+  async has(db: Db, email: string): Promise<boolean> {
+    return (await db.query(HAS, [email])).length > 0;
+  }
+}

@@ -1,0 +1,44 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ChangePasswordRequest, ForgotPasswordRequest, ReceivedResponse, ResetPasswordRequest } from '@aps/dtos';
+import { CurrentPrincipal, Public, SignedIn, type Principal } from '@aps/guards';
+import { RateLimit } from '@aps/platform/rate-limit';
+import { PasswordsService } from '../passwords.service';
+import { RequestId } from './request.decorators';
+
+@ApiTags('Authentication')
+@Controller('api/auth/password')
+export class PasswordController {
+  constructor(private readonly passwords: PasswordsService) {}
+
+  @Post('forgot')
+  @Public()
+  @RateLimit('password_reset')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Ask for a link to choose a new password', description: 'The answer is the same whether the address has an account or not.' })
+  @ApiAcceptedResponse({ type: ReceivedResponse })
+  async forgot(@Body() { email }: ForgotPasswordRequest): Promise<ReceivedResponse> {
+    await this.passwords.forgot(email);
+    return { status: 'received' };
+  }
+
+  @Post('reset')
+  @Public()
+  @RateLimit('password_reset')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Choose a new password with a mailed link', description: 'The link is good for one hour and once. All sessions end.' })
+  @ApiNoContentResponse()
+  reset(@Body() { token, password }: ResetPasswordRequest, @RequestId() requestId: string): Promise<void> {
+    return this.passwords.reset(token, password, requestId);
+  }
+
+  @Post('change')
+  @SignedIn(null, { sessionOnly: true })
+  @RateLimit('login')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Change my password', description: 'All other sessions end.' })
+  @ApiNoContentResponse()
+  change(@CurrentPrincipal() { userId, credentialId }: Principal, @Body() body: ChangePasswordRequest, @RequestId() requestId: string): Promise<void> {
+    return this.passwords.change(userId, credentialId, body.current_password, body.new_password, requestId);
+  }
+}

@@ -1,0 +1,43 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CreateTokenRequest, CreateTokenResponse, TokenInfo, TokenListResponse } from '@aps/dtos';
+import { CurrentPrincipal, SignedIn, type Principal } from '@aps/guards';
+import { PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import type { ActingUser } from '../acting-user';
+import { ApiTokensService } from '../api-tokens.service';
+import { toCreatedToken, toTokenInfo } from './identity.convert';
+import { CurrentActor } from './request.decorators';
+
+@ApiTags('API tokens')
+@Controller('api/tokens')
+export class TokensController {
+  constructor(private readonly tokens: ApiTokensService) {}
+
+  @Get()
+  @SignedIn('settings')
+  @ApiOperation({ summary: 'List my API tokens', description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.' })
+  @ApiOkResponse({ type: TokenListResponse })
+  async list(@CurrentPrincipal() { userId, orgPin }: Principal, @Query() query: PageQuery): Promise<Page<TokenInfo>> {
+    const { items, total } = await this.tokens.list(userId, orgPin, query);
+    return toPage(items.map(toTokenInfo), total, query);
+  }
+
+  @Post()
+  @SignedIn(null, { sessionOnly: true })
+  @Idempotent({ secret: true })
+  @ApiOperation({ summary: 'Make an API token', description: 'The answer shows the token, this once. Only a session can do this.' })
+  @ApiCreatedResponse({ type: CreateTokenResponse })
+  async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest): Promise<CreateTokenResponse> {
+    return toCreatedToken(await this.tokens.create(actor, body));
+  }
+
+  @Delete(':token_id')
+  @SignedIn('settings')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Revoke an API token', description: 'It stops working within a second.' })
+  @ApiNoContentResponse()
+  revoke(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { orgPin }: Principal, @Param('token_id') tokenId: string): Promise<void> {
+    return this.tokens.revoke(actor, orgPin, tokenId);
+  }
+}

@@ -1,0 +1,23 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { JoinWaitlistRequest, ReceivedResponse } from '@aps/dtos';
+import { Public } from '@aps/guards';
+import { RateLimit } from '@aps/platform/rate-limit';
+import { WaitlistService } from '../waitlist.service';
+
+@ApiTags('Waitlist')
+@Controller('api/waitlist')
+export class WaitlistController {
+  constructor(private readonly waitlist: WaitlistService) {}
+
+  @Post()
+  @Public()
+  @RateLimit('waitlist')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Ask to be let in', description: 'The answer is the same for every address.' })
+  @ApiAcceptedResponse({ type: ReceivedResponse })
+  async join(@Body() { email, name, note }: JoinWaitlistRequest): Promise<ReceivedResponse> {
+    await this.waitlist.ask(email, name, note);
+    return { status: 'received' };
+  }
+}

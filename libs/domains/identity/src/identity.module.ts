@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { AllowedEmailsRepository } from './allowed-emails.repository';
+import { AllowedEmailsService } from './allowed-emails.service';
+import { ApiTokensRepository } from './api-tokens.repository';
+import { ApiTokensService } from './api-tokens.service';
+import { PasswordResetsRepository } from './password-resets.repository';
+import { PasswordsService } from './passwords.service';
+import { PlatformAdminsRepository } from './platform-admins.repository';
+import { PlatformAdminsService } from './platform-admins.service';
+import { SessionsRepository } from './sessions.repository';
+import { SessionsService } from './sessions.service';
+import { SignupService } from './signup.service';
+import { UsersRepository } from './users.repository';
+import { UsersService } from './users.service';
+import { WaitlistRepository } from './waitlist.repository';
+import { WaitlistService } from './waitlist.service';
+
+const services = [AllowedEmailsService, ApiTokensService, PasswordsService, PlatformAdminsService, SessionsService, SignupService, UsersService, WaitlistService];
+
+/** Needs a global module of the application that binds `OrganizationDoor`. */
+@Module({
+  providers: [
+    ...services,
+    AllowedEmailsRepository,
+    ApiTokensRepository,
+    PasswordResetsRepository,
+    PlatformAdminsRepository,
+    SessionsRepository,
+    UsersRepository,
+    WaitlistRepository,
+  ],
+  exports: services,
+})
+export class IdentityModule {}

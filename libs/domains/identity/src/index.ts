@@ -1,0 +1,16 @@
+export * from './acting-user';
+export * from './allowed-emails.service';
+export * from './api-tokens.service';
+export * from './identity.config';
+export * from './identity.module';
+export * from './organization-door';
+export * from './passwords.service';
+export * from './platform-admins.service';
+export * from './sessions.service';
+export * from './signup.service';
+export * from './users.service';
+export * from './waitlist.service';
+export type { AllowedEmailView } from './allowed-emails.repository';
+export type { ApiTokenRow } from './api-tokens.repository';
+export type { PlatformAdminView } from './platform-admins.repository';
+export type { UserRow } from './users.repository';

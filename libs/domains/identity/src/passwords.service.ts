@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { refuseField } from '@aps/contracts';
+import { Audit } from '@aps/platform/audit';
+import { hashPassword, hashToken, newOpaqueToken, verifyPassword } from '@aps/platform/crypto';
+import { Database, type Tx } from '@aps/platform/database';
+import { Mailer } from '@aps/platform/mail';
+import { uuidv7 } from 'uuidv7';
+import { resetTokenInvalid } from './identity.errors';
+import { passwordChangedMail, passwordResetMail } from './identity.mails';
+import { PasswordResetsRepository } from './password-resets.repository';
+import { SessionsRepository } from './sessions.repository';
+import { UsersRepository, type UserRow } from './users.repository';
+
+/** Nobody's mailbox is flooded by asking often. */
+const RESETS_PER_HOUR = 5;
+/** {@link PasswordsService.forgot} takes this long for any address: writing a mail must not show in the time. */
+const FORGOT_MS = 100;
+
+/** Losing, finding and changing passwords. */
+@Injectable()
+export class PasswordsService {
+  constructor(
+    private readonly db: Database,
+    private readonly audit: Audit,
+    private readonly mailer: Mailer,
+    private readonly users: UsersRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly resets: PasswordResetsRepository,
+  ) {}
+
+  /** Mails a link if the address has an account. Neither answer nor time tells whether it has. */
+  async forgot(email: string): Promise<void> {
+    await Promise.all([this.mailLink(email), sleep(FORGOT_MS)]);
+  }
+
+  private async mailLink(email: string): Promise<void> {
+    const found = await this.users.byEmail(this.db, email);
+    if (!found) return;
+    await this.db.transaction(async (tx) => {
+      const user = await this.users.lock(tx, found.id);
+      if (!user || user.deactivated_at || (await this.resets.countOfLastHour(tx, user.id)) >= RESETS_PER_HOUR) return;
+      const token = newOpaqueToken();
+      await this.resets.insert(tx, { id: uuidv7(), userId: user.id, tokenHash: hashToken(token) });
+      // To the address on record, not to the one that was typed.
+      await this.mailer.send(tx, { to: user.email, ...passwordResetMail(token) });
+    });
+  }
+
+  /**
+   * Sets a new password with the token of a mailed link, which is used up, and ends all sessions.
+   *
+   * @throws DomainError 422 `reset_token_invalid`
+   */
+  async reset(token: string, password: string, requestId?: string): Promise<void> {
+    const tokenHash = hashToken(token);
+    const userId = await this.resets.ownerOf(this.db, tokenHash);
+    // Guessing must not cost a password hash.
+    if (!userId) throw resetTokenInvalid();
+    const passwordHash = await hashPassword(password);
+    await this.db.transaction(async (tx) => {
+      const user = await this.users.lock(tx, userId);
+      if (!user || user.deactivated_at || !(await this.resets.take(tx, tokenHash))) throw resetTokenInvalid();
+      await this.replace(tx, user, passwordHash, { action: 'user.password_reset', requestId });
+    });
+  }
+
+  /**
+   * Replaces the password of somebody who knows it, and ends all sessions but the one that asks.
+   *
+   * @throws DomainError 422 `password_incorrect`
+   */
+  async change(userId: string, sessionId: string, current: string, password: string, requestId?: string): Promise<void> {
+    const incorrect = () => refuseField('password_incorrect', ['current_password'], 'This is not your password.');
+    const found = await this.users.withHashById(this.db, userId);
+    if (!(await verifyPassword(found?.password_hash, current))) throw incorrect();
+    const passwordHash = await hashPassword(password);
+    await this.db.transaction(async (tx) => {
+      const user = await this.users.lock(tx, userId);
+      // Somebody else was faster, with a reset perhaps; theirs stands.
+      if (!user || user.password_hash !== found?.password_hash) throw incorrect();
+      await this.replace(tx, user, passwordHash, { action: 'user.password_changed', exceptSession: sessionId, requestId });
+    });
+  }
+
+  private async replace(tx: Tx, user: UserRow, passwordHash: string, how: { action: string; exceptSession?: string; requestId?: string }): Promise<void> {
+    await this.users.setPassword(tx, user.id, passwordHash);
+    await this.sessions.endAllOf(tx, user.id, how.exceptSession);
+    await this.resets.voidAllOf(tx, user.id);
+    await this.mailer.send(tx, { to: user.email, ...passwordChangedMail() });
+    await this.audit.record(tx, { source: 'business', action: how.action, orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, requestId: how.requestId });
+  }
+}

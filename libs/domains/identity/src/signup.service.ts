@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import { Audit } from '@aps/platform/audit';
+import { hashPassword } from '@aps/platform/crypto';
+import { Database, type Db } from '@aps/platform/database';
+import { appLink } from '@aps/platform/mail';
+import { AllowedEmailsRepository } from './allowed-emails.repository';
+import { identityConfig } from './identity.config';
+import { emailTaken } from './identity.errors';
+import { OrganizationDoor } from './organization-door';
+import { isBootstrapAdmin, PlatformAdminsService } from './platform-admins.service';
+import { mayRegister } from './registration.policy';
+import { SessionsService, type SignIn } from './sessions.service';
+import { UsersRepository } from './users.repository';
+import { UsersService } from './users.service';
+import { WaitlistRepository } from './waitlist.repository';
+
+export interface SignupInput {
+  email: string;
+  password: string;
+  name?: string;
+  invitation_token?: string;
+  org_name?: string;
+}
+
+/** How a person becomes a user. */
+@Injectable()
+export class SignupService {
+  constructor(
+    private readonly db: Database,
+    private readonly audit: Audit,
+    private readonly usersService: UsersService,
+    private readonly users: UsersRepository,
+    private readonly allowed: AllowedEmailsRepository,
+    private readonly waitlist: WaitlistRepository,
+    private readonly admins: PlatformAdminsService,
+    private readonly sessions: SessionsService,
+    private readonly orgs: OrganizationDoor,
+  ) {}
+
+  /**
+   * Makes the user, redeems the pending invitations (or makes an organization) and signs in, all or nothing.
+   *
+   * @throws DomainError 409 `email_taken`, 403 `registration_not_allowed`
+   */
+  async signup(input: SignupInput, requestId?: string): Promise<SignIn> {
+    await this.refuseEarly(input);
+    const password_hash = await hashPassword(input.password);
+    return this.db.transaction(async (tx) => {
+      const name = input.name?.trim() || input.email.split('@')[0];
+      // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
+      const user = await this.usersService.create(tx, { email: input.email, name, password_hash });
+      if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
+      await this.waitlist.register(tx, user.email);
+      await this.admins.onSignup(tx, user, requestId);
+      await this.orgs.onSignup(tx, { user: { id: user.id, email: user.email, name }, invitationToken: input.invitation_token, orgName: input.org_name, requestId });
+      await this.audit.record(tx, { source: 'business', action: 'user.signed_up', orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, requestId });
+      return this.sessions.signIn(tx, user);
+    });
+  }
+
+  /** What will be refused anyway must not cost a password hash. The look at the users comes last, see {@link signup}. */
+  private async refuseEarly(input: SignupInput): Promise<void> {
+    const isAllowed = await this.isAllowed(this.db, input);
+    if (await this.users.byEmail(this.db, input.email)) throw emailTaken();
+    if (!isAllowed) throw registrationNotAllowed();
+  }
+
+  private async isAllowed(db: Db, { email, invitation_token }: SignupInput): Promise<boolean> {
+    const { registrationMode } = identityConfig.value;
+    return mayRegister(registrationMode, {
+      isBootstrapAdmin: isBootstrapAdmin(email),
+      isAllowed: await this.allowed.has(db, email),
+      isAdmitted: await this.waitlist.isAdmitted(db, email),
+      isInvited: await this.orgs.isInvited(db, email, invitation_token),
+    });
+  }
+}
+
+const registrationNotAllowed = () =>
+  new DomainError('registration_not_allowed', 'This address may not sign up yet.', { context: { waitlist_url: appLink('/waitlist') } });

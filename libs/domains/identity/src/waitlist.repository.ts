@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { WaitlistEntry, WaitlistStatus } from '@aps/entities';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+
+const COLUMNS = 'id, email, name, note, status, asked_at, admitted_at, dismissed_at, last_mailed_at, created_at, updated_at';
+
+// One statement for known and unknown addresses: neither the answer nor the time tells them apart.
+const ASK = statement(`
+  INSERT INTO waitlist_entries AS w (id, email, name, note) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (lower(email)) DO UPDATE SET
+    asked_at = now(), updated_at = now(),
+    name = coalesce(excluded.name, w.name), note = coalesce(excluded.note, w.note),
+    status = CASE w.status WHEN 'dismissed' THEN 'pending' ELSE w.status END,
+    dismissed_at = CASE w.status WHEN 'dismissed' THEN NULL ELSE w.dismissed_at END`);
+const LIST = statement(`
+  SELECT ${COLUMNS} FROM waitlist_entries WHERE $1::text IS NULL OR status = $1 ORDER BY asked_at DESC, id DESC LIMIT $2 OFFSET $3`);
+const COUNT = statement('SELECT count(*)::int AS n FROM waitlist_entries WHERE $1::text IS NULL OR status = $1');
+const LOCK = statement(`SELECT ${COLUMNS} FROM waitlist_entries WHERE id = $1 FOR UPDATE`);
+const DISMISS = statement(`UPDATE waitlist_entries SET status = 'dismissed', dismissed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`);
+const ADMIT = statement(`
+  UPDATE waitlist_entries SET status = 'admitted', admitted_at = now(), dismissed_at = NULL, last_mailed_at = now(), updated_at = now()
+  WHERE id = $1 RETURNING ${COLUMNS}`);
+const MAILED = statement(`UPDATE waitlist_entries SET last_mailed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`);
+const IS_ADMITTED = statement(`SELECT 1 FROM waitlist_entries WHERE lower(email) = lower($1) AND status = 'admitted'`);
+const REGISTER = statement(`
+  UPDATE waitlist_entries SET status = 'registered', updated_at = now() WHERE lower(email) = lower($1) AND status IN ('admitted', 'pending')`);
+
+@Injectable()
+export class WaitlistRepository {
+  async ask(db: Db, entry: { id: string; email: string; name: string | null; note: string | null }): Promise<void> {
+    await db.execute(ASK, [entry.id, entry.email, entry.name, entry.note]);
+  }
+
+  /** Most recently asked first. */
+  async list(db: Db, query: { status?: WaitlistStatus; limit?: number; offset?: number }): Promise<{ items: WaitlistEntry[]; total: number }> {
+    const items = await db.query<WaitlistEntry>(LIST, [query.status ?? null, query.limit ?? null, query.offset ?? 0]);
+    const [{ n }] = await db.query<{ n: number }>(COUNT, [query.status ?? null]);
+    return { items, total: n };
+  }
+
+  async lock(tx: Tx, id: string): Promise<WaitlistEntry | null> {
+    return (await tx.query<WaitlistEntry>(LOCK, [id]))[0] ?? null;
+  }
+
+  async dismiss(tx: Tx, id: string): Promise<WaitlistEntry> {
+    return (await tx.query<WaitlistEntry>(DISMISS, [id]))[0];
+  }
+
+  async admit(tx: Tx, id: string): Promise<WaitlistEntry> {
+    return (await tx.query<WaitlistEntry>(ADMIT, [id]))[0];
+  }
+
+  async mailed(tx: Tx, id: string): Promise<WaitlistEntry> {
+    return (await tx.query<WaitlistEntry>(MAILED, [id]))[0];
+  }
+
+  async isAdmitted(db: Db, email: string): Promise<boolean> {
+    return (await db.query(IS_ADMITTED, [email])).length > 0;
+  }
+
+  /** The address has an account now: nobody needs to decide about it any more. */
+  async register(tx: Tx, email: string): Promise<void> {
+    await tx.execute(REGISTER, [email]);
+  }
+}

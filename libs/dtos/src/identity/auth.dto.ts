@@ -1,0 +1,141 @@
+import { BooleanField, DateTimeField, EmailField, EnumField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+
+/** Long enough for any pass phrase; the bound only keeps hashing cheap. */
+const PASSWORD_MAX = 512;
+/** Shortest password that is accepted, C.2. */
+const PASSWORD_MIN = 12;
+
+export class SignupRequest {
+  @EmailField({ description: 'The address to sign in with; compared without regard to case.', example: 'ada@example.com' })
+  email: string;
+
+  @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The password.', example: 'correct horse battery staple' })
+  password: string;
+
+  @StringField({ optional: true, max: 200, description: 'Name of the person. Omitted: what stands before the @.', example: 'Ada Lovelace' })
+  name?: string;
+
+  @StringField({ optional: true, max: 256, description: 'Secret of the invitation link that led here.' })
+  invitation_token?: string;
+
+  @StringField({ optional: true, max: 200, description: 'Name of the organization that is made when no invitation waits.', example: 'Analytical Engines' })
+  org_name?: string;
+}
+
+export class LoginRequest {
+  @EmailField({ description: 'The address.', example: 'ada@example.com' })
+  email: string;
+
+  @StringField({ max: PASSWORD_MAX, format: 'password', description: 'The password.', example: 'correct horse battery staple' })
+  password: string;
+}
+
+export class UserInfo {
+  @UuidField({ description: 'The user.' })
+  id: string;
+
+  @StringField({ format: 'email', description: 'Their address.', example: 'ada@example.com' })
+  email: string;
+
+  @StringField({ description: 'Their name.', example: 'Ada Lovelace' })
+  name: string;
+
+  @StringField({ nullable: true, format: 'uri', description: 'Their picture.', example: 'https://example.com/ada.png' })
+  avatar_url: string | null;
+
+  @DateTimeField({ description: 'When they signed up.', example: '2026-11-20T09:30:00.000Z' })
+  created_at: string;
+
+  @DateTimeField({ description: 'When the profile was changed last.', example: '2026-11-20T09:30:00.000Z' })
+  updated_at: string;
+}
+
+export class SessionInfo {
+  @StringField({ description: 'Send it as `Authorization: Bearer <token>`. Shown this once.', example: 'aps_3q2-7wEjRWeJq83vASNFZ4mrze8BI0Vniavz7wEjRWc' })
+  token: string;
+
+  @EnumField(['bearer'], { description: 'How to send it.', example: 'bearer' })
+  token_type: 'bearer';
+
+  @DateTimeField({ description: 'When it ends in any case; unused for 7 days it ends earlier.', example: '2026-12-20T09:30:00.000Z' })
+  expires_at: string;
+}
+
+export class MembershipInfo {
+  @UuidField({ description: 'The organization.' })
+  org_id: string;
+
+  @StringField({ description: 'Its name.', example: 'Analytical Engines' })
+  org_name: string;
+
+  @StringField({ description: 'Its slug.', example: 'analytical-engines' })
+  slug: string;
+
+  @EnumField(['OWNER', 'ADMIN', 'MEMBER'], { name: 'OrgRole', description: 'What the user is in it.', example: 'OWNER' })
+  role: 'OWNER' | 'ADMIN' | 'MEMBER';
+}
+
+export class AuthResponse {
+  @NestedField(() => UserInfo, { description: 'Who signed in.' })
+  user: UserInfo;
+
+  @NestedField(() => SessionInfo, { description: 'The session.' })
+  session: SessionInfo;
+
+  @ListField(() => MembershipInfo, { description: 'Where the user is a member.' })
+  memberships: MembershipInfo[];
+}
+
+export class MeResponse {
+  @NestedField(() => UserInfo, { description: 'The caller.' })
+  user: UserInfo;
+
+  @BooleanField({ description: 'Whether the caller operates the platform.', example: false })
+  is_platform_admin: boolean;
+
+  @ListField(() => MembershipInfo, { description: 'Where the caller is a member. With an API token pinned to an organization: that one.' })
+  memberships: MembershipInfo[];
+}
+
+export class UpdateMeRequest {
+  @StringField({ optional: true, min: 1, max: 200, pattern: /\S/, patternMessage: 'Name should not be blank', description: 'New name.', example: 'Ada King' })
+  name?: string;
+
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 2048,
+    pattern: /^https?:\/\/\S+$/,
+    patternMessage: 'Input should be an http:// or https:// URL',
+    description: 'New picture; null removes it.',
+    example: 'https://example.com/ada.png',
+  })
+  avatar_url?: string | null;
+}
+
+export class ForgotPasswordRequest {
+  @EmailField({ description: 'The address to mail a link to.', example: 'ada@example.com' })
+  email: string;
+}
+
+export class ResetPasswordRequest {
+  @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' })
+  token: string;
+
+  @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The new password.', example: 'correct horse battery staple' })
+  password: string;
+}
+
+export class ChangePasswordRequest {
+  @StringField({ max: PASSWORD_MAX, format: 'password', description: 'The password that is to be replaced.', example: 'correct horse battery staple' })
+  current_password: string;
+
+  @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The new password.', example: 'staple battery horse correct' })
+  new_password: string;
+}
+
+/** Says that a request came in, and nothing about what it will lead to. */
+export class ReceivedResponse {
+  @EnumField(['received'], { description: 'Always the same.', example: 'received' })
+  status: 'received';
+}
