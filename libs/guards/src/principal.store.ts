@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { hashToken, parseApiToken } from '@aps/platform/crypto';
+import { hashToken, tokenKind } from '@aps/platform/crypto';
 import { Database, statement } from '@aps/platform/database';
 import { TtlCache } from './ttl-cache';
 import type { OrgRole } from './org-scope';
@@ -63,9 +63,10 @@ export class PrincipalStore {
   async byToken(token: string): Promise<Principal> {
     const cached = this.principals.get(token);
     if (cached) return cached;
-    const isApiToken = token.startsWith('apt_');
     // The checksum of an API token is in the token itself: a mistyped one never reaches the database.
-    if (isApiToken ? !parseApiToken(token) : !token.startsWith('aps_')) throw notAuthenticated();
+    const kind = tokenKind(token);
+    if (!kind) throw notAuthenticated();
+    const isApiToken = kind === 'api';
     const [row] = await this.db.query<CredentialRow>(isApiToken ? API_TOKEN : SESSION, [hashToken(token)]);
     if (!row) throw notAuthenticated();
     if (row.deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
