@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { findScript, ScriptError, type Failure, type Step } from './script';
 
 export interface ChatBody {
@@ -70,7 +71,7 @@ export function replyTo({ messages }: ChatBody, playsScripts: boolean, failures:
   if (script === undefined) return replyOf({ ...PLAIN, text: `You said: ${said}` }, messages);
   const call = messages.slice(newest + 1).filter((message) => message.role === 'assistant').length;
   const step = script.steps[call] ?? { ...PLAIN, text: 'done' };
-  const failing = step.failure !== undefined && failures.fails(`${newest}/${call}/${said}`, step.failure);
+  const failing = step.failure !== undefined && failures.fails(`${newest}/${call}/${createHash('sha1').update(said).digest('base64')}`, step.failure);
   return replyOf(failing ? step : { ...step, failure: undefined }, messages);
 }
 

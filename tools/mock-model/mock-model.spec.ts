@@ -141,10 +141,10 @@ describe('scripted failures', () => {
   });
 
   it('counts per message and step', async () => {
-    const step = { text: 'fine', error: { status: 500, times: 1 } };
-    const messages = [user(script([step, step]))];
-    expect((await ask(messages)).attempts).toBe(2);
-    expect((await ask([...messages, { role: 'assistant', text: 'fine' }])).attempts).toBe(2);
+    const content = script([{ error: { status: 500, times: 2 } }, { error: { status: 501, times: 1 } }]);
+    const status = async (...later: object[]) => (await post({ messages: [{ role: 'user', content }, ...later] })).status;
+    const second = { role: 'assistant', content: 'fine' };
+    expect([await status(), await status(second), await status(), await status(second), await status()]).toEqual([500, 501, 500, 200, 200]);
   });
 
   it('drops the connection in mid-answer', async () => {
@@ -153,6 +153,7 @@ describe('scripted failures', () => {
     await expect(call).rejects.toMatchObject({ code: 'provider_unavailable', attempts: 2 });
     expect(log).toEqual(['one', ' two', 'restart', 'one', ' two']);
     expect(await failing({ disconnect: true, times: 1 })).toMatchObject({ text: 'one two three four', attempts: 2 });
+    expect(await failing({ disconnect: true, times: 1 }, { chunk_delay_ms: 1 })).toMatchObject({ attempts: 2 });
     await expect(failing('disconnect', { text: '' })).rejects.toMatchObject({ attempts: 3 });
   });
 });

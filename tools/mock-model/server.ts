@@ -69,18 +69,27 @@ async function route(req: IncomingMessage, res: ServerResponse, failures: Failur
 }
 
 async function readJson(req: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new BadRequest('the body is too large');
-    chunks.push(chunk);
-  }
+  const text = await readText(req);
   try {
-    return JSON.parse((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw new BadRequest('the body is not JSON');
   }
+}
+
+/** By events: iterating the request costs more than all the rest of a short answer. */
+function readText(req: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      else reject(new BadRequest('the body is too large'));
+    });
+    req.on('end', () => resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString('utf8')));
+    req.on('error', reject);
+  });
 }
 
 /** Resolves when the time is over or the caller has gone, whichever is first. */

@@ -119,6 +119,8 @@ describe('dialect_2 stream', () => {
     expect(decode(start, ...TOOL(0), ...stop('tool_use')).decoder.result().providerState).toBeUndefined();
     const cut = decode(start, { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 'hm' } }, ...stop('max_tokens'));
     expect(cut.decoder.result()).toMatchObject({ finishReason: 'length', reasoning: 'hm', providerState: undefined });
+    const later = decode(start, ...THINKING, ...block(1, { type: 'text', text: 'so' }), { type: 'content_block_start', index: 2, content_block: { type: 'thinking', thinking: 'hm' } }, ...stop('max_tokens'));
+    expect(later.decoder.result().providerState?.parts).toEqual([{ type: 'thinking', thinking: 'let me see', signature: 'SIG' }, { type: 'text', text: 'so' }]);
   });
 
   it('gives {} for a call without arguments', () => {

@@ -27,7 +27,7 @@ export function geminiSchema(schema: Record<string, unknown>): Schema | undefine
 
 function clean(input: unknown, context: Context, depth: number): Schema {
   const schema = merged(input, context, depth);
-  if (depth > MAX_DEPTH || context.nodesLeft <= 0) return typed(schema.description, 'OBJECT');
+  if (depth > MAX_DEPTH) return typed(schema.description, 'OBJECT');
   const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type): type is string => typeof type === 'string');
   const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).map((item) => merged(item, context, depth));
   const nullable = schema.nullable === true || types.includes('null') || alternatives.some((item) => item.type === 'null');

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { ProviderError } from './errors';
 import { ModelClient, type ModelClientOptions } from './model-client';
 import { completion, eventStream, type FakeProvider, inPieces, json, type Script, sse, startProvider } from './testing/provider';
@@ -176,6 +176,22 @@ describe('an answer that breaks off after its first token', () => {
     expect(log).toEqual(['half', 'restart:provider_unavailable', 'whole']);
   });
 
+  it('may again take three requests to its first token', async () => {
+    await serve((res, seen) => (seen === 5 ? answer('whole')(res) : seen === 2 ? void cut(res) : json(res, 503, {})));
+    expect(await client.streamChat(endpoint(), request)).toMatchObject({ text: 'whole', attempts: 6 });
+    expect(waits).toEqual([500, 500, 500, 500, 500]);
+  });
+
+  it('is cut, not malformed, when it ends inside an event', async () => {
+    await serve((res, seen) => (seen === 0 ? void eventStream(res).end(`${sse({ choices: [{ delta: { content: 'half' } }] })}data: {"choices":[{"del`) : answer('whole')(res)));
+    expect(await client.streamChat(endpoint(), request)).toMatchObject({ text: 'whole', attempts: 2 });
+  });
+
+  it('is whole when all of it had come before the connection broke', async () => {
+    await serve((res) => void eventStream(res).write(ANSWERS.dialect_3, () => setImmediate(() => res.destroy())));
+    expect(await client.streamChat(endpoint({ dialect: 'dialect_3' }), request)).toMatchObject({ text: 'grüße 🌍 «ok»', attempts: 1 });
+  });
+
   it('is an error the second time', async () => {
     await serve((res) => void cut(res));
     let restarts = 0;
@@ -230,6 +246,26 @@ describe('abort', () => {
     await provider.aborted();
   });
 
+  it('throws while the connection is being made, and then sends nothing on it', async () => {
+    await serve(answer('ok'));
+    const connector = buildConnector({});
+    let connect: () => void = () => undefined;
+    let connected: () => void = () => undefined;
+    const made = new Promise<void>((resolve) => (connected = resolve));
+    const slow = new Agent({
+      connect: (options, callback) => {
+        connect = () => connector(options, (...result) => (callback(...result), setTimeout(connected, 20)));
+        controller.abort();
+      },
+    });
+    const controller = new AbortController();
+    await expect(client.streamChat(endpoint({ dispatcher: slow }), request, { signal: controller.signal })).rejects.toMatchObject({ name: 'AbortError' });
+    connect();
+    await made;
+    expect(provider.requests).toHaveLength(0);
+    await slow.destroy();
+  });
+
   it('throws during the wait for a retry', async () => {
     const controller = new AbortController();
     await serve((res) => json(res, 429, {}, { 'retry-after': '60' }), { sleep: undefined });
@@ -266,7 +302,7 @@ describe('abort', () => {
 describe('what a hostile or broken provider may send', () => {
   it('follows no redirect', async () => {
     await serve((res) => void res.writeHead(302, { location: '/elsewhere' }).end());
-    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_bad_response', status: 302, attempts: 1 });
+    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_bad_response', status: 302, attempts: 1, message: expect.stringContaining('redirect') });
     expect(provider.requests).toHaveLength(1);
     expect(await failure(client.embed(endpoint(), { model: 'm', input: ['a'] }))).toMatchObject({ code: 'provider_bad_response', status: 302 });
   });
