@@ -58,6 +58,8 @@ export const ERROR_STATUS = {
   payload_too_large: 413,
   // 422
   validation_error: 422,
+  allowlist_needs_default: 422,
+  base_url_needs_own_key: 422,
   cannot_unarchive: 422,
   idempotency_mismatch: 422,
   masked_secret: 422,
@@ -66,7 +68,9 @@ export const ERROR_STATUS = {
   not_continuable: 422,
   password_incorrect: 422,
   plan_mismatch: 422,
+  replacement_cycle: 422,
   reset_token_invalid: 422,
+  route_borrows_key: 422,
   self_action: 422,
   unknown_reference: 422,
   // 429

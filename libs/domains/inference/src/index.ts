@@ -1,0 +1,11 @@
+export type { ChatMessage, ChatResult, Dialect, EmbedResult, FinishReason, ImagePart, ProviderState, ReasoningEffort, StreamEvent, StreamOptions, TextPart, ToolCall, ToolDefinition, Usage, UserContent } from './client';
+export { ProviderError } from './client';
+export { InferenceError, type InferenceErrorCode } from './inference.errors';
+export * from './inference.module';
+export { InferenceSettings } from './inference.settings';
+export * from './inference.types';
+export { ModelCatalog } from './model-catalog.service';
+export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
+export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
+export { isPriced, priceOf, type Price } from './pricing';
+export { RECEIPT_COLUMNS, receiptRow, receiptValues, ReceiptsRepository, type ReceiptInput, type ReceiptOwner, type ReceiptRow } from './receipts.repository';

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { OrgScope } from '@aps/guards';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type PlatformData } from './catalog-view';
+import type { CatalogEntry, OrgSettings, PlatformSettings, Route, RouteSetting } from './inference.types';
+
+const ROUTE = 'id, slug, label, dialect, base_url, enabled, sort_order, credential_route_id, gateway_provider_slug, owner_org_id';
+const PRICES = ['input_price_per_1m', 'output_price_per_1m', 'cached_input_price_per_1m', 'cache_write_price_per_1m', 'fallback_credits_per_1k_tokens'];
+const ENTRY = `id, owner_org_id, key, route_id, label, provider, kind, remote_model_id, enabled, deprecated, sort_order, context_window, max_output_tokens,
+  allowed_efforts, cost_tier, supports_reasoning, supports_vision, price_tiers, replacement_model_id, ${PRICES.join(', ')}`;
+const SETTINGS = Object.keys(NO_ORG_SETTINGS) as (keyof OrgSettings)[];
+
+const PLATFORM_SETTINGS = statement(`SELECT ${Object.keys(NO_PLATFORM_SETTINGS).join(', ')} FROM platform_ai_settings WHERE id = 1`);
+const PLATFORM_ROUTES = statement(`SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL`);
+const PLATFORM_ENTRIES = statement(`SELECT ${ENTRY} FROM model_catalog WHERE owner_org_id IS NULL`);
+const PLATFORM_KEYS = statement('SELECT route_id, api_key FROM route_keys');
+
+// One round trip for all that an organization holds. Numerics go through text: as JSON numbers they would become floats.
+const numericText = (columns: string[], row: string) => columns.map((c) => `'${c}', ${row}.${c}::text`).join(', ');
+const ORG_DATA = statement(`
+  SELECT
+    (SELECT to_jsonb(s) || jsonb_build_object(${numericText(['budget_limit_usd', 'compaction_threshold'], 's')}) FROM org_ai_settings s WHERE s.org_id = $1) AS settings,
+    (SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM (SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1) r) AS route_settings,
+    (SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM (SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id = $1) r) AS routes,
+    (SELECT coalesce(jsonb_agg(to_jsonb(e) || jsonb_build_object(${numericText(PRICES, 'e')})), '[]') FROM (SELECT ${ENTRY} FROM model_catalog WHERE owner_org_id = $1) e) AS entries`);
+
+const ENSURE_SETTINGS = statement('INSERT INTO org_ai_settings (org_id) VALUES ($1) ON CONFLICT DO NOTHING');
+const LOCK_SETTINGS = statement(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1 FOR UPDATE`);
+const READ_SETTINGS = statement(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1`);
+
+const VISIBLE_ROUTES = statement(`SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL OR owner_org_id = $1 ORDER BY sort_order, slug`);
+const ROUTE_SETTINGS = statement('SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1');
+const SAVE_ROUTE_SETTING = statement(`
+  INSERT INTO org_route_settings (org_id, route_id, api_key, credential_source, base_url, enabled, updated_by, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, now())
+  ON CONFLICT (org_id, route_id) DO UPDATE SET api_key = excluded.api_key, credential_source = excluded.credential_source,
+    base_url = excluded.base_url, enabled = excluded.enabled, updated_by = excluded.updated_by, updated_at = now()`);
+
+// A disabled model with a successor still answers, so it may still be named.
+const KNOWN_CHAT_KEYS = statement(`
+  SELECT DISTINCT key FROM model_catalog
+  WHERE key = ANY($2) AND kind = 'chat' AND (owner_org_id IS NULL OR owner_org_id = $1) AND (enabled OR replacement_model_id IS NOT NULL)`);
+
+/** Routes, catalog and settings: the only code that names these tables, besides the seed. */
+@Injectable()
+export class InferenceRepository {
+  async platform(db: Db): Promise<PlatformData> {
+    const [[settings], routes, entries, keys] = await Promise.all([
+      db.query<PlatformSettings>(PLATFORM_SETTINGS),
+      db.query<Route>(PLATFORM_ROUTES),
+      db.query<CatalogEntry>(PLATFORM_ENTRIES),
+      db.query<{ route_id: string; api_key: string }>(PLATFORM_KEYS),
+    ]);
+    return {
+      settings: settings ?? NO_PLATFORM_SETTINGS,
+      routes: byId(routes),
+      entries: entries.sort(byOrder),
+      keys: new Map(keys.map((k) => [k.route_id, k.api_key])),
+    };
+  }
+
+  /** Takes the bare id and no scope: workers load it for whatever organization a turn belongs to. */
+  async organization(db: Db, orgId: string): Promise<OrgData> {
+    const [row] = await db.query<{ settings: OrgSettings | null; route_settings: RouteSetting[]; routes: Route[]; entries: CatalogEntry[] }>(ORG_DATA, [orgId]);
+    return {
+      orgId,
+      settings: row.settings ?? NO_ORG_SETTINGS,
+      routeSettings: new Map(row.route_settings.map((s) => [s.route_id, s])),
+      routes: byId(row.routes),
+      entries: row.entries.sort(byOrder),
+    };
+  }
+
+  async settings(scope: OrgScope, db: Db): Promise<OrgSettings> {
+    return (await db.query<OrgSettings>(READ_SETTINGS, [scope.orgId]))[0] ?? NO_ORG_SETTINGS;
+  }
+
+  /** Reads the settings and keeps others from changing them until the transaction ends. */
+  async lockSettings(scope: OrgScope, tx: Tx): Promise<OrgSettings> {
+    await tx.execute(ENSURE_SETTINGS, [scope.orgId]);
+    return (await tx.query<OrgSettings>(LOCK_SETTINGS, [scope.orgId]))[0];
+  }
+
+  /** Writes the given settings and leaves the others. */
+  async saveSettings(scope: OrgScope, tx: Tx, patch: Partial<OrgSettings>): Promise<void> {
+    const columns = SETTINGS.filter((c) => patch[c] !== undefined);
+    if (!columns.length) return;
+    const assignments = columns.map((c, i) => `${c} = $${i + 2}`).join(', ');
+    await tx.execute(`UPDATE org_ai_settings SET ${assignments}, updated_at = now() WHERE org_id = $1`, [scope.orgId, ...columns.map((c) => patch[c])]);
+  }
+
+  /** The platform's routes and the organization's own, in display order. */
+  async routes(scope: OrgScope, db: Db): Promise<Route[]> {
+    return db.query<Route>(VISIBLE_ROUTES, [scope.orgId]);
+  }
+
+  async routeSettings(scope: OrgScope, db: Db): Promise<Map<string, RouteSetting>> {
+    return new Map((await db.query<RouteSetting>(ROUTE_SETTINGS, [scope.orgId])).map((s) => [s.route_id, s]));
+  }
+
+  async saveRouteSetting(scope: OrgScope, tx: Tx, s: RouteSetting): Promise<void> {
+    await tx.execute(SAVE_ROUTE_SETTING, [scope.orgId, s.route_id, s.api_key, s.credential_source, s.base_url, s.enabled, scope.actor.userId]);
+  }
+
+  /** Those of the keys that name a chat model which the organization could use. */
+  async knownChatKeys(db: Db, orgId: string, keys: readonly string[]): Promise<Set<string>> {
+    if (!keys.length) return new Set();
+    return new Set((await db.query<{ key: string }>(KNOWN_CHAT_KEYS, [orgId, keys])).map((r) => r.key));
+  }
+}
+
+const byId = (routes: Route[]): Map<string, Route> => new Map(routes.map((r) => [r.id, r]));

@@ -1,0 +1,80 @@
+import { Injectable, OnApplicationShutdown } from '@nestjs/common';
+import { Egress } from '@aps/platform/egress';
+import { counter, durationHistogram } from '@aps/platform/observability';
+import { ModelClient, type ChatRequest, type ChatResult, type EmbedRequest, type EmbedResult, type Endpoint, type StreamOptions, type Usage } from './client';
+import { InferenceError } from './inference.errors';
+import type { ResolvedModel } from './model-resolver.service';
+
+/** What a caller says; model, effort and cap come from the resolution. */
+export type ModelCall = Omit<ChatRequest, 'model' | 'reasoningEffort'>;
+export type EmbedCall = Omit<EmbedRequest, 'model'>;
+
+const seconds = durationHistogram('model_call_duration_seconds', 'Time of a model call, retries included', ['route', 'model', 'outcome']);
+const tokens = counter('model_tokens_total', 'Tokens of model calls', ['route', 'model', 'kind']);
+const retries = counter('model_call_retries_total', 'HTTP requests to providers beyond the first of each call', ['route', 'model']);
+
+/** Organizations name their own routes and models; as labels they would be without bound, and tell operators what tenants do. */
+const labelsOf = ({ route, entry }: ResolvedModel) => ({
+  route: route.owner_org_id === null ? route.slug : 'own',
+  model: entry.owner_org_id === null ? entry.key : 'own',
+});
+
+/** Calls resolved models: guarded where the organization chose the address, measured, and with one kind of error. */
+@Injectable()
+export class ModelCalls implements OnApplicationShutdown {
+  private readonly client = new ModelClient();
+
+  constructor(private readonly egress: Egress) {}
+
+  /**
+   * Streams one answer.
+   *
+   * @throws InferenceError, or the reason of the signal, or what `onEvent` threw
+   */
+  streamChat(model: ResolvedModel, call: ModelCall, options: StreamOptions = {}): Promise<ChatResult> {
+    const caps = [call.maxOutputTokens, model.max_output_tokens].filter((n): n is number => typeof n === 'number');
+    const request: ChatRequest = {
+      ...call,
+      model: model.remote_model_id,
+      ...(caps.length && { maxOutputTokens: Math.min(...caps) }),
+      ...(model.reasoning_effort !== null && { reasoningEffort: model.reasoning_effort }),
+    };
+    return this.measured(model, options.signal, () => this.client.streamChat(this.endpoint(model), request, options));
+  }
+
+  /** @throws InferenceError, or the reason of the signal */
+  embed(model: ResolvedModel, call: EmbedCall, options: { signal?: AbortSignal } = {}): Promise<EmbedResult> {
+    return this.measured(model, options.signal, () => this.client.embed(this.endpoint(model), { ...call, model: model.remote_model_id }, options));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
+  }
+
+  private endpoint({ endpoint }: ResolvedModel): Endpoint {
+    return {
+      dialect: endpoint.dialect,
+      baseUrl: endpoint.baseUrl,
+      apiKey: endpoint.apiKey,
+      ...(endpoint.tenantAddress && { dispatcher: this.egress.dispatcherFor({ purpose: 'inference' }) }),
+    };
+  }
+
+  private async measured<R extends { usage: Usage; attempts?: number }>(model: ResolvedModel, signal: AbortSignal | undefined, call: () => Promise<R>): Promise<R> {
+    const labels = labelsOf(model);
+    const stop = seconds.startTimer(labels);
+    const retried = (attempts: number) => attempts > 1 && retries.inc(labels, attempts - 1);
+    try {
+      const result = await call();
+      stop({ outcome: 'ok' });
+      retried(result.attempts ?? 1);
+      for (const [kind, count] of Object.entries(result.usage)) if (count) tokens.inc({ ...labels, kind }, count as number);
+      return result;
+    } catch (cause) {
+      const error = InferenceError.from(cause);
+      stop({ outcome: signal?.aborted ? 'aborted' : error instanceof InferenceError ? error.code : 'internal' });
+      if (error instanceof InferenceError) retried(error.attempts);
+      throw error;
+    }
+  }
+}

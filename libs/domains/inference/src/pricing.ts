@@ -1,0 +1,57 @@
+import { Decimal } from 'decimal.js';
+import type { Usage } from './client';
+import type { CatalogEntry } from './inference.types';
+
+// Own precision, so that no other code's settings change what a call costs.
+const Money = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_UP });
+/** Digits after the point that money and credits are kept with. */
+const SCALE = 6;
+
+export type Prices = Pick<
+  CatalogEntry,
+  'input_price_per_1m' | 'output_price_per_1m' | 'cached_input_price_per_1m' | 'cache_write_price_per_1m' | 'fallback_credits_per_1k_tokens'
+>;
+
+export interface Price {
+  /** US dollars, rounded half up to six digits; null when the model has no dollar prices. */
+  usd: string | null;
+  /** Credits by the model's fallback rate; null when dollar prices decide, or there is no such rate. */
+  fallback_credits: string | null;
+  /** Neither is known: the call cannot be charged for. */
+  unpriced: boolean;
+}
+
+const dollarPriced = (p: Prices): boolean => p.input_price_per_1m !== null && p.output_price_per_1m !== null;
+
+/** Whether a call of the model has a price: input and output price, or fallback credits. A price of zero is a price. */
+export function isPriced(prices: Prices): boolean {
+  return dollarPriced(prices) || prices.fallback_credits_per_1k_tokens !== null;
+}
+
+/**
+ * What a call costs. The five counts are disjoint; reasoning is billed at the output price, and a missing cached or write price is
+ * the input price. Rounded once, at the end: rounding each part would cost or give away up to five times as much.
+ */
+export function priceOf(prices: Prices, usage: Usage): Price {
+  if (dollarPriced(prices)) {
+    const input = new Money(prices.input_price_per_1m!);
+    const sum = input
+      .times(usage.input)
+      .plus(new Money(prices.cached_input_price_per_1m ?? input).times(usage.cached_input))
+      .plus(new Money(prices.cache_write_price_per_1m ?? input).times(usage.cache_write))
+      .plus(new Money(prices.output_price_per_1m!).times(usage.output + usage.reasoning));
+    return { usd: text(sum.div(1_000_000)), fallback_credits: null, unpriced: false };
+  }
+  if (prices.fallback_credits_per_1k_tokens === null) return { usd: null, fallback_credits: null, unpriced: true };
+  const tokens = usage.input + usage.cached_input + usage.cache_write + usage.output + usage.reasoning;
+  return { usd: null, fallback_credits: text(new Money(prices.fallback_credits_per_1k_tokens).times(tokens).div(1_000)), unpriced: false };
+}
+
+/** A model's price for a typical call, three input tokens to one of output; null without dollar prices. Only for comparing models. */
+export function blendedPrice(prices: Prices): Decimal | null {
+  if (!dollarPriced(prices)) return null;
+  return new Money(prices.input_price_per_1m!).times(3).plus(prices.output_price_per_1m!);
+}
+
+/** A decimal as answers and columns carry it: no exponent, no trailing zeros, at most six digits after the point. */
+export const text = (value: Decimal): string => value.toDecimalPlaces(SCALE, Decimal.ROUND_HALF_UP).toFixed();

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { InferenceReceipt } from '@aps/entities';
+import { statement, type Db } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import type { Usage } from './client';
+import type { ModelChoice } from './inference.types';
+import { priceOf } from './pricing';
+
+type Columns = Omit<InferenceReceipt, 'created_at'>;
+
+/** Whom a receipt belongs to; known to whoever made the call. */
+export type ReceiptOwner = Pick<Columns, 'org_id' | 'chat_id' | 'turn_id' | 'step_no' | 'agent_id'>;
+/** What the call itself tells. */
+export type ReceiptRow = Omit<Columns, keyof ReceiptOwner>;
+
+/** The columns of a receipt, in the order of {@link receiptValues}. */
+export const RECEIPT_COLUMNS = [
+  'id',
+  'org_id',
+  'feature',
+  'chat_id',
+  'turn_id',
+  'step_no',
+  'agent_id',
+  'requested_model',
+  'model_key',
+  'resolve_reason',
+  'route_id',
+  'byo_key',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'usd_cost',
+  'credits',
+  'unpriced',
+  'duration_ms',
+  'first_token_ms',
+] as const satisfies readonly (keyof Columns)[];
+
+export interface ReceiptInput {
+  resolved: Pick<ModelChoice, 'entry' | 'route' | 'requested_model' | 'reason'> & { byo_key: boolean };
+  usage: Usage;
+  /** What the call was for: `turn`, `title`, … */
+  feature: string;
+  durationMs: number;
+  firstTokenMs?: number | null;
+  /** What billing charges for it. */
+  credits?: string;
+  /** Default: a new UUIDv7. */
+  id?: string;
+}
+
+/** A call's receipt. Pure, so that whoever owns the step writes it in the statement that finishes the step. */
+export function receiptRow({ resolved, usage, ...input }: ReceiptInput): ReceiptRow {
+  const price = priceOf(resolved.entry, usage);
+  return {
+    id: input.id ?? uuidv7(),
+    feature: input.feature,
+    requested_model: resolved.requested_model,
+    model_key: resolved.entry.key,
+    resolve_reason: resolved.reason,
+    route_id: resolved.route.id,
+    byo_key: resolved.byo_key,
+    input_tokens: usage.input,
+    cached_input_tokens: usage.cached_input,
+    cache_write_tokens: usage.cache_write,
+    output_tokens: usage.output,
+    reasoning_tokens: usage.reasoning,
+    usd_cost: price.usd,
+    credits: input.credits ?? '0',
+    unpriced: price.unpriced,
+    duration_ms: Math.round(input.durationMs),
+    first_token_ms: input.firstTokenMs === undefined || input.firstTokenMs === null ? null : Math.round(input.firstTokenMs),
+  };
+}
+
+/** A receipt's values, in the order of {@link RECEIPT_COLUMNS}. */
+export const receiptValues = (row: ReceiptRow & ReceiptOwner): unknown[] => RECEIPT_COLUMNS.map((column) => row[column]);
+
+// A step that is delivered again after its receipt was written must not be charged for twice.
+const INSERT = statement(`
+  INSERT INTO inference_receipts (${RECEIPT_COLUMNS.join(', ')}) VALUES (${RECEIPT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})
+  ON CONFLICT (turn_id, step_no) DO NOTHING`);
+
+@Injectable()
+export class ReceiptsRepository {
+  /** @returns false when the step has its receipt already */
+  async insert(db: Db, row: ReceiptRow & ReceiptOwner): Promise<boolean> {
+    return (await db.execute(INSERT, receiptValues(row))) > 0;
+  }
+}
