@@ -1,1 +1,3 @@
-export {};
+export * from './audit.dto';
+export * from './members.dto';
+export * from './organizations.dto';

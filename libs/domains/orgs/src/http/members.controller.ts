@@ -1,0 +1,62 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { MemberResponse, UpdateMemberRequest } from '@aps/dtos';
+import { CurrentOrg, OrgAdmin, OrgMember, type OrgScope } from '@aps/guards';
+import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
+import { MembersQueries } from '../members.queries';
+import { MembersService } from '../members.service';
+import { toMember, toPageOf } from './convert';
+
+@ApiTags('Members')
+@Controller('api/orgs/:org_id/members')
+export class MembersController {
+  constructor(
+    private readonly members: MembersService,
+    private readonly queries: MembersQueries,
+  ) {}
+
+  @Get()
+  @OrgMember('members')
+  @ApiOperation({ summary: 'List the members', description: 'Oldest membership first.' })
+  @ApiPage(MemberResponse, 'MemberListResponse')
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<MemberResponse>> {
+    return toPageOf(await this.queries.list(scope, query), query, toMember);
+  }
+
+  @Post('leave')
+  @OrgMember('members')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Leave the organization', description: '409 `last_owner` for its last owner.' })
+  @ApiNoContentResponse()
+  async leave(@CurrentOrg() scope: OrgScope): Promise<void> {
+    await this.members.leave(scope);
+  }
+
+  @Get(':member_id')
+  @OrgMember('members')
+  @ApiOperation({ summary: 'Show a member' })
+  @ApiOkResponse({ type: MemberResponse })
+  async get(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<MemberResponse> {
+    return toMember(await this.queries.get(scope, memberId));
+  }
+
+  @Patch(':member_id')
+  @OrgAdmin('members')
+  @ApiOperation({
+    summary: "Change a member's role",
+    description: 'Only an owner can give ADMIN or OWNER, or change an owner. Nobody changes their own role (422 `self_action`); the last owner stays one (409 `last_owner`).',
+  })
+  @ApiOkResponse({ type: MemberResponse })
+  async setRole(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string, @Body() body: UpdateMemberRequest): Promise<MemberResponse> {
+    return toMember(await this.members.setRole(scope, memberId, body.role));
+  }
+
+  @Delete(':member_id')
+  @OrgAdmin('members')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Remove a member', description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave); the last owner stays (409 `last_owner`).' })
+  @ApiNoContentResponse()
+  async remove(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<void> {
+    await this.members.remove(scope, memberId);
+  }
+}

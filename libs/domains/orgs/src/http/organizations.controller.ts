@@ -1,0 +1,64 @@
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Req } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CreateOrganizationRequest, OrganizationDeletedResponse, OrganizationResponse, UpdateOrganizationRequest } from '@aps/dtos';
+import { type AuthenticatedRequest, CurrentOrg, CurrentPrincipal, OrgAdmin, OrgMember, OrgOwner, type OrgScope, type Principal, SignedIn } from '@aps/guards';
+import { Database } from '@aps/platform/database';
+import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import { OrganizationsQueries } from '../organizations.queries';
+import { OrganizationsService } from '../organizations.service';
+import { actingUser } from './actor';
+import { toOrganization, toPageOf } from './convert';
+
+@ApiTags('Organizations')
+@Controller('api/orgs')
+export class OrganizationsController {
+  constructor(
+    private readonly db: Database,
+    private readonly organizations: OrganizationsService,
+    private readonly queries: OrganizationsQueries,
+  ) {}
+
+  @Post()
+  @SignedIn('settings')
+  @Idempotent()
+  @ApiOperation({ summary: 'Make an organization', description: 'The caller becomes its owner. 409 `slug_taken` when the given slug is in use.' })
+  @ApiCreatedResponse({ type: OrganizationResponse })
+  async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest): Promise<OrganizationResponse> {
+    return toOrganization(await this.organizations.create(this.db, actingUser(request), body));
+  }
+
+  @Get()
+  @SignedIn('settings')
+  @ApiOperation({ summary: "List the caller's organizations", description: 'By name; suspended ones too. A token that is confined to one organization sees that one.' })
+  @ApiPage(OrganizationResponse, 'OrganizationListResponse')
+  async list(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<OrganizationResponse>> {
+    return toPageOf(await this.queries.listOf(principal.userId, principal.orgPin, query), query, toOrganization);
+  }
+
+  @Get(':org_id')
+  @OrgMember('settings')
+  @ApiOperation({ summary: 'Show an organization' })
+  @ApiOkResponse({ type: OrganizationResponse })
+  async get(@CurrentOrg() scope: OrgScope): Promise<OrganizationResponse> {
+    return toOrganization(await this.queries.get(scope));
+  }
+
+  @Patch(':org_id')
+  @OrgAdmin('settings')
+  @ApiOperation({ summary: 'Change name or slug of an organization', description: '409 `slug_taken` when another organization has the slug.' })
+  @ApiOkResponse({ type: OrganizationResponse })
+  async update(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrganizationRequest): Promise<OrganizationResponse> {
+    return toOrganization(await this.organizations.update(scope, body));
+  }
+
+  @Delete(':org_id')
+  @OrgOwner('settings')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Delete an organization', description: 'Nobody gets in from now on, pending invitations die, the slug is free again.' })
+  @ApiAcceptedResponse({ type: OrganizationDeletedResponse })
+  async remove(@CurrentOrg() scope: OrgScope): Promise<OrganizationDeletedResponse> {
+    const { org_id, deleted_at } = await this.organizations.remove(scope);
+    return { org_id, deleted_at: deleted_at.toISOString() };
+  }
+}

@@ -1,0 +1,188 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, notFound } from '@aps/contracts';
+import { type OrgRole, OrgScope } from '@aps/guards';
+import { type ActingUser, UsersService } from '@aps/identity';
+import { Audit } from '@aps/platform/audit';
+import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
+import { Database, type Db, type Tx } from '@aps/platform/database';
+import { appLink, Mailer } from '@aps/platform/mail';
+import { invitationMail } from './invitation.mail';
+import { InvitationsRepository, type LinkedInvitation } from './invitations.repository';
+import { refuseInvitationRole } from './members.policy';
+import { MembersQueries } from './members.queries';
+import { MembersRepository } from './members.repository';
+import { alreadyMember, MembersService } from './members.service';
+import { OrgLimits } from './org-limits';
+import { OrganizationsQueries } from './organizations.queries';
+import { OrganizationsRepository } from './organizations.repository';
+import type { InvitationPreview, InvitationView, Invited, OrganizationView } from './orgs.types';
+import { requireAdmin, Roster } from './roster';
+
+/** Offers of membership, from the invite to the day they are taken up or die. */
+@Injectable()
+export class InvitationsService {
+  constructor(
+    private readonly db: Database,
+    private readonly roster: Roster,
+    private readonly invitations: InvitationsRepository,
+    private readonly organizations: OrganizationsRepository,
+    private readonly organizationViews: OrganizationsQueries,
+    private readonly members: MembersRepository,
+    private readonly memberViews: MembersQueries,
+    private readonly membersService: MembersService,
+    private readonly users: UsersService,
+    private readonly limits: OrgLimits,
+    private readonly mailer: Mailer,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Pending ones, oldest first; those that have expired too, until they are revoked. */
+  pending(scope: OrgScope): Promise<InvitationView[]> {
+    return this.invitations.pending(this.db, scope);
+  }
+
+  /**
+   * Adds the owner of an address, or invites the address when it has no account.
+   *
+   * @throws DomainError `already_member`, `invitation_pending`, `entitlement_exceeded`
+   */
+  invite(scope: OrgScope, { email, role }: { email: string; role: OrgRole }): Promise<Invited> {
+    return this.roster.change(
+      scope,
+      async (tx, actor) => {
+        mayOffer(actor.role, role);
+        const user = await this.users.findByEmail(tx, email);
+        if (user && (await this.members.ofUser(tx, scope, user.id))) throw alreadyMember();
+        const waiting = await this.invitations.pendingFor(tx, scope, email);
+        const open = waiting && !waiting.expired;
+        if (waiting?.expired) await this.revokeOne(tx, scope, waiting.id);
+        if (open && !user) throw new DomainError('invitation_pending', 'An invitation for this address is pending already.');
+        // A user's own open invitation is the seat that they now take.
+        if (!open) await this.requireSeat(tx, scope);
+        if (!user) return { kind: 'invitation', invitation: await this.offer(tx, scope, email, role) };
+        const member = await this.membersService.join(tx, scope, user, role, 'business', scope);
+        if (!member) throw alreadyMember();
+        return { kind: 'member', member: await this.memberViews.get(scope, member.id, tx) };
+      },
+      email,
+    );
+  }
+
+  /** @throws DomainError `not_found` when it is not pending */
+  setRole(scope: OrgScope, id: string, role: OrgRole): Promise<InvitationView> {
+    return this.roster.change(scope, async (tx, actor) => {
+      const before = await this.invitations.pendingById(tx, scope, id);
+      if (!before) throw notFound('Invitation');
+      // An offer that stands may be confirmed by an admin, whatever it offers.
+      if (role === before.role) return before;
+      mayOffer(actor.role, role);
+      const after = await this.invitations.setRole(tx, scope, id, role);
+      if (!after) throw notFound('Invitation');
+      await this.record(tx, scope, 'invitation.role_changed', id, scope, { email: after.email, from: before.role, to: role });
+      return after;
+    });
+  }
+
+  /** @throws DomainError `not_found` when it is not pending */
+  revoke(scope: OrgScope, id: string): Promise<void> {
+    return this.roster.change(scope, async (tx, actor) => {
+      requireAdmin(actor.role);
+      if (!(await this.revokeOne(tx, scope, id))) throw notFound('Invitation');
+    });
+  }
+
+  /** What a link leads to. @throws DomainError `not_found`, `invitation_gone` */
+  async preview(token: string): Promise<InvitationPreview> {
+    const { org_name, email, role, expires_at } = await this.linked(this.db, token);
+    return { org_name, email, role, state: 'pending', expires_at };
+  }
+
+  /**
+   * Takes an invitation up for a user who has an account.
+   *
+   * @throws DomainError `not_found`, `invitation_gone`, `invitation_email_mismatch`
+   */
+  accept(user: ActingUser & { email: string }, token: string): Promise<OrganizationView> {
+    return this.db.transaction(async (tx) => {
+      const found = await this.linkedTo(tx, token, user.email);
+      await this.redeem(tx, found, { id: user.userId, email: user.email }, user.requestId);
+      return this.organizationViews.ofMember(tx, found.org_id, user.userId);
+    });
+  }
+
+  /**
+   * Redeems everything that waits for the address of a new user.
+   *
+   * @param token of the link that the user came by, which must be good
+   * @returns into how many organizations that led
+   */
+  async redeemAll(tx: Tx, user: { id: string; email: string }, token?: string, requestId?: string): Promise<number> {
+    await this.roster.lockAddress(tx, user.email);
+    if (token !== undefined) await this.linkedTo(tx, token, user.email);
+    const open = await this.invitations.openFor(tx, user.email);
+    for (const invitation of open) await this.redeem(tx, invitation, user, requestId);
+    return open.length;
+  }
+
+  /** Whether an address may sign up because it is invited. A link adds nothing to it: one is good for its own address only. */
+  async isInvited(db: Db, email: string): Promise<boolean> {
+    return (await this.invitations.openFor(db, email)).length > 0;
+  }
+
+  private async redeem(tx: Tx, { id, org_id }: { id: string; org_id: string }, user: { id: string; email: string }, requestId?: string): Promise<void> {
+    const scope = OrgScope.system(org_id, 'an invitation is redeemed', { requestId });
+    await this.roster.lock(tx, scope);
+    // Between the look and the lock it may have been revoked, or the organization deleted, which revokes it as well.
+    const accepted = await this.invitations.accept(tx, scope, id);
+    if (!accepted) throw gone();
+    const by = { userId: user.id, requestId };
+    await this.record(tx, scope, 'invitation.accepted', id, by, { email: accepted.email, role: accepted.role });
+    await this.membersService.join(tx, scope, user, accepted.role, 'business', by);
+  }
+
+  private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<InvitationView> {
+    const token = newOpaqueToken();
+    const invitation = await this.invitations.insert(tx, scope, { email, role, tokenHash: hashToken(token) });
+    const organization = await this.organizations.find(tx, scope);
+    await this.mailer.send(tx, { to: email, ...invitationMail(appLink('/invite/', token), organization?.name ?? '') }, { requestId: scope.requestId });
+    await this.record(tx, scope, 'invitation.created', invitation.id, scope, { email, role });
+    return invitation;
+  }
+
+  private async revokeOne(tx: Tx, scope: OrgScope, id: string): Promise<boolean> {
+    const revoked = await this.invitations.revoke(tx, scope, id);
+    if (revoked) await this.record(tx, scope, 'invitation.revoked', id, scope, { email: revoked.email });
+    return revoked !== null;
+  }
+
+  /** Members and open invitations hold a seat each; the roster's lock keeps the count true until the commit. */
+  private async requireSeat(tx: Tx, scope: OrgScope): Promise<void> {
+    const taken = (await this.members.count(tx, scope)) + (await this.invitations.countOpen(tx, scope));
+    await this.limits.requireRoom(scope.orgId, 'max_seats', taken);
+  }
+
+  private async linked(db: Db, token: string): Promise<LinkedInvitation> {
+    const found = await this.invitations.byTokenHash(db, hashToken(token));
+    if (!found) throw notFound('Invitation');
+    if (found.state !== 'pending' || found.expired) throw gone();
+    return found;
+  }
+
+  private async linkedTo(db: Db, token: string, email: string): Promise<LinkedInvitation> {
+    const found = await this.linked(db, token);
+    if (found.email.toLowerCase() !== email.toLowerCase()) throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
+    return found;
+  }
+
+  private record(tx: Tx, scope: OrgScope, action: string, id: string, by: ActingUser, metadata: Record<string, unknown>): Promise<void> {
+    return this.audit.record(tx, { source: 'business', action, orgId: scope.orgId, actorId: by.userId, target: { kind: 'invitation', id }, metadata, requestId: by.requestId });
+  }
+}
+
+const gone = () => new DomainError('invitation_gone', 'This invitation is no longer good: it was used, revoked, or is too old.');
+
+function mayOffer(actor: OrgRole, role: OrgRole): void {
+  requireAdmin(actor);
+  const refusal = refuseInvitationRole(actor, role);
+  if (refusal) throw refusal;
+}

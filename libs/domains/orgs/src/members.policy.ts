@@ -1,0 +1,47 @@
+import { DomainError } from '@aps/contracts';
+import type { OrgRole } from '@aps/guards';
+
+interface Person {
+  userId: string;
+  role: OrgRole;
+}
+
+/** One member acting on another, as both are now. */
+export interface RosterAct {
+  actor: Person;
+  target: Person;
+  /** Owners beside the target who can sign in. */
+  otherOwners: number;
+}
+
+/** Why the actor may not give the target another role; null when they may. */
+export function refuseRoleChange({ actor, target, otherOwners }: RosterAct, to: OrgRole): DomainError | null {
+  const promotes = to !== 'MEMBER' && to !== target.role;
+  if (actor.role !== 'OWNER' && (target.role === 'OWNER' || promotes)) return ownerNeeded();
+  if (actor.userId === target.userId) return new DomainError('self_action', 'You cannot change your own role.');
+  return refuseLosingOwner(target.role, to, otherOwners);
+}
+
+/** Why the actor may not remove the target; null when they may. */
+export function refuseRemoval({ actor, target, otherOwners }: RosterAct): DomainError | null {
+  if (actor.userId === target.userId) return new DomainError('self_action', 'You cannot remove yourself; leave the organization instead.');
+  if (actor.role !== 'OWNER' && target.role === 'OWNER') return ownerNeeded();
+  return refuseLosingOwner(target.role, null, otherOwners);
+}
+
+/** Why an invitation for the role may not be made or changed to it; null when it may. */
+export function refuseInvitationRole(actor: OrgRole, role: OrgRole): DomainError | null {
+  return actor === 'OWNER' || role === 'MEMBER' ? null : ownerNeeded();
+}
+
+/**
+ * The rule that binds operators too: an organization never loses its last owner.
+ *
+ * @param to the role after the change; null = out
+ */
+export function refuseLosingOwner(from: OrgRole, to: OrgRole | null, otherOwners: number): DomainError | null {
+  if (from !== 'OWNER' || to === 'OWNER' || otherOwners > 0) return null;
+  return new DomainError('last_owner', 'An organization needs an owner, and this is the last one.');
+}
+
+const ownerNeeded = () => new DomainError('insufficient_role', 'Only an owner may do this.', { context: { required: ['OWNER'] } });

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { type MembershipSummary, OrganizationDoor, type SignupWish } from '@aps/identity';
+import type { Db, Tx } from '@aps/platform/database';
+import { InvitationsService } from './invitations.service';
+import { OrganizationsQueries } from './organizations.queries';
+import { OrganizationsService } from './organizations.service';
+
+/** What identity sees of organizations. */
+@Injectable()
+export class OrgsDoor extends OrganizationDoor {
+  constructor(
+    private readonly invitations: InvitationsService,
+    private readonly organizations: OrganizationsService,
+    private readonly queries: OrganizationsQueries,
+  ) {
+    super();
+  }
+
+  isInvited(db: Db, email: string): Promise<boolean> {
+    return this.invitations.isInvited(db, email);
+  }
+
+  async onSignup(tx: Tx, { user, invitationToken, orgName, requestId }: SignupWish): Promise<void> {
+    if ((await this.invitations.redeemAll(tx, user, invitationToken, requestId)) > 0) return;
+    await this.organizations.create(tx, { userId: user.id, requestId }, { name: orgName ?? `${user.name}'s organization` });
+  }
+
+  membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
+    return this.queries.summariesOf(db, userId);
+  }
+
+  soleOwnerOf(db: Db, userId: string): Promise<string[]> {
+    return this.queries.soleOwnerOf(db, userId);
+  }
+}

@@ -1,0 +1,43 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { IdentityModule, OrganizationDoor } from '@aps/identity';
+import { OrgAuditQueries } from './audit.queries';
+import { InvitationsRepository } from './invitations.repository';
+import { InvitationsService } from './invitations.service';
+import { MembersQueries } from './members.queries';
+import { MembersRepository } from './members.repository';
+import { MembersService } from './members.service';
+import { OrgDirectoryQueries } from './org-directory.queries';
+import { OrgLimits, type OrgLimitsToken } from './org-limits';
+import { OrgsDoor } from './organization-door';
+import { OrganizationsQueries } from './organizations.queries';
+import { OrganizationsRepository } from './organizations.repository';
+import { OrganizationsService } from './organizations.service';
+import { Roster } from './roster';
+
+const services = [OrganizationsService, OrganizationsQueries, MembersService, MembersQueries, InvitationsService, OrgDirectoryQueries, OrgAuditQueries];
+
+/** Organizations and their people. Global, because identity knows of organizations by the port that is bound here. */
+@Module({})
+export class OrgsModule {
+  /**
+   * @param limits what answers for plans: `Entitlements` of billing. Billing stands above and cannot be imported here, so the
+   *   application names it
+   */
+  static forRoot(limits: OrgLimitsToken): DynamicModule {
+    return {
+      module: OrgsModule,
+      global: true,
+      imports: [IdentityModule],
+      providers: [
+        ...services,
+        OrganizationsRepository,
+        MembersRepository,
+        InvitationsRepository,
+        Roster,
+        { provide: OrgLimits, useExisting: limits },
+        { provide: OrganizationDoor, useClass: OrgsDoor },
+      ],
+      exports: [...services, OrganizationDoor],
+    };
+  }
+}

@@ -1,0 +1,64 @@
+import { BooleanField, DateTimeField, EnumField, IntField, SlugField, StringField, UuidField } from '@aps/platform/http';
+
+/** Roles inside an organization, strongest first. */
+export const ORG_ROLE_NAMES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
+export type OrgRoleName = (typeof ORG_ROLE_NAMES)[number];
+
+// Blank names say nothing, and control characters have no place in the mails and pages that show one.
+const NAME = { max: 120, pattern: /^(?!\s*$)[^\u0000-\u001f\u007f]*$/, patternMessage: 'Name should have a visible character and no control characters' };
+
+export class CreateOrganizationRequest {
+  @StringField({ ...NAME, min: 1, description: 'What people call it.', example: 'Acme' })
+  name: string;
+
+  @SlugField({ optional: true, description: 'Name for addresses, free among all live organizations. Made from the name when omitted.', example: 'acme' })
+  slug?: string;
+}
+
+export class UpdateOrganizationRequest {
+  @StringField({ ...NAME, min: 1, optional: true, description: 'What people call it. The slug does not follow.', example: 'Acme Labs' })
+  name?: string;
+
+  @SlugField({ optional: true, description: 'Name for addresses.', example: 'acme-labs' })
+  slug?: string;
+}
+
+export class OrganizationResponse {
+  @UuidField({ description: 'The organization.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' })
+  id: string;
+
+  @StringField({ description: 'What people call it.', example: 'Acme' })
+  name: string;
+
+  @StringField({ description: 'Name for addresses.', example: 'acme' })
+  slug: string;
+
+  @StringField({ nullable: true, description: 'Code of the plan that it is subscribed to; null without a subscription.', example: 'starter' })
+  plan_code: string | null;
+
+  @BooleanField({ description: 'A suspended organization lets its members in no more.', example: false })
+  suspended: boolean;
+
+  @DateTimeField({ nullable: true, description: 'Since when it is suspended.' })
+  suspended_at: string | null;
+
+  @IntField({ description: 'How many members it has.', example: 4 })
+  member_count: number;
+
+  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: "The caller's role in it.", example: 'OWNER' })
+  my_role: OrgRoleName;
+
+  @DateTimeField({ description: 'When it was made.', example: '2026-11-20T09:30:00.000Z' })
+  created_at: string;
+
+  @DateTimeField({ description: 'When it was last changed.', example: '2026-11-20T09:30:00.000Z' })
+  updated_at: string;
+}
+
+export class OrganizationDeletedResponse {
+  @UuidField({ description: 'The organization that was deleted.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' })
+  org_id: string;
+
+  @DateTimeField({ description: 'Since when nobody gets in.', example: '2026-11-20T09:30:00.000Z' })
+  deleted_at: string;
+}
