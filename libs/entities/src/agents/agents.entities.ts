@@ -5,6 +5,7 @@ import { Organization } from '../orgs/orgs.entities';
 @Entity('agents')
 @Unique('agents_org_id', ['org_id', 'id'])
 @Index('agents_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
+@Index('agents_org', ['org_id', 'created_at'], { where: 'deleted_at IS NULL' })
 export class Agent {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
@@ -32,6 +33,10 @@ export class Agent {
   @Column('uuid', { nullable: true }) live_revision_id: string | null;
   @Column('int', { default: 0 }) last_revision_version: number;
   @Column('int', { default: 0 }) last_instruction_version: number;
+  /** Raised with every change of the instruction, draft or published; the token of optimistic saves. Never set back. */
+  @Column('int', { default: 0 }) instruction_edit: number;
+  /** Hash that a revision sealed now would get; it differs from the live revision's while there is something to deploy. */
+  @Column('text', { nullable: true }) draft_hash: string | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
@@ -53,8 +58,6 @@ export class InstructionRevision {
   @Column('int', { nullable: true }) version: number | null;
   @Column('text') state: 'draft' | 'active' | 'superseded';
   @Column('text') content: string;
-  /** Raised with every change of a draft; the token of optimistic saves. */
-  @Column('int', { default: 1 }) edit: number;
   @Column('uuid', { nullable: true }) base_revision_id: string | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) published_at: Date | null;

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { InferenceModule } from '@aps/inference';
+import { AgentReferences } from './agent-references';
+import { AgentsQueries } from './agents.queries';
+import { AgentsRepository } from './agents.repository';
+import { AgentsService } from './agents.service';
+import { AuditTrail } from './audit-trail';
+import { InstructionsRepository } from './instructions.repository';
+import { InstructionsService } from './instructions.service';
+import { MemoriesRepository } from './memories.repository';
+import { MemoriesService } from './memories.service';
+import { AgentRevisions } from './revisions.queries';
+import { RevisionsRepository } from './revisions.repository';
+import { RevisionsService } from './revisions.service';
+import { RolloutsQueries } from './rollouts.queries';
+import { RolloutsRepository } from './rollouts.repository';
+import { SkillsQueries } from './skills.queries';
+import { SkillsRepository } from './skills.repository';
+import { SkillsService } from './skills.service';
+
+const face = [AgentsService, AgentsQueries, AgentRevisions, RevisionsService, RolloutsQueries, InstructionsService, SkillsService, SkillsQueries, MemoriesService];
+
+@Module({
+  imports: [InferenceModule],
+  providers: [...face, AgentReferences, AuditTrail, AgentsRepository, RevisionsRepository, RolloutsRepository, InstructionsRepository, SkillsRepository, MemoriesRepository],
+  exports: face,
+})
+export class AgentsModule {}

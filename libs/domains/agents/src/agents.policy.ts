@@ -1,0 +1,99 @@
+import type { EntitlementSet, Feature } from '@aps/billing';
+import { DomainError, refuseField, type Problem } from '@aps/contracts';
+import type { Agent } from '@aps/entities';
+import type { ModelMode } from './sealed-config';
+import { isUsableSlug } from './slugs';
+import { isSet } from './values';
+
+/** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */
+export interface AgentInput {
+  name?: string;
+  slug?: string | null;
+  description?: string | null;
+  avatar_seed?: string | null;
+  team_id?: string | null;
+  project_id?: string | null;
+  instruction?: string | null;
+  model?: string | null;
+  model_mode?: ModelMode | null;
+  reasoning_effort?: string | null;
+  allowed_tools?: string[];
+  denied_tools?: string[];
+  mounted_skills?: string[];
+  knowledge_base_ids?: string[];
+  environment_id?: string | null;
+  child_agent_ids?: string[];
+  max_steps?: number;
+  max_child_depth?: number;
+  budget_credits_per_period?: string | null;
+  memory_enabled?: boolean;
+  metadata?: Record<string, unknown>;
+}
+
+const MAX_METADATA_BYTES = 16 * 1024;
+const MAX_METADATA_DEPTH = 16;
+
+/** Fields that are columns of the agent as they are. */
+const PLAIN = [
+  'name',
+  'description',
+  'avatar_seed',
+  'team_id',
+  'project_id',
+  'model',
+  'model_mode',
+  'reasoning_effort',
+  'environment_id',
+  'max_steps',
+  'max_child_depth',
+  'budget_credits_per_period',
+  'memory_enabled',
+  'metadata',
+] as const satisfies (keyof AgentInput & keyof Agent)[];
+
+/** Fields that are sets, in the order in which they were given. */
+const SETS = ['allowed_tools', 'denied_tools', 'mounted_skills', 'knowledge_base_ids', 'child_agent_ids'] as const;
+
+/** The columns that an input sets. Slug and instruction are decided elsewhere. */
+export function columnsOf(input: AgentInput): Partial<Agent> {
+  const columns: Record<string, unknown> = {};
+  for (const field of PLAIN) if (input[field] !== undefined) columns[field] = input[field];
+  for (const field of SETS) {
+    const values = input[field];
+    if (values !== undefined) columns[field] = [...new Set(field.endsWith('_ids') ? values.map((v) => v.toLowerCase()) : values)];
+  }
+  return columns;
+}
+
+/** What the plan must include for an input. Clearing something needs nothing. */
+export function requireEntitled(entitled: EntitlementSet, input: AgentInput): void {
+  if (!entitled.direct_model_choice && (isSet(input.model) || isSet(input.reasoning_effort))) throw missing('direct_model_choice');
+  if (!entitled.per_agent_budgets && isSet(input.budget_credits_per_period)) throw missing('per_agent_budgets');
+  if (entitled.direct_model_choice && isSet(input.model_mode)) {
+    throw refuseField('plan_mismatch', ['model_mode'], 'This organization chooses models directly; set model and reasoning_effort instead.');
+  }
+}
+
+const missing = (entitlement: Feature) =>
+  new DomainError('entitlement_required', `The plan of this organization does not include ${entitlement}.`, { context: { entitlement } });
+
+/** What the fields alone cannot say: the size and depth of metadata, and that a slug must not look like an id. */
+export function requireStorable(input: AgentInput): void {
+  const problems: Problem[] = [];
+  if (input.metadata !== undefined && !fits(input.metadata)) {
+    const msg = `Metadata should take at most ${MAX_METADATA_BYTES} bytes of JSON and ${MAX_METADATA_DEPTH} levels`;
+    problems.push({ loc: ['body', 'metadata'], msg, type: 'too_long' });
+  }
+  if (isSet(input.slug) && !isUsableSlug(input.slug)) problems.push({ loc: ['body', 'slug'], msg: 'A slug should not have the form of a UUID', type: 'value_error' });
+  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+}
+
+/** Depth first, level by level: what is nested deeply must not be walked by recursion. */
+function fits(metadata: Record<string, unknown>): boolean {
+  let level: unknown[] = [metadata];
+  for (let depth = 0; level.length; depth++) {
+    if (depth > MAX_METADATA_DEPTH) return false;
+    level = level.flatMap((v): unknown[] => (v !== null && typeof v === 'object' ? Object.values(v) : []));
+  }
+  return Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES;
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import type { Agent } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { ModelCatalog } from '@aps/inference';
+import { advisoryLock, Database, isUniqueViolation, type Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import { AgentReferences } from './agent-references';
+import { agentInUse, slugTaken } from './agents.errors';
+import { columnsOf, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
+import { AgentsRepository, type AgentName, type AgentView } from './agents.repository';
+import { AuditTrail } from './audit-trail';
+import { InstructionsService } from './instructions.service';
+import { RevisionsService } from './revisions.service';
+import { freeSlug, slugFrom } from './slugs';
+import { isSet } from './values';
+
+/** Makes, edits and deletes agents. */
+@Injectable()
+export class AgentsService {
+  constructor(
+    private readonly db: Database,
+    private readonly agents: AgentsRepository,
+    private readonly references: AgentReferences,
+    private readonly instructions: InstructionsService,
+    private readonly revisions: RevisionsService,
+    private readonly entitlements: Entitlements,
+    private readonly catalog: ModelCatalog,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  /** Makes an agent, sealed and deployed as version 1. */
+  async create(scope: OrgScope, input: AgentInput & { name: string }): Promise<AgentView> {
+    requireStorable(input);
+    requireEntitled(await this.entitlements.of(scope.orgId), input);
+    return this.db.transaction(async (tx) => {
+      // Counting, and finding a free slug, hold for as long as nobody else creates or renames one.
+      await this.lockNames(tx, scope);
+      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.countLive(tx, scope));
+      await this.requireResolvable(tx, scope, input);
+
+      const id = uuidv7();
+      const slug = input.slug ?? (await this.slugFor(tx, scope, input.name));
+      const columns = { id, org_id: scope.orgId, slug, created_by: scope.actor.userId, ...columnsOf(input) };
+      await this.refusingTakenSlug(() => this.agents.insert(tx, columns));
+      await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id }, { slug });
+
+      const agent = await this.agents.read(tx, scope, id);
+      await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
+      return this.agents.view(tx, scope, id);
+    });
+  }
+
+  /**
+   * Edits the draft. What runs stays as it is, unless `deploy` seals and deploys the draft at once.
+   *
+   * @throws DomainError `agent_in_use` when the slug changes while others grant it as a tool
+   */
+  async update(scope: OrgScope, ref: string, input: AgentInput, options: { deploy?: boolean } = {}): Promise<AgentView> {
+    requireStorable(input);
+    const id = await this.agents.idOf(this.db, scope, ref);
+    requireEntitled(await this.entitlements.of(scope.orgId), input);
+    return this.db.transaction(async (tx) => {
+      if (isSet(input.slug)) await this.lockNames(tx, scope);
+      const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
+      await this.requireResolvable(tx, scope, input, before);
+      const columns = columnsOf(input);
+      if (isSet(input.slug) && input.slug !== before.slug) {
+        // The tool scope of an agent is its slug: what others grant must not silently end, or pass to another agent.
+        requireUnused(await this.agents.namingSlug(tx, scope, before));
+        columns.slug = input.slug;
+      }
+      let agent = before;
+      if (Object.keys(columns).length) agent = await this.refusingTakenSlug(() => this.agents.update(tx, scope, id, columns));
+      if (input.instruction !== undefined) agent = await this.instructions.publishContent(tx, scope, agent, input.instruction ?? '');
+      agent = await this.revisions.refreshDraft(tx, scope, agent);
+      await this.audit.record(tx, scope, 'agent.updated', { kind: 'agent', id }, { fields: Object.keys(columns) });
+      if (options.deploy) await this.revisions.release(tx, scope, agent);
+      return this.agents.view(tx, scope, id);
+    });
+  }
+
+  /**
+   * Deletes an agent; its slug is free again, and its chats keep what they were frozen with.
+   *
+   * @throws DomainError `agent_in_use` while other live agents name it
+   */
+  async delete(scope: OrgScope, ref: string): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      const agent = await this.agents.lockIdentity(tx, scope, ref);
+      requireUnused(await this.agents.naming(tx, scope, agent));
+      await this.agents.update(tx, scope, agent.id, { deleted_at: new Date() });
+      await this.audit.record(tx, scope, 'agent.deleted', { kind: 'agent', id: agent.id }, { slug: agent.slug });
+    });
+  }
+
+  private lockNames(tx: Tx, scope: OrgScope): Promise<void> {
+    return advisoryLock(tx, `cap:max_agents:${scope.orgId}`);
+  }
+
+  private async requireResolvable(tx: Tx, scope: OrgScope, input: AgentInput, self?: Agent): Promise<void> {
+    if (isSet(input.model)) await this.catalog.assertKnownChatModel(tx, scope.orgId, input.model, 'agent');
+    await this.references.require(tx, scope, columnsOf(input), { self });
+  }
+
+  private async slugFor(tx: Tx, scope: OrgScope, name: string): Promise<string> {
+    const base = slugFrom(name, 'agent');
+    return freeSlug(base, await this.agents.slugsLike(tx, scope, base.slice(0, 50)));
+  }
+
+  private async refusingTakenSlug<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      throw isUniqueViolation(error, 'agents_slug') ? slugTaken() : error;
+    }
+  }
+}
+
+function requireUnused(naming: AgentName[]): void {
+  if (naming.length) throw agentInUse(naming);
+}

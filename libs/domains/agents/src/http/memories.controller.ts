@@ -1,0 +1,43 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AgentMemoryResponse, CreateMemoryRequest } from '@aps/dtos';
+import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
+import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import { MemoriesService } from '../memories.service';
+import { ApiAgentPath, BY_AGENT } from './params';
+import { toMemory } from './texts.convert';
+
+@ApiTags('Agent memories')
+@ApiAgentPath()
+@Controller('api/orgs/:org_id/agents/:agent_id/memories')
+export class MemoriesController {
+  constructor(private readonly memories: MemoriesService) {}
+
+  @Get()
+  @OrgMember('agents', BY_AGENT)
+  @ApiOperation({ summary: 'List the memories of an agent', description: 'Newest first.' })
+  @ApiPage(AgentMemoryResponse)
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<AgentMemoryResponse>> {
+    const { items, total } = await this.memories.pageOfAgent(scope, agentId, query);
+    return toPage(items.map(toMemory), total, query);
+  }
+
+  @Post()
+  @OrgAdmin('agents', BY_AGENT)
+  @Idempotent()
+  @ApiOperation({ summary: 'Give an agent a memory' })
+  @ApiCreatedResponse({ type: AgentMemoryResponse })
+  async add(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateMemoryRequest): Promise<AgentMemoryResponse> {
+    return toMemory(await this.memories.addToAgent(scope, agentId, body.content));
+  }
+
+  @Delete(':memory_id')
+  @OrgAdmin('agents', BY_AGENT)
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a memory of an agent' })
+  @ApiNoContentResponse()
+  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('memory_id') memoryId: string): Promise<void> {
+    await this.memories.removeFromAgent(scope, agentId, memoryId);
+  }
+}

@@ -1,0 +1,66 @@
+import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AgentRevisionResponse, RolloutDetailResponse } from '@aps/dtos';
+import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
+import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import type { Response } from 'express';
+import { AgentRevisions } from '../revisions.queries';
+import { RevisionsService } from '../revisions.service';
+import { RolloutsQueries } from '../rollouts.queries';
+import { toRevision, toRollout } from './agents.convert';
+import { ApiAgentPath, BY_AGENT } from './params';
+
+@ApiTags('Agent revisions')
+@ApiAgentPath()
+@Controller('api/orgs/:org_id/agents/:agent_id/revisions')
+export class RevisionsController {
+  constructor(
+    private readonly revisions: AgentRevisions,
+    private readonly service: RevisionsService,
+    private readonly rollouts: RolloutsQueries,
+  ) {}
+
+  @Get()
+  @OrgMember('agents', BY_AGENT)
+  @ApiOperation({ summary: 'List the sealed revisions of an agent', description: 'Newest first.' })
+  @ApiPage(AgentRevisionResponse)
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<AgentRevisionResponse>> {
+    const { items, total } = await this.revisions.list(scope, agentId, query);
+    return toPage(items.map(toRevision), total, query);
+  }
+
+  @Post()
+  @OrgAdmin('agents', BY_AGENT)
+  @Idempotent()
+  @ApiOperation({ summary: 'Seal the draft', description: 'Makes a revision of the draft. When nothing has changed since the latest one, that one is returned.' })
+  @ApiCreatedResponse({ type: AgentRevisionResponse, description: 'A new revision.' })
+  @ApiOkResponse({ type: AgentRevisionResponse, description: 'The latest revision, which seals the same already.' })
+  async seal(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Res({ passthrough: true }) response: Response): Promise<AgentRevisionResponse> {
+    const { revision, created } = await this.service.seal(scope, agentId);
+    response.status(created ? 201 : 200);
+    return toRevision(revision);
+  }
+
+  @Get(':revision_id')
+  @OrgMember('agents', BY_AGENT)
+  @ApiOperation({ summary: 'Get a sealed revision' })
+  @ApiOkResponse({ type: AgentRevisionResponse })
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string): Promise<AgentRevisionResponse> {
+    return toRevision(await this.revisions.get(scope, agentId, revisionId));
+  }
+
+  @Post(':revision_id/deploy')
+  @OrgAdmin('agents', BY_AGENT)
+  @Idempotent()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Deploy a revision',
+    description: 'New chats run on it from now on; an older one is a rollback. A running experiment ends. Deploying what is live already changes nothing.',
+  })
+  @ApiOkResponse({ type: RolloutDetailResponse })
+  async deploy(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string): Promise<RolloutDetailResponse> {
+    const rollout = await this.service.deploy(scope, agentId, revisionId);
+    return toRollout(await this.rollouts.get(scope, rollout.agent_id, rollout.id));
+  }
+}

@@ -1,0 +1,35 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RolloutDetailResponse } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
+import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { RolloutsQueries } from '../rollouts.queries';
+import { toRollout } from './agents.convert';
+import { ApiAgentPath } from './params';
+
+/** On these routes `agent_id` is a plain string: what is neither id nor slug is not found, and not malformed. */
+const PLAIN: AccessOptions = { params: { agent_id: 'string' } };
+
+@ApiTags('Rollouts')
+@ApiAgentPath()
+@Controller('api/orgs/:org_id/agents/:agent_id/rollouts')
+export class RolloutsController {
+  constructor(private readonly rollouts: RolloutsQueries) {}
+
+  @Get()
+  @OrgMember('rollouts', PLAIN)
+  @ApiOperation({ summary: 'List the rollouts of an agent', description: 'Deployments and experiments, newest first.' })
+  @ApiPage(RolloutDetailResponse, 'RolloutListResponse')
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<RolloutDetailResponse>> {
+    const { items, total } = await this.rollouts.list(scope, agentId, query);
+    return toPage(items.map(toRollout), total, query);
+  }
+
+  @Get(':rollout_id')
+  @OrgMember('rollouts', PLAIN)
+  @ApiOperation({ summary: 'Get a rollout' })
+  @ApiOkResponse({ type: RolloutDetailResponse })
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string): Promise<RolloutDetailResponse> {
+    return toRollout(await this.rollouts.get(scope, agentId, rolloutId));
+  }
+}

@@ -1,0 +1,17 @@
+export * from './agents.module';
+export { AgentsQueries } from './agents.queries';
+export type { AgentFilter, AgentName, AgentView, NewChatBasis } from './agents.repository';
+export type { AgentInput } from './agents.policy';
+export { AgentsService } from './agents.service';
+export { InstructionsService, type InstructionView } from './instructions.service';
+export type { MemoryOwner } from './memories.repository';
+export { MAX_MEMORY_BYTES, MemoriesService } from './memories.service';
+export { AgentRevisions } from './revisions.queries';
+export type { RevisionView } from './revisions.repository';
+export { RevisionsService } from './revisions.service';
+export { RolloutChats, RolloutsQueries, type ArmCount, type RolloutView } from './rollouts.queries';
+export type { SealedAgentConfig } from './sealed-config';
+export { SkillsQueries } from './skills.queries';
+export { seedSystemSkills } from './skills.seed';
+export { SkillsService, type SkillInput } from './skills.service';
+export { parseToolScope, type ToolScope } from './tool-scopes';

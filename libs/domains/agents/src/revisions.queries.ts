@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database } from '@aps/platform/database';
+import { AgentsRepository } from './agents.repository';
+import { WeightedLru } from './lru';
+import { RevisionsRepository, type RevisionView } from './revisions.repository';
+import { deepFreeze, type SealedAgentConfig } from './sealed-config';
+import type { Paging } from './values';
+
+/** Text of configurations that one process keeps, in bytes of JSON. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** Reads sealed revisions. */
+@Injectable()
+export class AgentRevisions {
+  private readonly configs = new WeightedLru<SealedAgentConfig>(CACHE_BYTES);
+
+  constructor(
+    private readonly db: Database,
+    private readonly agents: AgentsRepository,
+    private readonly revisions: RevisionsRepository,
+  ) {}
+
+  /**
+   * What a revision seals. Remembered, since a revision never changes; frozen, since all who ask get the same object.
+   *
+   * @throws DomainError `not_found`
+   */
+  async config(revisionId: string): Promise<SealedAgentConfig> {
+    const known = this.configs.get(revisionId);
+    if (known) return known;
+    const row = await this.revisions.config(this.db, revisionId);
+    if (!row) throw notFound('Revision');
+    const config = deepFreeze(row.config);
+    this.configs.set(revisionId, config, row.size);
+    return config;
+  }
+
+  async list(scope: OrgScope, agentRef: string, page: Paging): Promise<{ items: RevisionView[]; total: number }> {
+    return this.revisions.list(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), page);
+  }
+
+  async get(scope: OrgScope, agentRef: string, id: string): Promise<RevisionView> {
+    const revision = await this.revisions.find(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), id);
+    if (!revision) throw notFound('Revision');
+    return revision;
+  }
+}

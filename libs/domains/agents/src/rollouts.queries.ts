@@ -1,0 +1,61 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { notFound } from '@aps/contracts';
+import type { Rollout } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Database, type Db } from '@aps/platform/database';
+import { AgentsRepository } from './agents.repository';
+import { RolloutsRepository } from './rollouts.repository';
+import type { Paging } from './values';
+
+export interface ArmCount {
+  rollout_id: string;
+  arm_label: string | null;
+  chats: number;
+}
+
+/** How many chats each arm of a rollout got. Chats stand above agents, so the chats domain binds this port; without it there are none. */
+export abstract class RolloutChats {
+  abstract count(db: Db, scope: OrgScope, rolloutIds: string[]): Promise<ArmCount[]>;
+}
+
+/** A rollout as it is shown. */
+export interface RolloutView extends Omit<Rollout, 'arms'> {
+  billing_unit: 'credits' | 'usd';
+  arms: (Rollout['arms'][number] & { chat_count: number })[];
+}
+
+@Injectable()
+export class RolloutsQueries {
+  constructor(
+    private readonly db: Database,
+    private readonly agents: AgentsRepository,
+    private readonly rollouts: RolloutsRepository,
+    private readonly entitlements: Entitlements,
+    @Optional() private readonly chats?: RolloutChats,
+  ) {}
+
+  async list(scope: OrgScope, agentRef: string, page: Paging): Promise<{ items: RolloutView[]; total: number }> {
+    const agentId = await this.agents.idOf(this.db, scope, agentRef);
+    const { items, total } = await this.rollouts.list(this.db, scope, agentId, page);
+    return { items: await this.viewed(scope, items), total };
+  }
+
+  async get(scope: OrgScope, agentRef: string, id: string): Promise<RolloutView> {
+    const agentId = await this.agents.idOf(this.db, scope, agentRef);
+    const rollout = await this.rollouts.find(this.db, scope, agentId, id);
+    if (!rollout) throw notFound('Rollout');
+    return (await this.viewed(scope, [rollout]))[0];
+  }
+
+  private async viewed(scope: OrgScope, rollouts: Rollout[]): Promise<RolloutView[]> {
+    const billing_unit = (await this.entitlements.has(scope.orgId, 'enforces_credits')) ? 'credits' : 'usd';
+    const counts = rollouts.length && this.chats ? await this.chats.count(this.db, scope, rollouts.map((r) => r.id)) : [];
+    return rollouts.map((rollout) => {
+      const own = counts.filter((c) => c.rollout_id === rollout.id);
+      // A deployment has one arm, and its chats carry no label.
+      const chatsOf = (label: string) => own.filter((c) => rollout.kind === 'deploy' || c.arm_label === label).reduce((sum, c) => sum + c.chats, 0);
+      return { ...rollout, billing_unit, arms: rollout.arms.map((arm) => ({ ...arm, chat_count: chatsOf(arm.label) })) };
+    });
+  }
+}
