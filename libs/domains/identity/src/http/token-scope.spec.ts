@@ -1,0 +1,24 @@
+import 'reflect-metadata';
+import { CreateTokenRequest, TOKEN_SCOPE_AREAS } from '@aps/dtos';
+import { TOKEN_AREAS } from '@aps/guards';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+
+const accepts = (scope: unknown) => validateSync(plainToInstance(CreateTokenRequest, { name: 'x', scope })).length === 0;
+
+describe('scope of an API token', () => {
+  it('names the areas that the guard checks', () => {
+    expect([...TOKEN_SCOPE_AREAS]).toEqual([...TOKEN_AREAS]);
+  });
+
+  it.each(['*', 'agents:read', 'agents:write chats:read', TOKEN_AREAS.map((a) => `${a}:read ${a}:write`).join(' '), undefined])('may be %p', (scope) => {
+    expect(accepts(scope)).toBe(true);
+  });
+
+  it.each(['', ' ', '* agents:read', 'agents', 'agents:delete', 'Agents:read', 'agents:read,chats:read', 'agents:read  chats:read', ' agents:read', 'agents:read\n', 'everything:read', '**', null, 1, ['*'], {}])(
+    'may not be %p',
+    (scope) => {
+      expect(accepts(scope)).toBe(false);
+    },
+  );
+});
