@@ -56,6 +56,7 @@ describe('EnvelopeCrypto', () => {
     const stored = await crypto.encrypt(medium.db, place, 'secret');
     const elsewhere: Partial<SecretPlace>[] = [{ orgId: randomUUID() }, { orgId: null }, { table: 'routes' }, { column: 'token' }, { rowId: randomUUID() }];
     for (const change of elsewhere) await expect(crypto.decrypt(medium.db, { ...place, ...change }, stored)).rejects.toThrow(DecryptionError);
+    await expect(crypto.decrypt(medium.db, { ...place, orgId: randomUUID() }, stored)).rejects.toThrow('another organization');
   });
 
   it('refuses what was altered', async () => {

@@ -17,7 +17,7 @@ const allowList = z
       }
       entries.add(hostKey(new URL(`http://${host}/`).hostname, Number(port)));
     }
-    return entries as ReadonlySet<string>;
+    return entries;
   });
 
 export const egressConfig = configSection('egress', {

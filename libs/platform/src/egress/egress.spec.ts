@@ -182,6 +182,9 @@ describe('Egress', () => {
     it.each(['1.1.1.1', '93.184.216.34', '172.15.0.1', '172.32.0.1', '100.63.0.1', '100.128.0.1', '::ffff:8.8.8.8', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e'])('%s is public', (a) => {
       expect(isPublicAddress(a)).toBe(true);
     });
+    it.each(['2606:4700:4700::1111%eth0', '127.0.0.1', '::1', '', 'localhost', '1.1.1.1:80', '1.1.1.1 '])('%p is not', (a) => {
+      expect(isPublicAddress(a)).toBe(false);
+    });
   });
 
   it('accepts public URLs, on port 443 and high ones', async () => {

@@ -55,7 +55,7 @@ export class EgressPolicy {
   /**
    * What can be told from the form alone.
    *
-   * @throws EgressError `url`, `scheme`, `userinfo`, `port` or (for an IP literal) `address`
+   * @throws EgressError `url`, `scheme`, `userinfo` or `port`
    */
   checkForm(url: URL): void {
     if (url.username || url.password) throw new EgressError('userinfo', 'The URL must not contain a user name or password.');
@@ -69,9 +69,6 @@ export class EgressPolicy {
     if (this.vouched(hostname, port)) return;
     if (protocol !== 'https:') throw new EgressError('scheme', 'The URL must start with https://.');
     if (port !== 443 && (port < 1024 || port > 65_535)) throw new EgressError('port', 'The port must be 443, or 1024 or higher.');
-    // Node asks no resolver for a literal, so nothing later would look at it.
-    const host = bareHost(hostname);
-    if (isIP(host) && !isPublicAddress(host)) throw notPublic();
   }
 
   /**
@@ -84,6 +81,7 @@ export class EgressPolicy {
     const host = bareHost(hostname);
     const vouched = this.vouched(hostname, portOf(protocol, explicitPort));
     let found: string[];
+    // A literal is looked at like any answer of a resolver; Node itself would connect to it without asking anybody.
     if (isIP(host)) found = [host];
     else {
       // The name goes out with its closing dot, if it has one: without it a search domain could answer for it.
