@@ -1,1 +1,6 @@
-export {};
+export * from './audit.dto';
+export * from './operators.dto';
+export * from './orgs.dto';
+export * from './subscriptions.dto';
+export * from './usage.dto';
+export * from './users.dto';

@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
+import { BillingModule, Entitlements } from '@aps/billing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { GuardsModule } from '@aps/guards';
+import { OrgsModule } from '@aps/orgs';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { MailModule } from '@aps/platform/mail';
+import { PlatformModule } from '@aps/platform/runtime';
+
+/** The face of operators. Reached through the gateway only, whose word about the caller it verifies. */
+@Module({
+  imports: [
+    PlatformModule.forRoot('admin-api', { entities: ENTITIES, migrations: MIGRATIONS }),
+    IdempotencyModule,
+    MailModule,
+    InternalCallerModule,
+    GuardsModule.forRoot(InternalAuthenticator),
+    BillingModule,
+    OrgsModule.forRoot(Entitlements),
+    AdministrationHttpModule,
+  ],
+})
+export class AppModule {}

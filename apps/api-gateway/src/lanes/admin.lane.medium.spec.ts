@@ -1,0 +1,244 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { InternalTokens } from '@aps/platform/crypto';
+import { loadConfig } from '@aps/platform/config';
+import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { makeApiToken, makeUser, startGateway, type LaneGateway } from './testing/gateway';
+import { bodyOf, gate, Upstream } from './testing/upstream';
+
+describe('admin lane', () => {
+  let database: TestDatabase;
+  let gateway: LaneGateway;
+  let upstream: Upstream;
+  let upstreamUrl: string;
+  let admin: Awaited<ReturnType<typeof makeUser>>;
+
+  const target = (url: string, timeoutMs = 10_000) => {
+    Object.assign(process.env, { ADMIN_API_URL: url, ADMIN_API_TIMEOUT_MS: String(timeoutMs) });
+    loadConfig();
+  };
+  const call = (path: string, init: RequestInit & { duplex?: 'half' } = {}, token: string | null = admin.token) =>
+    fetch(`${gateway.url}${path}`, { ...init, headers: { ...(token && { authorization: `Bearer ${token}` }), ...(init.headers as Record<string, string>) } });
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ entities: ENTITIES, migrations: MIGRATIONS });
+    upstream = new Upstream();
+    upstreamUrl = await upstream.start();
+    admin = await makeUser(database.db, 'operator', { admin: true });
+    gateway = await startGateway();
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await upstream?.stop();
+    await database?.drop();
+  });
+  beforeEach(() => {
+    upstream.seen.length = 0;
+    upstream.answer = (_, response) => response.end();
+    target(upstreamUrl);
+  });
+
+  describe('lets in operators only', () => {
+    const refused = async (token: string | null, method = 'GET') => {
+      const response = await call('/api/admin/orgs', { method }, token);
+      expect(upstream.seen).toEqual([]);
+      return { status: response.status, body: (await response.json()) as { code: string }, headers: response.headers };
+    };
+
+    it('401 without a token', async () => {
+      const { status, body, headers } = await refused(null);
+      expect([status, body.code, headers.get('www-authenticate')]).toEqual([401, 'not_authenticated', 'Bearer']);
+    });
+
+    it('403 platform_admin_required for everybody else', async () => {
+      const user = await makeUser(database.db, 'member');
+      expect(await refused(user.token)).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
+    });
+
+    it('403 insufficient_scope for an API token without the area', async () => {
+      expect(await refused(await makeApiToken(database.db, admin.id, 'chats:write'))).toMatchObject({ status: 403, body: { code: 'insufficient_scope', context: { required: 'admin:read' } } });
+    });
+
+    it('403 insufficient_scope for a write with admin:read', async () => {
+      const token = await makeApiToken(database.db, admin.id, 'admin:read');
+      expect(await refused(token, 'POST')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+      expect((await call('/api/admin/orgs', {}, token)).status).toBe(200);
+    });
+
+    it('403 for an API token that is confined to an organization', async () => {
+      expect(await refused(await makeApiToken(database.db, admin.id, '*', uuidv7()))).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+    });
+  });
+
+  describe('tells the service who calls', () => {
+    const headersSeen = () => upstream.seen[0].headers;
+
+    it('by a token that only admin-api takes', async () => {
+      const token = await makeApiToken(database.db, admin.id, 'admin:write chats:read');
+      await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-1' } }, token);
+      const internal = headersSeen()['x-aps-internal'] as string;
+      expect(new InternalTokens().verify(internal, 'admin-api')).toMatchObject({ user_id: admin.id, email: admin.email, scope: 'admin:write chats:read', request_id: 'r-1' });
+      expect(new InternalTokens().verify(internal, 'billing-webhooks')).toBeUndefined();
+    });
+
+    it('and drops what outsiders claim', async () => {
+      await call('/api/admin/orgs', { headers: { 'x-aps-internal': 'forged', 'X-Aps-Anything': 'x', cookie: 'a=b' } });
+      expect(headersSeen()['x-aps-internal']).not.toBe('forged');
+      expect(headersSeen()).not.toHaveProperty('x-aps-anything');
+      expect(headersSeen()).not.toHaveProperty('authorization');
+      expect(headersSeen()).not.toHaveProperty('cookie');
+    });
+
+    it('with the ids of the request', async () => {
+      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+      const response = await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-2', traceparent } });
+      expect(headersSeen()).toMatchObject({ 'x-request-id': 'r-2', traceparent });
+      expect(response.headers.get('x-request-id')).toBe('r-2');
+    });
+  });
+
+  describe('stays in its lane', () => {
+    /** A request target as written, which no client library would send. */
+    const raw = (requestTarget: string) =>
+      new Promise<number>((resolve, reject) => {
+        const socket = net.connect(gateway.port, '127.0.0.1', () =>
+          socket.write(`GET ${requestTarget} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${admin.token}\r\nconnection: close\r\n\r\n`),
+        );
+        socket.once('error', reject);
+        socket.once('data', (data) => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString())?.[1])));
+      });
+
+    it.each([
+      ['an absolute form', () => `${upstreamUrl}/api/admin/orgs`],
+      ['dot segments', () => '/api/admin/../secrets'],
+      ['encoded dot segments', () => '/api/admin/%2e%2e/secrets'],
+      ['backslashes', () => '/api/admin/..\\..\\secrets'],
+      ['another case', () => '/API/Admin/orgs'],
+    ])('with %s', async (_, requestTarget) => {
+      target('http://127.0.0.1:1');
+      expect(await raw(requestTarget())).toBe(404);
+      target(upstreamUrl);
+      expect(await raw(requestTarget())).toBe(404);
+      expect(upstream.seen).toEqual([]);
+    });
+
+    it('and hands on what is below its prefix, query and all', async () => {
+      expect(await raw('/api/admin/a%2Fb/c/?q=%25x&q=y')).toBe(200);
+      expect(upstream.seen[0].url).toBe('/api/admin/a%2Fb/c/?q=%25x&q=y');
+      expect(await raw('/api/admin')).toBe(200);
+    });
+  });
+
+  describe('streams', () => {
+    it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s and the answer to it', async (method) => {
+      upstream.answer = (_, response) => response.writeHead(418, { 'content-type': 'text/plain', 'x-own': 'yes' }).end('short and stout');
+      const response = await call('/api/admin/teapot', { method });
+      expect([response.status, response.headers.get('x-own'), await response.text(), upstream.seen[0].method]).toEqual([418, 'yes', 'short and stout', method]);
+    });
+
+    it('bodies as they are, parsing nothing', async () => {
+      upstream.answer = (request, response) => void bodyOf(request).then((body) => response.end(body));
+      const response = await call('/api/admin/x', { method: 'POST', body: '{"not json', headers: { 'content-type': 'application/json' } });
+      expect([response.status, await response.text()]).toEqual([200, '{"not json']);
+    });
+
+    it('bodies larger than any that the gateway itself takes', async () => {
+      const sent = randomBytes(16 * 1024 * 1024);
+      upstream.answer = (request, response) => void bodyOf(request).then((body) => response.end(createHash('sha256').update(body).digest('hex')));
+      const response = await call('/api/admin/x', { method: 'POST', body: sent, headers: { 'content-type': 'application/json' } });
+      expect(await response.text()).toBe(createHash('sha256').update(sent).digest('hex'));
+    });
+
+    it('chunk by chunk, both ways, holding nothing back', async () => {
+      const firstArrived = gate();
+      upstream.answer = (request, response) => {
+        response.write('early ');
+        request.once('data', () => firstArrived.open());
+        request.on('end', () => response.end('late'));
+      };
+      const request = http.request(`${gateway.url}/api/admin/x`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}` } });
+      request.write('first');
+      // The rest is only sent once the first part has arrived, and once the answer has begun: a hop that collects would hang here.
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      await firstArrived.opened;
+      request.end('second');
+      expect((await bodyOf(response)).toString()).toBe('early late');
+      expect(upstream.seen[0].headers['transfer-encoding']).toBe('chunked');
+    });
+
+    it('and cuts the answer when the service breaks off', async () => {
+      upstream.answer = (_, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('half');
+        setImmediate(() => response.destroy());
+      };
+      await expect(call('/api/admin/x').then((response) => response.text())).rejects.toThrow();
+    });
+  });
+
+  describe('answers for the service', () => {
+    it('502 in the house shape when it is down', async () => {
+      target('http://127.0.0.1:1');
+      const response = await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-3' } });
+      expect(response.status).toBe(502);
+      expect(await response.json()).toEqual({ detail: expect.any(String), code: 'upstream_unavailable', request_id: 'r-3' });
+    });
+
+    it('504 in the house shape when it does not begin to answer, and lets it go', async () => {
+      target(upstreamUrl, 50);
+      const left = gate();
+      upstream.answer = (_, response) => response.once('close', () => left.open());
+      const response = await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-4' } });
+      expect(response.status).toBe(504);
+      expect(await response.json()).toEqual({ detail: expect.any(String), code: 'upstream_timeout', request_id: 'r-4' });
+      await left.opened;
+    });
+  });
+
+  describe('tells the service that the caller is gone', () => {
+    const begin = (method: string) => http.request(`${gateway.url}/api/admin/x`, { method, headers: { authorization: `Bearer ${admin.token}` } }).on('error', () => undefined);
+
+    it('in the middle of a body', async () => {
+      const [arrived, left] = [gate(), gate()];
+      upstream.answer = (request, response) => {
+        request.on('error', () => undefined).once('data', () => arrived.open());
+        response.once('close', () => left.open());
+      };
+      const request = begin('POST');
+      request.write('begun');
+      await arrived.opened;
+      request.destroy();
+      await left.opened;
+    });
+
+    it('while it thinks', async () => {
+      const [arrived, left] = [gate(), gate()];
+      upstream.answer = (_, response) => {
+        arrived.open();
+        response.once('close', () => left.open());
+      };
+      const request = begin('GET');
+      request.end();
+      await arrived.opened;
+      request.destroy();
+      await left.opened;
+    });
+
+    it('while it answers', async () => {
+      const left = gate();
+      upstream.answer = (_, response) => {
+        response.write('first');
+        response.once('close', () => left.open());
+      };
+      const request = begin('GET');
+      request.end();
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      await once(response, 'data');
+      request.destroy();
+      await left.opened;
+    });
+  });
+});

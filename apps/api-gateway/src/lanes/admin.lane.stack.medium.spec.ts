@@ -1,0 +1,89 @@
+import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
+import { BillingModule, Entitlements } from '@aps/billing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { GuardsModule } from '@aps/guards';
+import { OrgsModule } from '@aps/orgs';
+import { loadConfig } from '@aps/platform/config';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { MailModule } from '@aps/platform/mail';
+import { PlatformModule } from '@aps/platform/runtime';
+import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { makeUser, startGateway, type LaneGateway } from './testing/gateway';
+
+describe('admin lane with admin-api behind it', () => {
+  let database: TestDatabase;
+  let behind: TestApp;
+  let gateway: LaneGateway;
+  let admin: Awaited<ReturnType<typeof makeUser>>;
+
+  const call = async (method: string, path: string, options: { token?: string; body?: unknown; headers?: Record<string, string> } = {}) => {
+    const response = await fetch(`${gateway.url}/api/admin${path}`, {
+      method,
+      headers: { ...(options.token !== '' && { authorization: `Bearer ${options.token ?? admin.token}` }), 'content-type': 'application/json', ...options.headers },
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers };
+  };
+
+  beforeAll(async () => {
+    const schema = { entities: ENTITIES, migrations: MIGRATIONS };
+    database = await createTestDatabase(schema);
+    behind = await createTestApp([
+      PlatformModule.forRoot('test-behind', schema),
+      IdempotencyModule,
+      MailModule,
+      InternalCallerModule,
+      GuardsModule.forRoot(InternalAuthenticator),
+      BillingModule,
+      OrgsModule.forRoot(Entitlements),
+      AdministrationHttpModule,
+    ]);
+    process.env.ADMIN_API_URL = behind.url;
+    delete process.env.ADMIN_API_TIMEOUT_MS;
+    loadConfig();
+    gateway = await startGateway();
+    admin = await makeUser(database.db, 'operator', { admin: true });
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await behind?.close();
+    await database?.drop();
+  });
+
+  it('serves operators', async () => {
+    expect(await call('POST', '/allowed-emails', { body: { email: 'a@example.com' } })).toMatchObject({ status: 201, body: { added_by: { user_id: admin.id } } });
+    expect(await call('GET', '/allowed-emails')).toMatchObject({ status: 200, body: [{ email: 'a@example.com' }] });
+  });
+
+  it('takes nobody\'s own word for it', async () => {
+    expect(await call('GET', '/admins', { token: '', headers: { 'x-aps-internal': 'anything' } })).toMatchObject({ status: 401, body: { code: 'not_authenticated' } });
+    expect((await fetch(`${behind.url}/api/admin/admins`, { headers: { authorization: `Bearer ${admin.token}` } })).status).toBe(401);
+  });
+
+  it('refuses a demoted operator at once, whatever the gateway remembers', async () => {
+    const other = await makeUser(database.db, 'other', { admin: true });
+    expect((await call('GET', '/admins', { token: other.token })).status).toBe(200);
+    expect((await call('DELETE', `/admins/${other.id}`)).status).toBe(204);
+    expect(await call('GET', '/admins', { token: other.token })).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
+  });
+
+  it('answers in one shape, under the id of the request', async () => {
+    const headers = { 'x-request-id': 'through-the-lane' };
+    expect(await call('GET', '/nothing', { headers })).toMatchObject({ status: 404, body: { code: 'not_found', request_id: 'through-the-lane' } });
+    expect(await call('POST', '/admins', { body: {}, headers })).toMatchObject({ status: 422, body: { code: 'validation_error', request_id: 'through-the-lane' } });
+    const refused = await call('POST', '/admins', { body: { email: 'x'.repeat(2 * 1024 * 1024) }, headers });
+    expect(refused).toMatchObject({ status: 413, body: { code: 'payload_too_large', request_id: 'through-the-lane' } });
+    const audit = await database.db.query('SELECT 1 FROM audit_log WHERE request_id IS NULL');
+    expect(audit).toEqual([]);
+  });
+
+  it('replays repeats of a key', async () => {
+    const options = { body: { email: 'once@example.com' }, headers: { 'idempotency-key': 'once' } };
+    const first = await call('POST', '/allowed-emails', options);
+    const again = await call('POST', '/allowed-emails', options);
+    expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
+    const stranger = await makeUser(database.db, 'second-operator', { admin: true });
+    expect(await call('POST', '/allowed-emails', { ...options, token: stranger.token })).toMatchObject({ status: 409, body: { code: 'already_allowed' } });
+  });
+});

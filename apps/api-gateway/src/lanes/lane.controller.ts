@@ -1,0 +1,49 @@
+import { All, Controller, Req, Res, type Type } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { DomainError } from '@aps/contracts';
+import { PlatformAdmin, Public, type AuthenticatedRequest, type Principal } from '@aps/guards';
+import { INTERNAL_TOKEN_HEADER } from '@aps/administration/http';
+import { InternalTokens } from '@aps/platform/crypto';
+import { proxyRequest } from '@aps/platform/http';
+import type { Response } from 'express';
+import { staysInLane, type Lane } from './lane';
+
+/** Makes the controller of a lane: one handler for every method and path below its prefix, behind the gateway's global guards. */
+export function laneController(lane: Lane): Type<unknown> {
+  const access = lane.access.tier === 'public' ? Public() : PlatformAdmin();
+
+  @ApiExcludeController()
+  @Controller(lane.prefix)
+  class LaneController {
+    constructor(private readonly tokens: InternalTokens) {}
+
+    @All(['', '*path'])
+    @access
+    pass(@Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
+      if (!staysInLane(request.originalUrl, lane.prefix)) throw new DomainError('not_found', 'There is nothing at this address.');
+      const headers = this.identify(request);
+      // A caller who hangs up while the service thinks has already sent all, so node reports no abort: the service would go on for nobody.
+      response.once('close', () => {
+        if (!response.writableFinished) request.emit('aborted');
+      });
+      return proxyRequest(request, response, lane.target(), headers);
+    }
+
+    /** What the service behind is told about the caller. */
+    private identify({ principal, requestId }: AuthenticatedRequest): Record<string, string> {
+      if (lane.access.tier === 'public') return {};
+      if (!principal) throw new DomainError('not_authenticated', 'Not authenticated');
+      if (principal.orgPin !== null) throw new DomainError('insufficient_scope', 'This API token is good for one organization only.');
+      return { [INTERNAL_TOKEN_HEADER]: this.tokens.sign({ ...claimsOf(principal), request_id: requestId, aud: lane.access.audience }) };
+    }
+  }
+  Object.defineProperty(LaneController, 'name', { value: `${lane.name}LaneController` });
+  return LaneController;
+}
+
+const claimsOf = (principal: Principal) => ({
+  user_id: principal.userId,
+  email: principal.email,
+  credential_id: principal.credentialId,
+  scope: principal.scopes ? [...principal.scopes].join(' ') : '*',
+});

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { IdentityModule } from '@aps/identity';
+import { AuditQueries } from './audit.queries';
+import { OrgOverviewQueries } from './org-overview.queries';
+import { SubscriptionBackfill } from './subscriptions/subscription-backfill';
+import { WithoutSubscriptions } from './subscriptions/without-subscriptions';
+import { UsageModule } from './usage/usage.module';
+
+@Module({
+  imports: [IdentityModule, UsageModule],
+  providers: [AuditQueries, OrgOverviewQueries, { provide: SubscriptionBackfill, useClass: WithoutSubscriptions }],
+  exports: [IdentityModule, UsageModule, AuditQueries, OrgOverviewQueries, SubscriptionBackfill],
+})
+export class AdministrationModule {}

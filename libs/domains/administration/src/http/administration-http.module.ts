@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { AdministrationModule } from '../administration.module';
+import { UsageModule } from '../usage/usage.module';
+import { AdminMembersController } from './admin-members.controller';
+import { AdminOrgsController } from './admin-orgs.controller';
+import { AllowedEmailsController } from './allowed-emails.controller';
+import { AdminAuditController } from './audit.controller';
+import { OrgUsageController } from './org-usage.controller';
+import { PlatformAdminsController } from './platform-admins.controller';
+import { AdminSubscriptionsController } from './subscriptions.controller';
+import { AdminUsersController } from './users.controller';
+import { AdminWaitlistController } from './waitlist.controller';
+
+/** What operators do; served by admin-api. */
+@Module({
+  imports: [AdministrationModule],
+  controllers: [
+    PlatformAdminsController,
+    AllowedEmailsController,
+    AdminUsersController,
+    AdminWaitlistController,
+    AdminOrgsController,
+    AdminMembersController,
+    AdminSubscriptionsController,
+    AdminAuditController,
+  ],
+})
+export class AdministrationHttpModule {}
+
+/** An organization's usage for its own members; served by the gateway. */
+@Module({ imports: [UsageModule], controllers: [OrgUsageController] })
+export class OrgUsageHttpModule {}

@@ -1,0 +1,41 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AddAllowedEmailRequest, AllowedEmailResponse } from '@aps/dtos';
+import { PlatformAdmin } from '@aps/guards';
+import { AllowedEmailsService, type ActingUser } from '@aps/identity';
+import { Idempotent } from '@aps/platform/idempotency';
+import { toAllowedEmail } from './admins.convert';
+import { CanonicalId } from './canonical-id.pipe';
+import { CurrentOperator } from './current-operator';
+
+@ApiTags('Administration: people')
+@Controller('/api/admin/allowed-emails')
+export class AllowedEmailsController {
+  constructor(private readonly allowedEmails: AllowedEmailsService) {}
+
+  @Get()
+  @PlatformAdmin()
+  @ApiOperation({ summary: 'List the addresses that may sign up' })
+  @ApiOkResponse({ type: [AllowedEmailResponse] })
+  async list(): Promise<AllowedEmailResponse[]> {
+    return (await this.allowedEmails.list()).map(toAllowedEmail);
+  }
+
+  @Post()
+  @PlatformAdmin()
+  @Idempotent()
+  @ApiOperation({ summary: 'Let an address sign up' })
+  @ApiCreatedResponse({ type: AllowedEmailResponse })
+  async add(@CurrentOperator() operator: ActingUser, @Body() body: AddAllowedEmailRequest): Promise<AllowedEmailResponse> {
+    return toAllowedEmail(await this.allowedEmails.add(operator, body.email));
+  }
+
+  @Delete(':allowed_email_id')
+  @HttpCode(204)
+  @PlatformAdmin()
+  @ApiOperation({ summary: 'Let an address sign up no longer', description: 'Whoever has signed up stays.' })
+  @ApiNoContentResponse()
+  async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id', CanonicalId) allowedEmailId: string): Promise<void> {
+    await this.allowedEmails.remove(operator, allowedEmailId);
+  }
+}

@@ -1,0 +1,37 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { AuditItem, PlatformAuditQuery } from '@aps/dtos';
+import { OrgScope, PlatformAdmin } from '@aps/guards';
+import { ApiPage, pageBounds, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { AuditQueries } from '../audit.queries';
+import { OrgOverviewQueries } from '../org-overview.queries';
+import { OperatedOrg } from './current-operator';
+import { toAuditItem } from './orgs.convert';
+
+@ApiTags('Administration: audit')
+@Controller('/api/admin')
+export class AdminAuditController {
+  constructor(
+    private readonly audit: AuditQueries,
+    private readonly overview: OrgOverviewQueries,
+  ) {}
+
+  @Get('audit')
+  @PlatformAdmin()
+  @ApiOperation({ summary: 'Read the platform\'s audit log, newest first', description: 'What operators did anywhere, and what belongs to no organization.' })
+  @ApiPage(AuditItem, 'PlatformAuditResponse')
+  async platform(@Query() query: PlatformAuditQuery): Promise<Page<AuditItem>> {
+    const { rows, total } = await this.audit.ofPlatform({ action: query.action, actorId: query.actor_id, orgId: query.org_id }, pageBounds(query));
+    return toPage(rows.map(toAuditItem), total, query);
+  }
+
+  @Get('orgs/:org_id/audit')
+  @PlatformAdmin()
+  @ApiOperation({ summary: 'Read an organization\'s audit log, newest first', description: 'What operators did to it, merged with what happened inside it.' })
+  @ApiParam({ name: 'org_id', description: 'The organization.' })
+  @ApiPage(AuditItem, 'OrgAuditResponse')
+  async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<AuditItem>> {
+    const { rows, total } = await this.overview.audit(scope, pageBounds(query));
+    return toPage(rows.map(toAuditItem), total, query);
+  }
+}

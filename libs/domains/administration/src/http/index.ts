@@ -1,0 +1,2 @@
+export * from './administration-http.module';
+export * from './internal.authenticator';

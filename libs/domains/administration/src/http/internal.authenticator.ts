@@ -1,0 +1,57 @@
+import { Global, Injectable, Module } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import { Authenticator, notAuthenticated, type AuthenticatedRequest, type Principal } from '@aps/guards';
+import { InternalTokenModule, InternalTokens } from '@aps/platform/crypto';
+import { RateLimiter } from '@aps/platform/rate-limit';
+import { OperatorQueries } from '../operator.queries';
+
+/** Carries the gateway's signed word about the caller. Headers of this prefix never pass the gateway from outside. */
+export const INTERNAL_TOKEN_HEADER = 'x-aps-internal';
+/** The name under which admin-api is addressed by internal tokens. */
+export const ADMIN_API_AUDIENCE = 'admin-api';
+
+/**
+ * Reads the gateway's signed token, and nothing else: a bearer token proves nothing here. Who the caller is comes from the token; what
+ * they may do is looked up anew, so that a demotion or deactivation holds with the next request, whatever the gateway remembers.
+ */
+@Injectable()
+export class InternalAuthenticator extends Authenticator {
+  constructor(
+    private readonly tokens: InternalTokens,
+    private readonly operators: OperatorQueries,
+  ) {
+    super();
+  }
+
+  async authenticate(request: AuthenticatedRequest): Promise<Principal> {
+    const token = request.headers[INTERNAL_TOKEN_HEADER];
+    const claims = typeof token === 'string' ? this.tokens.verify(token, ADMIN_API_AUDIENCE) : undefined;
+    if (!claims) throw notAuthenticated();
+    const operator = await this.operators.byId(claims.user_id);
+    if (!operator) throw notAuthenticated();
+    if (operator.deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
+    return {
+      userId: operator.user_id,
+      email: operator.email,
+      name: operator.name,
+      isPlatformAdmin: operator.is_platform_admin,
+      via: 'internal',
+      credentialId: claims.credential_id,
+      scopes: claims.scope === '*' ? null : new Set(claims.scope.split(' ')),
+      orgPin: null,
+    };
+  }
+}
+
+/** What {@link InternalAuthenticator} needs, for the global guards of the application that uses it. */
+@Global()
+@Module({
+  imports: [InternalTokenModule],
+  providers: [
+    OperatorQueries,
+    // The gateway has counted the request; counting it here again would halve every limit.
+    { provide: RateLimiter, useValue: { enabled: false } },
+  ],
+  exports: [InternalTokenModule, OperatorQueries, RateLimiter],
+})
+export class InternalCallerModule {}

@@ -1,0 +1,21 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { UsageQuery, UsageSummaryResponse } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { UsageQueries } from '../usage/usage.queries';
+import { toUsageSummary } from './usage.convert';
+
+@ApiTags('Usage')
+@Controller('/api/orgs/:org_id/usage')
+export class OrgUsageController {
+  constructor(private readonly usage: UsageQueries) {}
+
+  @Get()
+  @OrgMember('billing')
+  @ApiOperation({ summary: 'What the organization has used' })
+  @ApiParam({ name: 'org_id', description: 'The organization.' })
+  @ApiOkResponse({ type: UsageSummaryResponse })
+  async get(@CurrentOrg() scope: OrgScope, @Query() query: UsageQuery): Promise<UsageSummaryResponse> {
+    return toUsageSummary(await this.usage.summary(scope, query.window));
+  }
+}

@@ -1,0 +1,118 @@
+import { BillingModule } from '@aps/billing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { GuardsModule } from '@aps/guards';
+import { loadConfig } from '@aps/platform/config';
+import { hashToken, newApiToken, newSessionToken } from '@aps/platform/crypto';
+import { RateLimitModule } from '@aps/platform/rate-limit';
+import { PlatformModule } from '@aps/platform/runtime';
+import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { UsageSeeds } from '../testing/usage-seeds';
+import { OrgUsageHttpModule } from './administration-http.module';
+
+const HOUR = 3_600_000;
+
+describe('usage of an organization', () => {
+  let database: TestDatabase;
+  let test: TestApp;
+  const users: Record<'member' | 'stranger', { id: string; token: string }> = { member: user(), stranger: user() };
+  const orgId = uuidv7();
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
+
+  function user() {
+    return { id: uuidv7(), token: newSessionToken() };
+  }
+  const usage = async (query = '', token = users.member.token) => {
+    const response = await fetch(`${test.url}/api/orgs/${orgId}/usage${query}`, { headers: { authorization: `Bearer ${token}` } });
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- looked into with matchers
+    return { status: response.status, body: (await response.json()) as any };
+  };
+
+  beforeAll(async () => {
+    const schema = { entities: ENTITIES, migrations: MIGRATIONS };
+    database = await createTestDatabase(schema);
+    test = await createTestApp([PlatformModule.forRoot('test', schema), RateLimitModule, GuardsModule.forRoot(), BillingModule, OrgUsageHttpModule]);
+    const { db } = database;
+    for (const [name, { id, token }] of Object.entries(users)) {
+      await db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [id, `${name}@example.com`, name, 'x']);
+      await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
+    }
+    for (const id of [orgId, uuidv7()]) await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [id, `org-${id}`]);
+    await db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [uuidv7(), orgId, users.member.id]);
+
+    const seeds = new UsageSeeds(db, orgId);
+    const [ada, bob] = [await seeds.agent('Ada'), await seeds.agent('Bob')];
+    const [recent, old] = [await seeds.chat(ada, hoursAgo(1)), await seeds.chat(bob, hoursAgo(5 * 24))];
+    await seeds.chat(bob, hoursAgo(40 * 24));
+    await seeds.turn(recent, 1, hoursAgo(1));
+    await seeds.turn(recent, 2, hoursAgo(0.5), 'cancelled');
+    await seeds.turn(recent, 3, hoursAgo(0.25), 'skipped');
+    await seeds.turn(recent, 4, hoursAgo(0.1), 'running');
+    await seeds.turn(old, 1, hoursAgo(5 * 24));
+    await seeds.receipt(hoursAgo(1), { agent_id: ada.id, input_tokens: 100, cached_input_tokens: 20, cache_write_tokens: 3, output_tokens: 40, reasoning_tokens: 5, usd_cost: '0.1', credits: '10' });
+    await seeds.receipt(hoursAgo(0.5), { agent_id: ada.id, feature: 'title', model_key: 'mock-small', output_tokens: 2, usd_cost: '0.000001', credits: '0.000002' });
+    await seeds.receipt(hoursAgo(0.4), { feature: 'embedding', model_key: 'embed', input_tokens: 1, usd_cost: null });
+    await seeds.receipt(hoursAgo(5 * 24), { agent_id: bob.id, input_tokens: 1000, usd_cost: '1', credits: '100' });
+    await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.id, input_tokens: 9999, usd_cost: '9', credits: '900' });
+
+    const foreign = uuidv7();
+    await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [foreign, 'foreign']);
+    const others = new UsageSeeds(db, foreign);
+    const eve = await others.agent('Eve');
+    await others.turn(await others.chat(eve, hoursAgo(1)), 1, hoursAgo(1));
+    await others.receipt(hoursAgo(1), { agent_id: eve.id, input_tokens: 7777, usd_cost: '7', credits: '7' });
+  });
+  afterAll(async () => {
+    await test?.close();
+    await database?.drop();
+    delete process.env.ENTITLEMENT_ENFORCES_CREDITS;
+  });
+
+  it('sums up a window to the last digit, of this organization only', async () => {
+    const { status, body } = await usage('?window=24h');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ window: '24h', totals: { chats: 1, turns: 2, tokens: 171, cost_usd: '0.100001', credits: '10.000002' } });
+    expect(new Date(body.to as string).getTime() - new Date(body.from as string).getTime()).toBe(24 * HOUR);
+    expect(body.by_agent).toEqual([
+      { agent_id: expect.any(String), agent_name: 'Ada', chats: 1, turns: 2, tokens: 170, cost_usd: '0.100001', credits: '10.000002' },
+      { agent_id: null, agent_name: null, chats: 0, turns: 0, tokens: 1, cost_usd: '0', credits: '0' },
+    ]);
+    expect(body.by_model).toEqual([
+      { model_key: 'mock-large', calls: 1, tokens: 168, cost_usd: '0.1', credits: '10' },
+      { model_key: 'mock-small', calls: 1, tokens: 2, cost_usd: '0.000001', credits: '0.000002' },
+      { model_key: 'embed', calls: 1, tokens: 1, cost_usd: '0', credits: '0' },
+    ]);
+    expect(body.by_feature.map((f: { feature: string }) => f.feature)).toEqual(['turn', 'title', 'embedding']);
+  });
+
+  it('lists every day of a window, the days making up the sum', async () => {
+    const { body } = await usage('?window=7d');
+    const days = body.by_day as { day: string; tokens: number; turns: number; chats: number }[];
+    expect(days).toHaveLength(8);
+    expect(days.map((d) => d.day)).toEqual([...days.map((d) => d.day)].sort());
+    expect(days.reduce((sum, d) => sum + d.tokens, 0)).toBe(1171);
+    expect(body.totals).toMatchObject({ tokens: 1171, chats: days.reduce((sum, d) => sum + d.chats, 0), turns: days.reduce((sum, d) => sum + d.turns, 0) });
+    expect(days.find((d) => d.day === hoursAgo(5 * 24).toISOString().slice(0, 10))).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
+  });
+
+  it('looks back thirty days unless asked otherwise', async () => {
+    const { body } = await usage();
+    expect(body).toMatchObject({ window: '30d', totals: { chats: 2, turns: 3, tokens: 1171, credits: '110.000002' } });
+    expect(await usage('?window=1y')).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'window'], type: 'enum' }] } });
+  });
+
+  it('shows no dollars where credits are enforced', async () => {
+    process.env.ENTITLEMENT_ENFORCES_CREDITS = 'on';
+    loadConfig();
+    const { body } = await usage();
+    expect(body.totals).toMatchObject({ cost_usd: null, credits: '110.000002' });
+    expect(JSON.stringify(body)).not.toMatch(/"cost_usd":"/);
+  });
+
+  it('is for members, with a token that may see billing', async () => {
+    expect(await usage('', users.stranger.token)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
+    const token = newApiToken();
+    await database.db.execute(`INSERT INTO api_tokens (id, user_id, name, scope, token_hash, prefix, last4) VALUES ($1, $2, 't', 'chats:read', $3, 'p', 'l')`, [uuidv7(), users.member.id, hashToken(token)]);
+    expect(await usage('', token)).toMatchObject({ status: 403, body: { code: 'insufficient_scope', context: { required: 'billing:read' } } });
+  });
+});

@@ -1,0 +1,9 @@
+export * from './administration.module';
+export * from './audit.queries';
+export * from './org-overview.queries';
+export * from './operator.queries';
+export * from './subscriptions/subscription-backfill';
+export * from './subscriptions/without-subscriptions';
+export * from './usage/usage.module';
+export * from './usage/usage.queries';
+export { USAGE_WINDOWS, type UsageSummary, type UsageWindow } from './usage/usage.summary';

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { OrgScope } from '@aps/guards';
+import { OrganizationsService, OrgDirectoryQueries, type OrgDirectoryDetail, type OrgDirectoryEntry } from '@aps/orgs';
+import { Database } from '@aps/platform/database';
+import { AuditQueries, type AuditRecord } from './audit.queries';
+import { UsageQueries } from './usage/usage.queries';
+import type { UsageSummary, UsageWindow } from './usage/usage.summary';
+
+/** As a plan's code: organizations without a subscription. */
+const NO_PLAN = '__none__';
+
+export interface OrgFilter {
+  q?: string;
+  suspended?: boolean;
+  plan_code?: string;
+  limit?: number;
+  offset?: number;
+}
+
+/** Organizations in the eyes of an operator: what several domains know of them, without membership. */
+@Injectable()
+export class OrgOverviewQueries {
+  constructor(
+    private readonly db: Database,
+    private readonly organizations: OrganizationsService,
+    private readonly directory: OrgDirectoryQueries,
+    private readonly auditLog: AuditQueries,
+    private readonly usageOf: UsageQueries,
+  ) {}
+
+  /** Nobody has a subscription yet, so every organization is without a plan and none is on one. */
+  async list({ plan_code, ...filter }: OrgFilter): Promise<{ items: OrgDirectoryEntry[]; total: number }> {
+    if (plan_code !== undefined && plan_code !== NO_PLAN) return { items: [], total: 0 };
+    return this.directory.list(filter);
+  }
+
+  /** @throws DomainError 404 `not_found` */
+  get(orgId: string): Promise<OrgDirectoryDetail> {
+    return this.directory.get(orgId);
+  }
+
+  /** @throws DomainError 404 `not_found` */
+  async audit(scope: OrgScope, bounds: [limit: number | null, offset: number]): Promise<{ rows: AuditRecord[]; total: number }> {
+    await this.organizations.get(this.db, scope.orgId);
+    return this.auditLog.ofOrganization(scope, bounds);
+  }
+
+  /** @throws DomainError 404 `not_found` */
+  async usage(scope: OrgScope, window: UsageWindow): Promise<UsageSummary> {
+    await this.organizations.get(this.db, scope.orgId);
+    return this.usageOf.summary(scope, window);
+  }
+}
