@@ -2,10 +2,14 @@ export type { ChatMessage, ChatResult, Dialect, EmbedResult, FinishReason, Image
 export { ProviderError } from './client';
 export { InferenceError, type InferenceErrorCode } from './inference.errors';
 export * from './inference.module';
+export { inferenceConfig, mockRouteEnabled } from './inference.config';
 export { InferenceSettings } from './inference.settings';
 export * from './inference.types';
 export { ModelCatalog } from './model-catalog.service';
 export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
+export { ModelUsers, type AgentModel, type AgentModelReader } from './model-users';
+export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
 export { isPriced, priceOf, type Price } from './pricing';
+export { seedInference, type InferenceSeed } from './seed';
 export { RECEIPT_COLUMNS, receiptRow, receiptValues, ReceiptsRepository, type ReceiptInput, type ReceiptOwner, type ReceiptRow } from './receipts.repository';

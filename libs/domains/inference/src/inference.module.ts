@@ -6,14 +6,21 @@ import { InferenceSettings } from './inference.settings';
 import { ModelCatalog } from './model-catalog.service';
 import { ModelCalls } from './model-calls.service';
 import { ModelResolver } from './model-resolver.service';
+import { ModelUsers } from './model-users';
+import { ModelQueries } from './model.queries';
+import { OrgLimitsService } from './org-limits.service';
+import { OrgRoutesService } from './org-routes.service';
+import { OrgRuntimeService } from './org-runtime.service';
 import { ReceiptsRepository } from './receipts.repository';
+
+const services = [InferenceSettings, ModelResolver, ModelCatalog, ModelCalls, ModelQueries, ModelUsers, OrgLimitsService, OrgRoutesService, OrgRuntimeService, ReceiptsRepository];
 
 /** Choosing and calling models. */
 @Global()
 @Module({
   imports: [EgressModule],
   controllers: [InferenceBroadcasts],
-  providers: [InferenceRepository, InferenceSettings, ModelResolver, ModelCatalog, ModelCalls, ReceiptsRepository],
-  exports: [InferenceRepository, InferenceSettings, ModelResolver, ModelCatalog, ModelCalls, ReceiptsRepository],
+  providers: [InferenceRepository, ...services],
+  exports: services,
 })
 export class InferenceModule {}

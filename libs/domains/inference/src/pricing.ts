@@ -53,5 +53,11 @@ export function blendedPrice(prices: Prices): Decimal | null {
   return new Money(prices.input_price_per_1m!).times(3).plus(prices.output_price_per_1m!);
 }
 
+/** A numeric column's text, which has all the digits of its scale, as answers carry it. */
+export const plain = (value: string | null): string | null => value && text(new Money(value));
+
+/** What is left of a budget; never below zero. */
+export const remainingOf = (budget: string, spent: string): string => text(Money.max(new Money(budget).minus(spent), 0));
+
 /** A decimal as answers and columns carry it: no exponent, no trailing zeros, at most six digits after the point. */
 export const text = (value: Decimal): string => value.toDecimalPlaces(SCALE, Decimal.ROUND_HALF_UP).toFixed();

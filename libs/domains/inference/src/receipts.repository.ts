@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { InferenceReceipt } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { Usage } from './client';
@@ -84,10 +85,19 @@ const INSERT = statement(`
   INSERT INTO inference_receipts (${RECEIPT_COLUMNS.join(', ')}) VALUES (${RECEIPT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})
   ON CONFLICT (turn_id, step_no) DO NOTHING`);
 
+const SPENT = statement(`
+  SELECT trim_scale(coalesce(sum(usd_cost) FILTER (WHERE chat_id IS NOT NULL), 0))::text AS chats, trim_scale(coalesce(sum(usd_cost), 0))::text AS total
+  FROM inference_receipts WHERE org_id = $1 AND created_at >= $2 AND created_at < $3`);
+
 @Injectable()
 export class ReceiptsRepository {
   /** @returns false when the step has its receipt already */
   async insert(db: Db, row: ReceiptRow & ReceiptOwner): Promise<boolean> {
     return (await db.execute(INSERT, receiptValues(row))) > 0;
+  }
+
+  /** US dollars of a period: what chats cost, and what all calls did. */
+  async spent(scope: OrgScope, db: Db, from: Date, to: Date): Promise<{ chats: string; total: string }> {
+    return (await db.query<{ chats: string; total: string }>(SPENT, [scope.orgId, from, to]))[0];
   }
 }

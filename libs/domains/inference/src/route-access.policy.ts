@@ -45,6 +45,8 @@ export function accessTo(view: CatalogView, route: Route, byoKeys: boolean, from
   const orgKey: KeySource[] = setting?.api_key && lender ? [{ from: 'organization', routeId: lender.id, sealed: setting.api_key }] : [];
   const override = orgKey.length && lender?.id === route.id ? (setting?.base_url ?? null) : null;
   const baseUrl = override ?? route.base_url ?? VENDOR_BASE[route.dialect];
+  // Not seeded with an address yet: its calls must not end up at a vendor.
+  if (route.slug === MOCK_ROUTE && !override && !route.base_url) return { baseUrl, tenantAddress: false, keys: [], usable: false };
   if (own) return { baseUrl, tenantAddress: true, keys: orgKey, usable: byoKeys };
 
   const keys = orgKey.length || !lender ? orgKey : platformKeys(view, lender, fromEnvironment);

@@ -1,1 +1,2 @@
-export {};
+export * from './models.dto';
+export * from './settings.dto';

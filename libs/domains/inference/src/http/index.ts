@@ -1,0 +1,1 @@
+export * from './inference-http.module';

@@ -1,0 +1,7 @@
+import { pageBounds, toPage, type Page, type PageQuery } from '@aps/platform/http';
+
+/** A page of a list that is held whole in memory. */
+export function pageOf<T, R>(all: T[], query: PageQuery, convert: (item: T) => R): Page<R> {
+  const [limit, offset] = pageBounds(query);
+  return toPage(all.slice(offset, limit === null ? undefined : offset + limit).map(convert), all.length, query);
+}

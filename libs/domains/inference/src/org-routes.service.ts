@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { EnvelopeCrypto, mask } from '@aps/platform/crypto';
+import { advisoryLock, Database, type Tx } from '@aps/platform/database';
+import { Egress } from '@aps/platform/egress';
+import { MOCK_ROUTE, mockRouteEnabled } from './inference.config';
+import { InferenceRepository } from './inference.repository';
+import { InferenceSettings, orgKeyPlace } from './inference.settings';
+import type { Route, RouteSetting } from './inference.types';
+import { applyPatch, assertApplicable, assertOwnKeys, readRoutePatches, setsAnything, type RoutePatch } from './route-settings.policy';
+
+/** One route as an organization's administrators see it. */
+export interface RouteSettingView {
+  route: Route;
+  platform_enabled: boolean;
+  setting: Omit<RouteSetting, 'api_key'>;
+  /** Masked. */
+  api_key: string | null;
+  is_set: boolean;
+  /** Slug of the route whose key is spent. */
+  borrows_from: string | null;
+}
+
+/** An organization's own keys, addresses and switches for routes. */
+@Injectable()
+export class OrgRoutesService {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: InferenceRepository,
+    private readonly settings: InferenceSettings,
+    private readonly entitlements: Entitlements,
+    private readonly crypto: EnvelopeCrypto,
+    private readonly egress: Egress,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Every route of the platform, also unconfigured and disabled ones, and the organization's own. */
+  async list(scope: OrgScope): Promise<RouteSettingView[]> {
+    const [routes, settings] = await Promise.all([this.repository.routes(scope, this.db), this.repository.routeSettings(scope, this.db)]);
+    const slugs = new Map(routes.map((r) => [r.id, r.slug]));
+    return Promise.all(
+      routes.map(async (route) => {
+        const { api_key: sealed, ...setting } = settings.get(route.id) ?? applyPatch(route, undefined, {});
+        const key = sealed === null ? null : await this.settings.open(orgKeyPlace(scope.orgId, route.id), sealed);
+        return {
+          route,
+          platform_enabled: route.enabled && (route.slug !== MOCK_ROUTE || mockRouteEnabled()),
+          setting,
+          // What cannot be opened any more is still set, and shows nothing of itself.
+          api_key: sealed === null ? null : mask(key ?? ''),
+          is_set: sealed !== null,
+          borrows_from: route.credential_route_id ? (slugs.get(route.credential_route_id) ?? null) : null,
+        };
+      }),
+    );
+  }
+
+  /**
+   * Changes the listed routes and of them the fields that are there; all of it or nothing.
+   *
+   * @throws DomainError 422 `validation_error`, `unknown_reference`, `masked_secret`, `route_borrows_key`, `base_url_needs_own_key`;
+   *   403 `entitlement_required` for setting (never for clearing) without `byo_keys`
+   */
+  async update(scope: OrgScope, body: Record<string, unknown>): Promise<RouteSettingView[]> {
+    const patches = readRoutePatches(body);
+    if (setsAnything(patches.values())) await this.entitlements.require(scope.orgId, 'byo_keys');
+    const routes = new Map((await this.repository.routes(scope, this.db)).map((r) => [r.slug, r]));
+    assertApplicable(patches, routes);
+    // Resolves names, so it stays outside of the transaction.
+    await Promise.all([...patches].map(([slug, { base_url }]) => this.assertAddress(slug, base_url)));
+    const touched = new Map([...patches].filter(([, patch]) => Object.keys(patch).length));
+    if (touched.size) await this.db.transaction((tx) => this.store(scope, tx, touched, routes));
+    return this.list(scope);
+  }
+
+  private async assertAddress(slug: string, address: string | null | undefined): Promise<void> {
+    if (address) await this.egress.assertPublicUrl(address, { field: ['routes', slug, 'base_url'], purpose: 'inference' });
+  }
+
+  private async store(scope: OrgScope, tx: Tx, patches: Map<string, RoutePatch>, routes: Map<string, Route>): Promise<void> {
+    // Rows may not be there yet, so there is nothing else to lock; without it two requests could leave an address without its key.
+    await advisoryLock(tx, `org-route-settings:${scope.orgId}`);
+    const before = await this.repository.routeSettings(scope, tx);
+    const after = new Map([...patches].map(([slug, patch]) => [slug, applyPatch(routes.get(slug)!, before.get(routes.get(slug)!.id), patch)]));
+    assertOwnKeys(after);
+    for (const [slug, setting] of after) {
+      const fresh = patches.get(slug)?.api_key;
+      if (fresh) setting.api_key = await this.crypto.encrypt(tx, orgKeyPlace(scope.orgId, setting.route_id), fresh);
+      await this.repository.saveRouteSetting(scope, tx, setting);
+    }
+    await this.audit.record(tx, {
+      source: 'business',
+      action: 'settings.routes_updated',
+      orgId: scope.orgId,
+      actorId: scope.actor.userId,
+      target: { kind: 'organization', id: scope.orgId },
+      metadata: { routes: Object.fromEntries([...patches].map(([slug, patch]) => [slug, facts(patch)])) },
+      requestId: scope.requestId,
+    });
+    this.settings.announce(tx, 'route.changed', scope.orgId);
+  }
+}
+
+/** A patch as the audit log keeps it: of a key only whether it was set or cleared. */
+function facts({ api_key, ...rest }: RoutePatch): Record<string, unknown> {
+  return { ...rest, ...(api_key !== undefined && { api_key: api_key === null ? 'cleared' : 'set' }) };
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database } from '@aps/platform/database';
+import { inferenceConfig } from './inference.config';
+import { InferenceRepository } from './inference.repository';
+import { InferenceSettings } from './inference.settings';
+import type { OrgSettings, PlatformSettings } from './inference.types';
+
+export const RUNTIME = ['compaction_enabled', 'compaction_threshold', 'decision_log_enabled', 'thinking_enabled'] as const;
+
+export interface RuntimeSettings {
+  compaction_enabled: boolean | null;
+  compaction_threshold: number | null;
+  decision_log_enabled: boolean | null;
+  thinking_enabled: boolean | null;
+}
+/** What holds where a setting is null. */
+export type RuntimeDefaults = { [K in keyof RuntimeSettings]: NonNullable<RuntimeSettings[K]> };
+export type RuntimePatch = Partial<RuntimeSettings>;
+
+export interface RuntimeView extends RuntimeSettings {
+  platform_defaults: RuntimeDefaults;
+}
+
+/** How an organization's turns run. Read anew at the start of each. */
+@Injectable()
+export class OrgRuntimeService {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: InferenceRepository,
+    private readonly settings: InferenceSettings,
+    private readonly entitlements: Entitlements,
+    private readonly audit: Audit,
+  ) {}
+
+  async get(scope: OrgScope): Promise<RuntimeView> {
+    const [stored, platform] = await Promise.all([this.repository.settings(scope, this.db), this.settings.platformData()]);
+    return { ...runtimeOf(stored), platform_defaults: defaultsOf(platform.settings) };
+  }
+
+  /** What holds for the organization now, for those who run its turns. In the common case no database is asked. */
+  async effective(orgId: string): Promise<RuntimeDefaults> {
+    const { org, platform } = await this.settings.view(orgId);
+    const set = Object.fromEntries(Object.entries(runtimeOf(org.settings)).filter(([, value]) => value !== null)) as Partial<RuntimeDefaults>;
+    return { ...defaultsOf(platform.settings), ...set };
+  }
+
+  /** @throws DomainError 403 `entitlement_required` for setting (never for clearing) `thinking_enabled` without `direct_model_choice` */
+  async update(scope: OrgScope, patch: RuntimePatch): Promise<RuntimeView> {
+    if (typeof patch.thinking_enabled === 'boolean') await this.entitlements.require(scope.orgId, 'direct_model_choice');
+    const sent = Object.fromEntries(RUNTIME.filter((f) => patch[f] !== undefined).map((f) => [f, patch[f]])) as RuntimePatch;
+    if (Object.keys(sent).length) {
+      const { compaction_threshold: threshold, ...rest } = sent;
+      await this.db.transaction(async (tx) => {
+        await this.repository.lockSettings(scope, tx);
+        await this.repository.saveSettings(scope, tx, { ...rest, ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }) });
+        await this.audit.record(tx, {
+          source: 'business',
+          action: 'settings.runtime_updated',
+          orgId: scope.orgId,
+          actorId: scope.actor.userId,
+          target: { kind: 'organization', id: scope.orgId },
+          metadata: { changes: sent },
+          requestId: scope.requestId,
+        });
+        this.settings.announce(tx, 'settings.changed', scope.orgId);
+      });
+    }
+    return this.get(scope);
+  }
+}
+
+const runtimeOf = (s: OrgSettings): RuntimeSettings => ({
+  compaction_enabled: s.compaction_enabled,
+  compaction_threshold: s.compaction_threshold === null ? null : Number(s.compaction_threshold),
+  decision_log_enabled: s.decision_log_enabled,
+  thinking_enabled: s.thinking_enabled,
+});
+
+function defaultsOf(p: PlatformSettings): RuntimeDefaults {
+  const c = inferenceConfig.value;
+  return {
+    compaction_enabled: p.compaction_enabled ?? c.compactionEnabled,
+    compaction_threshold: p.compaction_threshold === null ? c.compactionThreshold : Number(p.compaction_threshold),
+    // The platform has no switch of its own for it: the plan's feature is the switch.
+    decision_log_enabled: true,
+    thinking_enabled: p.thinking_enabled ?? c.thinkingEnabled,
+  };
+}
