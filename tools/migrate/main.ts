@@ -3,7 +3,7 @@ import { ConfigError, loadConfig } from '@aps/platform/config';
 import { createDataSource, Database } from '@aps/platform/database';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { checkSchema, regenerateInitial } from './schema';
-import { seedBase, seedDemo } from './seed';
+import { seedBase } from './seed';
 
 /**
  * `migrate`                     runs the migrations and the idempotent seed
@@ -25,7 +25,8 @@ async function main(command = 'up'): Promise<void> {
   } finally {
     await dataSource.destroy();
   }
-  if (process.env.DEV_SEED_FILE) await seedDemo(process.env.DEV_SEED_FILE);
+  // Loaded only where it is wanted: a migration job has no Redis.
+  if (process.env.DEV_SEED_FILE) await (await import('./demo.js')).seedDemo(process.env.DEV_SEED_FILE);
 }
 
 main(process.argv[2]).then(

@@ -1,7 +1,7 @@
 import { DynamicModule, Global, Injectable, Module, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { RequestValidationGuard } from '@aps/platform/http';
-import { RateLimitGuard } from '@aps/platform/rate-limit';
+import { RateLimitGuard, RateLimitModule } from '@aps/platform/rate-limit';
 import { AccessGuard, Authenticator } from './access.guard';
 import { notAuthenticated, PrincipalStore } from './principal.store';
 import type { AuthenticatedRequest, Principal } from './principal';
@@ -28,6 +28,7 @@ export class GuardsModule {
   static forRoot(authenticator: Type<Authenticator> = BearerAuthenticator): DynamicModule {
     return {
       module: GuardsModule,
+      imports: [RateLimitModule],
       providers: [
         PrincipalStore,
         { provide: Authenticator, useClass: authenticator },

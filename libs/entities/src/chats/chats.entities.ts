@@ -56,6 +56,11 @@ export class Chat {
   @Column('int', { default: 0 }) event_seq: number;
   @Column('int', { default: 0 }) message_seq: number;
   @Column('int', { default: 0 }) turn_seq: number;
+  @Column('int', { default: 0 }) message_count: number;
+  /** The turn that is dispatched and not over; later ones wait behind it. */
+  @Column('uuid', { nullable: true }) current_turn_id: string | null;
+  /** Turns that wait behind the current one. */
+  @Column('int', { default: 0 }) pending_turns: number;
   @Column('timestamptz', { nullable: true }) last_message_at: Date | null;
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
@@ -94,6 +99,11 @@ export class Message {
   @Column('jsonb', { nullable: true }) usage: Record<string, unknown> | null;
   /** The turn that wrote it; for a user message, the turn that answers it. */
   @Column('uuid', { nullable: true }) turn_id: string | null;
+  /**
+   * Number of that turn. The model reads messages by turn, then by `seq`: what a user writes while a turn runs comes after that
+   * turn's answer, although it was stored before it.
+   */
+  @Column('int') turn_no: number;
   @Column('uuid', { nullable: true }) author_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
@@ -101,11 +111,20 @@ export class Message {
 export const TURN_STATUSES = ['queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled'] as const;
 export type TurnStatus = (typeof TURN_STATUSES)[number];
 
+export interface TurnWait {
+  kind: 'timer';
+  step_no: number;
+  tool_call_id: string;
+  tool_name: string;
+  resume_at: string;
+}
+
 /** One answer of the agent: dispatched once, owned by one worker at a time, over once. */
 @Entity('turns')
 @Unique('turns_chat_seq', ['chat_id', 'seq'])
-@Index('turns_running', ['org_id', 'lease_expires_at'], { where: `status = 'running'` })
-@Index('turns_unfinished', ['chat_id', 'seq'], { where: `status IN ('queued', 'running', 'waiting')` })
+@Index('turns_running', ['org_id'], { where: `status = 'running'` })
+@Index('turns_queued', ['org_id'], { where: `status = 'queued'` })
+@Index('turns_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)
 export class Turn {
@@ -117,8 +136,6 @@ export class Turn {
   @Column('text') cause: 'message' | 'continue' | 'retry';
   /** The user message that it answers; null when it resumes. */
   @Column('uuid', { nullable: true }) message_id: string | null;
-  /** The last message that it sees at its start; later ones belong to later turns. */
-  @Column('int') sees_seq: number;
   @Column('text', { nullable: true }) model: string | null;
   @Column('text', { nullable: true }) model_mode_override: string | null;
   @Column('text', { nullable: true }) reasoning_effort: string | null;
@@ -127,6 +144,10 @@ export class Turn {
   @Column('timestamptz', { nullable: true }) lease_expires_at: Date | null;
   /** Raised by every claim; every later write names it, and a stale one touches no row. */
   @Column('bigint', { default: 0 }) fence: string;
+  /** Over the organization's cap: it has left the queue and waits for a slot. */
+  @Column('boolean', { default: false }) parked: boolean;
+  /** What a waiting turn waits for, and which tool call that answers. */
+  @Column('jsonb', { nullable: true }) wait: TurnWait | null;
   /** Deliveries in a row that finished no step. */
   @Column('int', { default: 0 }) deliveries: number;
   @Column('int', { default: 0 }) steps_done: number;

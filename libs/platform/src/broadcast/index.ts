@@ -21,8 +21,9 @@ export function broadcastTransport(): RedisOptions {
   };
 }
 
-// Channels are shared by whoever shares the Redis, so they carry the stack's prefix.
-const channel = (name: BroadcastName) => `${redisConfig.value.prefix}:${name}`;
+// Without the stack's prefix, because decorators run before the configuration is read. A stack that shares its Redis with another hears
+// that one's broadcasts, too: they name rows by UUID, or make it read again what it has cached.
+const channel = (name: BroadcastName) => `aps:${name}`;
 
 /** A controller method with this decorator hears a broadcast, in every replica. */
 export const OnBroadcast = (name: BroadcastName): MethodDecorator => EventPattern(channel(name));

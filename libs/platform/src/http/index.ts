@@ -1,3 +1,4 @@
+export * from './api-docs';
 export * from './body';
 export * from './error.filter';
 export * from './fields';

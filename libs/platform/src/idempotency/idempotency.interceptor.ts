@@ -1,4 +1,4 @@
-import { applyDecorators, CallHandler, ExecutionContext, Injectable, Logger, NestInterceptor, SetMetadata, UseInterceptors } from '@nestjs/common';
+import { applyDecorators, CallHandler, createParamDecorator, ExecutionContext, Injectable, Logger, NestInterceptor, SetMetadata, UseInterceptors } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiHeader } from '@nestjs/swagger';
 import { errorBody, toDomainError } from '@aps/platform/http';
@@ -25,6 +25,9 @@ export const Idempotent = (options: IdempotentOptions = {}) =>
     UseInterceptors(IdempotencyInterceptor),
     ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Makes a repeat safe: the same key and body get the first answer again, for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255 } }),
   );
+
+/** The try that a request with an `Idempotency-Key` is; undefined without the header. */
+export const IdempotencyAttempt = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<OwnedRequest>().idempotencyAttempt);
 
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -53,6 +56,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
       return of(begun.answer.body === null ? undefined : (JSON.parse(begun.answer.body) as unknown));
     }
     const { attempt } = begun;
+    // For handlers that go on where a failed try of the same request stopped.
+    request.idempotencyAttempt = attempt;
     return next.handle().pipe(
       mergeMap((body: unknown) => from(this.keep(attempt, { status: response.statusCode, body: body === undefined ? null : JSON.stringify(body) }, secret).then(() => body))),
       catchError((error: unknown) => from(this.keepError(attempt, error, request.requestId ?? '', secret)).pipe(mergeMap(() => throwError(() => error)))),

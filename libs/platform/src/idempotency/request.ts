@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@aps/contracts';
 import type { Request } from 'express';
+import type { Attempt } from './store';
 
 /** A request as the access guard leaves it. */
-export type OwnedRequest = Request & { principal?: { credentialId?: string }; requestId?: string };
+export type OwnedRequest = Request & { principal?: { credentialId?: string }; requestId?: string; idempotencyAttempt?: Attempt };
 
 /**
  * The `Idempotency-Key` of a request: 1 to 255 visible ASCII characters. Undefined when there is none.

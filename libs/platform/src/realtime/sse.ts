@@ -62,9 +62,9 @@ class Stream {
   ) {}
 
   /** First frame, then everything after the client's last id. */
-  async open(): Promise<void> {
+  async open(snapshot: { data: Record<string, unknown>; newestId: number }): Promise<void> {
     const { topic, orgId, after } = this.options;
-    const { data, newestId } = await this.options.snapshot();
+    const { data, newestId } = snapshot;
     // An id from the future belongs to no event of this topic: such a client gets the snapshot and what follows.
     const resumes = after !== undefined && after <= newestId;
     this.last = resumes ? after : newestId;
@@ -72,7 +72,8 @@ class Stream {
     // A resuming client still has events to come below the snapshot's id, so its frame must not move the client's cursor.
     this.write(`event: snapshot\n${resumes ? '' : `id: ${newestId}\n`}data: ${JSON.stringify(body)}\n\n`);
     this.catchingUp = false;
-    await this.catchUp();
+    // The snapshot was read after the subscription stood: without a gap to fill there is nothing to ask for.
+    if (resumes || this.again) await this.catchUp();
   }
 
   onSignal(signal: TopicSignal | null): void {
@@ -191,16 +192,19 @@ export class SseStreams implements BeforeApplicationShutdown {
     response.on('close', cleanup);
     response.on('error', cleanup);
     try {
+      // May refuse (404): nothing has been written yet, so the caller answers it like any other error.
+      const snapshot = await options.snapshot();
       response.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',
         'X-Accel-Buffering': 'no',
         Connection: 'keep-alive',
       });
-      await stream.open();
+      await stream.open(snapshot);
       this.streams.add(stream);
     } catch (error) {
       cleanup();
+      if (!response.headersSent) throw error;
       this.logger.warn(`A stream could not be opened: ${(error as Error).message}`);
       response.destroy();
     }

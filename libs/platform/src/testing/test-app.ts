@@ -3,6 +3,7 @@ import type http from 'node:http';
 import type { ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { broadcastTransport } from '@aps/platform/broadcast';
 import { configureHttpApp } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
 
@@ -23,6 +24,8 @@ export async function createTestApp(imports: NonNullable<ModuleMetadata['imports
   const module = await customize(Test.createTestingModule({ imports })).setLogger(new NestLogger(logger)).compile();
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: new NestLogger(logger) });
   configureHttpApp(app, logger);
+  app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
+  await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as http.Server).address() as AddressInfo;
   return { app, url: `http://127.0.0.1:${port}`, close: () => app.close() };

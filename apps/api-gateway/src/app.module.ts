@@ -1,0 +1,39 @@
+import { Module } from '@nestjs/common';
+import { OrgUsageHttpModule } from '@aps/administration/http';
+import { AgentsHttpModule } from '@aps/agents/http';
+import { BillingModule, Entitlements } from '@aps/billing';
+import { ChatsHttpModule } from '@aps/chats/http';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { GuardsModule } from '@aps/guards';
+import { IdentityHttpModule } from '@aps/identity/http';
+import { InferenceModule } from '@aps/inference';
+import { InferenceHttpModule } from '@aps/inference/http';
+import { OrgsModule } from '@aps/orgs';
+import { OrgsHttpModule } from '@aps/orgs/http';
+import { ApiDocsModule } from '@aps/platform/http';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { MailModule } from '@aps/platform/mail';
+import { PlatformModule } from '@aps/platform/runtime';
+import { LanesModule } from './lanes';
+
+/** The public HTTP face. */
+@Module({
+  imports: [
+    PlatformModule.forRoot('api-gateway', { entities: ENTITIES, migrations: MIGRATIONS }),
+    GuardsModule.forRoot(),
+    IdempotencyModule,
+    MailModule,
+    BillingModule,
+    InferenceModule,
+    OrgsModule.forRoot(Entitlements),
+    IdentityHttpModule,
+    InferenceHttpModule,
+    OrgsHttpModule,
+    AgentsHttpModule,
+    ChatsHttpModule,
+    OrgUsageHttpModule,
+    LanesModule,
+    ApiDocsModule,
+  ],
+})
+export class AppModule {}

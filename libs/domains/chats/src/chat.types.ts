@@ -1,0 +1,108 @@
+import type { SpineEvent } from '@aps/contracts';
+
+export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
+export type ChatStatus = (typeof CHAT_STATUSES)[number];
+
+export const MODEL_MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
+export type ModelMode = (typeof MODEL_MODES)[number];
+
+/** Why a chat or turn failed, as the chat shows it. */
+export interface ChatError {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+export interface Pause {
+  kind: 'human' | 'children' | 'timer' | 'queued';
+  since: string;
+  request_id?: string;
+  resume_at?: string;
+  child_chat_ids?: string[];
+  queue_position?: number;
+}
+
+export interface ToolCallRecord {
+  id: string;
+  name: string;
+  /** JSON text, as the model wrote it. */
+  arguments: string;
+}
+
+/** A row of the transcript, as the worker needs it. */
+export interface TranscriptRow {
+  role: 'user' | 'assistant' | 'tool' | 'system';
+  content: string;
+  tool_calls: ToolCallRecord[] | null;
+  tool_call_id: string | null;
+  tool_name: string | null;
+  provider_state: unknown;
+  turn_id: string | null;
+}
+
+/** A chat without its messages. */
+export interface ChatRow {
+  id: string;
+  org_id: string;
+  agent_id: string;
+  agent_revision_id: string;
+  rollout_id: string | null;
+  arm_label: string | null;
+  title: string | null;
+  status: ChatStatus;
+  pause: Pause | null;
+  stop_reason: string | null;
+  error: ChatError | null;
+  stop_requested_at: Date | null;
+  completed_at: Date | null;
+  archived_at: Date | null;
+  shared: boolean;
+  created_by: string | null;
+  environment_id: string | null;
+  sandbox_enabled: boolean | null;
+  model_mode_override: ModelMode | null;
+  parent_chat_id: string | null;
+  root_chat_id: string | null;
+  source_chat_id: string | null;
+  origin_kind: 'user' | 'inbox' | 'process' | 'agent' | 'api' | 'schedule';
+  origin_ref_id: string | null;
+  cost_usd: string;
+  cost_credits: string;
+  event_seq: number;
+  message_count: number;
+  last_message_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface MessageRow {
+  id: string;
+  seq: number;
+  role: 'user' | 'assistant' | 'tool' | 'system';
+  content: string;
+  attachments: unknown[] | null;
+  tool_calls: ToolCallRecord[] | null;
+  tool_call_id: string | null;
+  tool_name: string | null;
+  model: string | null;
+  usage: Record<string, unknown> | null;
+  created_at: Date;
+}
+
+export interface TodoRow {
+  id: string;
+  position: number;
+  title: string;
+  status: 'pending' | 'in_progress' | 'completed' | 'invalidated';
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** An event before it has a number. */
+export type NewEvent = Omit<SpineEvent, 'id' | 'at'>;
+
+/** Numbers events that a statement has appended after `lastSeq`, for the signal that follows the commit. */
+export function numbered(events: NewEvent[], lastSeq: number, at: Date): SpineEvent[] {
+  const time = at.toISOString();
+  return events.map((event, i) => ({ ...event, id: lastSeq + i + 1, at: time }));
+}

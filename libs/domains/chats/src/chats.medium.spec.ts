@@ -1,0 +1,168 @@
+import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
+
+describe('chats', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await app.org();
+  });
+  afterAll(() => app?.close());
+
+  it('answers a message, streamed and stored, with its cost', async () => {
+    const chat = await app.chat(org);
+    const stream = await app.stream(org, chat);
+    await stream.until((f) => f.event === 'snapshot');
+    const sent = await app.send(org, chat, 'hello there');
+    expect(sent).toMatchObject({ status: 202, body: { chat_id: chat, dispatched: true, queued: false, reason: null } });
+
+    const frames = await stream.until((f) => f.event === 'status_changed' && f.data.data.to === 'ACTIVE');
+    const numbered = frames.filter((f) => f.id && f.event !== 'snapshot');
+    expect(numbered.map((f) => [f.id, f.event])).toEqual([
+      ['1', 'message_created'],
+      ['2', 'status_changed'],
+      ['3', 'message_completed'],
+      ['4', 'agent_step'],
+      ['5', 'status_changed'],
+    ]);
+    const text = frames.filter((f) => f.event === 'message_delta').map((f) => f.data.data.text as string);
+    expect(text.join('')).toBe('You said: hello there');
+    stream.close();
+
+    const { body } = await app.get(org, chat);
+    expect(body).toMatchObject({ status: 'ACTIVE', title: 'Test', message_count: 2, error: null });
+    expect(body.messages.map((m: { role: string; content: string; seq: number }) => [m.seq, m.role, m.content])).toEqual([
+      [1, 'user', 'hello there'],
+      [2, 'assistant', 'You said: hello there'],
+    ]);
+    expect(body.messages[0].id).toBe(sent.body.message_id);
+    expect(Number(body.cost_usd)).toBeGreaterThan(0);
+    const receipts = await app.db.query('SELECT usd_cost, model_key, feature FROM inference_receipts WHERE chat_id = $1', [chat]);
+    expect(receipts).toEqual([{ usd_cost: body.cost_usd, model_key: 'mock', feature: 'turn' }]);
+    expect(await app.db.query('SELECT id FROM outbox')).toEqual([]);
+  });
+
+  it('resumes a stream from any id', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, 'one');
+    await app.settled(org, chat, 1);
+    const stream = await app.stream(org, chat, { lastEventId: '2' });
+    const frames = await stream.until((f) => f.id === '5');
+    expect(frames.map((f) => [f.event, f.id])).toEqual([
+      ['snapshot', undefined],
+      ['message_completed', '3'],
+      ['agent_step', '4'],
+      ['status_changed', '5'],
+    ]);
+    stream.close();
+  });
+
+  it('runs tools and answers after them', async () => {
+    const chat = await app.chat(org);
+    const plan = script(
+      { text: 'Planning.', tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'in_progress' }] } }, { name: 'no_such_tool', arguments: {} }] },
+      { text: 'Planned.' },
+    );
+    await app.send(org, chat, plan);
+    const body = await app.settled(org, chat, 1);
+    expect(body.messages.map((m: { role: string; tool_name: string | null }) => [m.role, m.tool_name])).toEqual([
+      ['user', null],
+      ['assistant', null],
+      ['tool', 'todo_write'],
+      ['tool', 'no_such_tool'],
+      ['assistant', null],
+    ]);
+    expect(body.messages[3].content).toContain('no tool no_such_tool');
+    expect(body.messages[4].content).toBe('Planned.');
+    const todos = await app.call('GET', `${org.path}/${chat}/todos`, { as: org.owner });
+    expect(todos.body.items).toMatchObject([{ title: 'first', status: 'in_progress', position: 0 }]);
+  });
+
+  it('keeps a message that comes during a turn as its own next turn', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ text: 'slow', delay_ms: 300 }));
+    const second = await app.send(org, chat, 'and then?');
+    expect(second).toMatchObject({ status: 202, body: { dispatched: false, queued: true, reason: 'turn_running' } });
+    const body = await app.settled(org, chat, 2);
+    const answers = body.messages.filter((m: { role: string }) => m.role === 'assistant').map((m: { content: string }) => m.content);
+    expect(answers).toEqual(['slow', 'You said: and then?']);
+  });
+
+  it('waits for a time without holding a slot, and goes on', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 2 } }] }, { text: 'awake' }));
+    const waiting = await app.until(org, chat, (c) => c.pause?.kind === 'timer');
+    expect(waiting.status).toBe('ACTIVE');
+    expect(await app.db.query(`SELECT status, lease_owner FROM turns WHERE chat_id = $1`, [chat])).toEqual([{ status: 'waiting', lease_owner: null }]);
+    const body = await app.settled(org, chat, 1);
+    expect(body.pause).toBeNull();
+    expect(body.messages.at(-1).content).toBe('awake');
+    expect(JSON.parse(body.messages.at(-2).content)).toMatchObject({ status: 'elapsed' });
+  });
+
+  it('lets a message end a wait', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }));
+    await app.until(org, chat, (c) => c.pause?.kind === 'timer');
+    await app.send(org, chat, 'never mind');
+    const body = await app.settled(org, chat, 1);
+    expect(body.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => JSON.parse(m.content))).toEqual([{ status: 'interrupted_by_message' }]);
+    expect(body.messages.at(-1).content).toBe('You said: never mind');
+  });
+
+  it('stops a running turn', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: 2_000 }));
+    await app.until(org, chat, (c) => c.status === 'RUNNING');
+    const stopped = await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
+    expect(stopped).toMatchObject({ status: 200, body: { stopped: true, status: 'ACTIVE', cleared_pause: null } });
+    const again = await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner });
+    expect(again).toMatchObject({ status: 200, body: { stopped: false, status: 'ACTIVE' } });
+    await app.send(org, chat, 'still there?');
+    const body = await app.settled(org, chat, 1);
+    expect(body.messages.at(-1).content).toBe('You said: still there?');
+  });
+
+  it('names a chat that has no title after its first answer', async () => {
+    const chat = await app.chat(org, {});
+    await app.send(org, chat, 'Where do the invoices of March go?');
+    const body = await app.until(org, chat, (c) => c.title !== null);
+    expect(body.title.length).toBeLessThanOrEqual(81);
+    expect(await app.db.query(`SELECT feature FROM inference_receipts WHERE chat_id = $1 ORDER BY feature`, [chat])).toEqual([{ feature: 'title' }, { feature: 'turn' }]);
+  });
+
+  it('becomes ERRORED when the provider refuses, and goes on with the next message', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ error: { status: 400, message: 'no such thing' } }));
+    const failed = await app.until(org, chat, (c) => c.status === 'ERRORED');
+    expect(failed.error).toMatchObject({ code: 'provider_rejected', retryable: false });
+    await app.send(org, chat, 'better');
+    expect((await app.settled(org, chat, 1)).error).toBeNull();
+  });
+
+  it('shows a chat to its creator alone', async () => {
+    const chat = await app.chat(org);
+    expect((await app.get(org, chat, org.member)).status).toBe(404);
+    expect((await app.call('POST', `${org.path}/${chat}/messages`, { as: org.member, body: { content: 'x' } })).status).toBe(404);
+    expect((await app.stream(org, chat, { as: org.member })).status).toBe(404);
+    const list = await app.call('GET', `${org.path}?limit=100`, { as: org.member });
+    expect(list.body).toEqual({ items: [], total: 0, next_offset: null });
+  });
+
+  it('parks turns over the cap and runs them as slots come free', async () => {
+    app.entitle({ max_concurrent_chats: 2 });
+    const other = await app.org();
+    const chats = await Promise.all(Array.from({ length: 8 }, () => app.chat(other)));
+    await Promise.all(chats.map((c) => app.send(other, c, script({ text: 'done', delay_ms: 150 }))));
+    await app.until(other, chats[0], () => true);
+    let most = 0;
+    for (const chat of chats) {
+      const [{ n }] = await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'running'`, [other.id]);
+      most = Math.max(most, n);
+      await app.settled(other, chat, 1);
+    }
+    expect(most).toBeLessThanOrEqual(2);
+    app.entitle({ max_concurrent_chats: 2_000 });
+  });
+});

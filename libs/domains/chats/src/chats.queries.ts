@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, statement } from '@aps/platform/database';
+import { pageBounds, toPage, type Page } from '@aps/platform/http';
+import type { ChatRow, MessageRow, TodoRow } from './chat.types';
+import { CHAT_COLUMNS, VISIBLE_CHAT, VISIBLE_CHATS } from './chats.repository';
+import { TodoRepository } from './tools/todo.repository';
+
+const GET = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHAT}`);
+const MESSAGES = statement(`
+  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 ORDER BY seq`);
+const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
+// The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
+const LIST = statement(`SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`);
+const TOTAL = statement(`SELECT (${COUNT}) AS total`);
+
+/** Reads of chats. Never writes. */
+@Injectable()
+export class ChatsQueries {
+  constructor(
+    private readonly db: Database,
+    private readonly todos: TodoRepository,
+  ) {}
+
+  /** @throws DomainError 404 for a chat that is not there or that the caller may not open */
+  async get(scope: OrgScope, agentId: string, chatId: string): Promise<ChatRow> {
+    const [row] = await this.db.query<ChatRow>(GET, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    if (!row) throw notFound('Chat');
+    return row;
+  }
+
+  async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: MessageRow[] }> {
+    const chat = await this.get(scope, agentId, chatId);
+    return { chat, messages: await this.db.query<MessageRow>(MESSAGES, [scope.orgId, chatId]) };
+  }
+
+  /** Newest first; UUIDv7 ids are in order of creation. */
+  async list(scope: OrgScope, agentId: string, query: { limit?: number; offset?: number }): Promise<Page<ChatRow>> {
+    const [limit, offset] = pageBounds(query);
+    const values = [scope.orgId, scope.actor.userId, agentId];
+    const rows = await this.db.query<ChatRow & { total: number }>(LIST, [...values, limit, offset]);
+    // A page past the end has no row that could carry the total.
+    const total = rows[0]?.total ?? (offset > 0 ? (await this.db.query<{ total: number }>(TOTAL, values))[0].total : 0);
+    return toPage(rows, total, query);
+  }
+
+  async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<TodoRow[]> {
+    await this.get(scope, agentId, chatId);
+    return this.todos.list(this.db, scope, chatId);
+  }
+}

@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import type { OrgScope } from '@aps/guards';
+import { statement, type Db } from '@aps/platform/database';
+import type { ChatRow, ChatStatus, Pause } from './chat.types';
+
+/**
+ * Who sees a chat: everyone in the organization when it is shared or no human began it, otherwise its creator alone. `$2` is the user;
+ * child chats carry their root's creator and sharing. The system sees all.
+ */
+const VISIBLE = (user: string) => `(c.shared OR c.created_by IS NULL OR c.created_by = ${user} OR ${user}::uuid IS NULL)`;
+
+export const CHAT_COLUMNS = `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, c.pause, c.stop_reason, c.error, c.stop_requested_at,
+  c.completed_at, c.archived_at, c.shared, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.parent_chat_id, c.root_chat_id, c.source_chat_id,
+  c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at`;
+
+/** A chat that the caller may open. Values: org, user (null = system), agent, chat. */
+export const VISIBLE_CHAT = `c.org_id = $1 AND c.agent_id = $3 AND c.id = $4 AND c.deleted_at IS NULL AND ${VISIBLE('$2')}`;
+/** The chats of an agent that the caller may open. Values: org, user, agent. */
+export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND c.deleted_at IS NULL AND ${VISIBLE('$2')}`;
+
+const INSERT = statement(`
+  INSERT INTO chats (id, org_id, agent_id, agent_revision_id, rollout_id, arm_label, title, created_by, environment_id, sandbox_enabled, model_mode_override, root_chat_id, origin_kind, origin_ref_id, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $1, $12, $13, $14, $14)`);
+
+/**
+ * Takes a user message: the message, the turn that answers it, its job and the event are one statement. While a turn runs, the new turn
+ * waits behind it without a job. Chats that wait for something, or are closed, are not touched (`other`).
+ */
+const SEND = statement(`
+WITH c AS MATERIALIZED (
+  SELECT c.id, c.org_id, c.status, c.pause, c.event_seq, c.message_seq, c.turn_seq, c.current_turn_id
+  FROM chats c WHERE ${VISIBLE_CHAT}
+  FOR UPDATE
+), v AS MATERIALIZED (
+  SELECT c.*, (c.current_turn_id IS NULL) AS dispatch FROM c
+  WHERE c.status IN ('ACTIVE', 'RUNNING', 'ERRORED') AND (c.pause IS NULL OR c.pause->>'kind' = 'queued')
+), t AS (
+  INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, dispatched_at)
+  SELECT $6, v.org_id, v.id, v.turn_seq + 1, 'queued', 'message', $5, $8, $9, $10, $11 FROM v
+), m AS (
+  INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_id, turn_no, author_id, created_at)
+  SELECT $5, v.org_id, v.id, v.message_seq + 1, 'user', $7, $12, $6, v.turn_seq + 1, $2, $11 FROM v
+), o AS (
+  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
+  SELECT $6, 'turn.run', 1, jsonb_build_object('org_id', v.org_id, 'chat_id', v.id, 'turn_id', $6::uuid), $13, $14, now() + interval '5 seconds' FROM v WHERE v.dispatch
+), e AS (
+  INSERT INTO events (topic, seq, org_id, type, data, created_at)
+  SELECT 'chat:' || v.id, v.event_seq + 1, v.org_id, 'message_created', jsonb_set($15::jsonb, '{message,seq}', to_jsonb(v.message_seq + 1)), $11 FROM v
+), u AS (
+  UPDATE chats SET message_seq = v.message_seq + 1, message_count = chats.message_count + 1, turn_seq = v.turn_seq + 1, event_seq = v.event_seq + 1,
+    current_turn_id = coalesce(v.current_turn_id, $6), pending_turns = chats.pending_turns + (CASE WHEN v.dispatch THEN 0 ELSE 1 END), last_message_at = $11, updated_at = $11
+  FROM v WHERE chats.id = v.id
+)
+SELECT c.status, c.pause, v.dispatch, v.event_seq, v.message_seq + 1 AS message_seq FROM c LEFT JOIN v ON v.id = c.id`);
+
+export interface SendRow {
+  status: ChatStatus;
+  pause: Pause | null;
+  /** Null when the chat takes messages another way. */
+  dispatch: boolean | null;
+  event_seq: number;
+  message_seq: number;
+}
+
+export interface NewMessage {
+  messageId: string;
+  turnId: string;
+  content: string;
+  model: string | null;
+  mode: string | null;
+  effort: string | null;
+  attachments: unknown[] | null;
+  at: Date;
+  event: Record<string, unknown>;
+}
+
+/** What a chat is, under its row's lock. */
+export interface LockedChat {
+  id: string;
+  org_id: string;
+  status: ChatStatus;
+  pause: Pause | null;
+  title: string | null;
+  created_by: string | null;
+  shared: boolean;
+  stop_reason: string | null;
+  stop_requested_at: Date | null;
+  current_turn_id: string | null;
+  message_seq: number;
+  turn_seq: number;
+}
+
+/** The tables of chats and messages, outside of running turns. */
+@Injectable()
+export class ChatsRepository {
+  async insert(db: Db, scope: OrgScope, chat: Pick<ChatRow, 'id' | 'agent_id' | 'agent_revision_id' | 'rollout_id' | 'arm_label' | 'title' | 'created_by' | 'environment_id' | 'sandbox_enabled' | 'model_mode_override' | 'origin_kind' | 'origin_ref_id' | 'created_at'>): Promise<void> {
+    await db.execute(INSERT, [
+      chat.id,
+      scope.orgId,
+      chat.agent_id,
+      chat.agent_revision_id,
+      chat.rollout_id,
+      chat.arm_label,
+      chat.title,
+      chat.created_by,
+      chat.environment_id,
+      chat.sandbox_enabled,
+      chat.model_mode_override,
+      chat.origin_kind,
+      chat.origin_ref_id,
+      chat.created_at,
+    ]);
+  }
+
+  /** Null when there is no such chat for the caller. */
+  async send(db: Db, scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Promise<SendRow | null> {
+    const [row] = await db.query<SendRow>(SEND, [
+      scope.orgId,
+      scope.actor.userId,
+      agentId,
+      chatId,
+      m.messageId,
+      m.turnId,
+      m.content,
+      m.model,
+      m.mode,
+      m.effort,
+      m.at,
+      m.attachments && JSON.stringify(m.attachments),
+      scope.requestId ?? null,
+      scope.traceparent ?? null,
+      JSON.stringify(m.event),
+    ]);
+    return row ?? null;
+  }
+
+  /** Stores a message that no turn answers yet; the chat's next turn will see it. */
+  async insertUndispatched(tx: Db, scope: OrgScope, chat: LockedChat, m: NewMessage): Promise<number> {
+    await tx.execute(
+      `INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_no, author_id, created_at) VALUES ($1, $2, $3, $4, 'user', $5, $6, $7, $8, $9)`,
+      [m.messageId, scope.orgId, chat.id, chat.message_seq + 1, m.content, m.attachments && JSON.stringify(m.attachments), chat.turn_seq + 1, scope.actor.userId, m.at],
+    );
+    await tx.execute('UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1', [chat.id, m.at]);
+    return chat.message_seq + 1;
+  }
+
+  /** Locks a chat that the caller may open for the rest of the transaction. */
+  async lock(tx: Db, scope: OrgScope, agentId: string, chatId: string): Promise<LockedChat | null> {
+    const [row] = await tx.query<LockedChat>(
+      `SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id, c.message_seq, c.turn_seq
+       FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`,
+      [scope.orgId, scope.actor.userId, agentId, chatId],
+    );
+    return row ?? null;
+  }
+
+  /** Adds a turn to a locked chat that has none. */
+  async insertTurn(tx: Db, chat: LockedChat, turn: { id: string; cause: 'message' | 'continue' | 'retry'; messageId: string | null; at: Date }): Promise<void> {
+    await tx.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, dispatched_at) VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7)`, [
+      turn.id,
+      chat.org_id,
+      chat.id,
+      chat.turn_seq + 1,
+      turn.cause,
+      turn.messageId,
+      turn.at,
+    ]);
+    await tx.execute('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1', [chat.id, turn.id, turn.at]);
+  }
+
+  /** Turns of an organization that wait for a worker or a slot, counted up to `limit`. */
+  async waitingTurns(db: Db, orgId: string, limit: number): Promise<number> {
+    const [{ n }] = await db.query<{ n: number }>(WAITING, [orgId, limit]);
+    return n;
+  }
+}
+
+const WAITING = statement(`SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' LIMIT $2) q`);

@@ -1,0 +1,149 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { Entitlements } from '@aps/billing';
+import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
+import { chatTopic } from '@aps/contracts';
+import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse, StopChatRequest, StopChatResponse } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope, PrincipalStore, type AuthenticatedRequest } from '@aps/guards';
+import { ApiPage, PageOf, type Page } from '@aps/platform/http';
+import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
+import { resumePoint, SseStreams } from '@aps/platform/realtime';
+import type { Response } from 'express';
+import { toChat, toChatSummary, toStop, toTodo } from './chats.convert';
+
+const ChatPage = PageOf(ChatSummary, 'ChatListResponse');
+
+@ApiTags('Chats')
+@Controller('api/orgs/:org_id/agents/:agent_id/chats')
+export class ChatsController {
+  constructor(
+    private readonly chats: ChatsService,
+    private readonly sender: SendService,
+    private readonly queries: ChatsQueries,
+    private readonly entitlements: Entitlements,
+    private readonly streams: SseStreams,
+    private readonly principals: PrincipalStore,
+  ) {}
+
+  @Get()
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'List the agent’s chats', description: 'Newest first, without their messages. Only chats that the caller may open.' })
+  @ApiOkResponse({ type: ChatPage })
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: ListChatsQuery): Promise<Page<ChatSummary>> {
+    const [page, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
+    return { ...page, items: page.items.map((c) => toChatSummary(c, hide)) };
+  }
+
+  @Post()
+  @OrgMember('chats')
+  @Idempotent()
+  @ApiOperation({ summary: 'Open a chat', description: 'The chat keeps the agent revision that is live now.' })
+  @ApiCreatedResponse({ type: ChatResponse })
+  async create(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateChatRequest): Promise<ChatResponse> {
+    const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body), this.hidesDollars(scope)]);
+    return toChat(chat, [], hide);
+  }
+
+  @Get(':chat_id')
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'Get a chat with all its messages' })
+  @ApiOkResponse({ type: ChatResponse })
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
+    const [{ chat, messages }, hide] = await Promise.all([this.queries.withMessages(scope, agentId, chatId), this.hidesDollars(scope)]);
+    return toChat(chat, messages, hide);
+  }
+
+  @Post(':chat_id/messages')
+  @OrgMember('chats')
+  @HttpCode(202)
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Send a message',
+    description:
+      'Stores the message and dispatches the turn that answers it; follow the chat’s stream for the answer. While a turn runs, the message waits and becomes its own turn. ' +
+      'A 503 means that the message is stored and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message.',
+  })
+  @ApiAcceptedResponse({ type: SendMessageResponse })
+  @ApiServiceUnavailableResponse({ description: '`dispatch_failed`: stored as `context.message_id`, but not dispatched.' })
+  send(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @Body() body: SendMessageRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ): Promise<SendMessageResponse> {
+    return this.sender.send(scope, agentId, chatId, body, attempt);
+  }
+
+  @Post(':chat_id/stop')
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Stop what the chat is doing', description: 'Ends the running turn, one that has not begun, or a timer. The chat stays usable. Doing nothing is no error.' })
+  @ApiOkResponse({ type: StopChatResponse })
+  async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() _body: StopChatRequest): Promise<StopChatResponse> {
+    return toStop(await this.chats.stop(scope, agentId, chatId));
+  }
+
+  @Post(':chat_id/continue')
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Continue a chat that failed', description: 'Dispatches its next turn without a new message.' })
+  @ApiOkResponse({ type: ChatResponse })
+  async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
+    await this.chats.continue(scope, agentId, chatId);
+    return this.get(scope, agentId, chatId);
+  }
+
+  @Get(':chat_id/todos')
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'List what the agent means to do' })
+  @ApiPage(ChatTodo)
+  async todos(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<Page<ChatTodo>> {
+    const items = (await this.queries.todosOf(scope, agentId, chatId)).map(toTodo);
+    return { items, total: items.length, next_offset: null };
+  }
+
+  @Get(':chat_id/stream')
+  @OrgMember('chats')
+  @ApiOperation({
+    summary: 'Follow a chat',
+    description:
+      'Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). ' +
+      'Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds.',
+  })
+  @ApiProduces('text/event-stream')
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The last event that the client has seen.', schema: { type: 'string' } })
+  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
+  stream(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @Query() _query: ChatStreamQuery,
+    @Req() request: AuthenticatedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    const token = (request.headers.authorization ?? '').slice('Bearer '.length).trim();
+    return this.streams.serve(request, response, {
+      topic: chatTopic(chatId),
+      orgId: scope.orgId,
+      after: resumePoint(request),
+      snapshot: async () => {
+        const [chat, hide] = await Promise.all([this.queries.get(scope, agentId, chatId), this.hidesDollars(scope)]);
+        return { data: { chat: toChatSummary(chat, hide), last_id: String(chat.event_seq) }, newestId: chat.event_seq };
+      },
+      stillAllowed: async () => {
+        const principal = await this.principals.byToken(token).catch(() => null);
+        const membership = principal && (await this.principals.membership(scope.orgId, principal.userId));
+        if (!membership || (membership.suspended && !principal.isPlatformAdmin)) return false;
+        return this.queries.get(scope, agentId, chatId).then(
+          () => true,
+          () => false,
+        );
+      },
+    });
+  }
+
+  private async hidesDollars(scope: OrgScope): Promise<boolean> {
+    return (await this.entitlements.of(scope.orgId)).enforces_credits;
+  }
+}

@@ -1,0 +1,194 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { chatTopic, DomainError, notFound, refuseField } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { ModelCatalog } from '@aps/inference';
+import { Database, type Tx } from '@aps/platform/database';
+import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { uuidv7 } from 'uuidv7';
+import { numbered, type ModelMode, type NewEvent } from './chat.types';
+import { effectOfMessage } from './chats.policy';
+import { ChatsRepository, type NewMessage } from './chats.repository';
+import { QueueDepth } from './queue-depth';
+import { TurnRepository } from './turns/turn.repository';
+
+export interface MessageInput {
+  content: string;
+  attachment_ids?: string[];
+  model?: string | null;
+  model_mode_override?: ModelMode | null;
+  reasoning_effort?: string | null;
+}
+
+export interface SendResult {
+  message_id: string;
+  chat_id: string;
+  turn_id: string | null;
+  /** A worker will run the turn. */
+  dispatched: boolean;
+  /** It waits behind a turn that runs. */
+  queued: boolean;
+  reason: string | null;
+}
+
+/**
+ * Takes user messages. A message that was answered with 202 is stored, and its turn runs whatever crashes; one that was answered with
+ * 503 is stored, and nothing runs until somebody asks for it.
+ */
+@Injectable()
+export class SendService {
+  private readonly logger = new Logger('SendService');
+
+  constructor(
+    private readonly db: Database,
+    private readonly chats: ChatsRepository,
+    private readonly turns: TurnRepository,
+    private readonly outbox: Outbox,
+    private readonly entitlements: Entitlements,
+    private readonly catalog: ModelCatalog,
+    private readonly depth: QueueDepth,
+    private readonly realtime: RealtimePublisher,
+    private readonly idempotency: IdempotencyStore,
+  ) {}
+
+  /**
+   * @param attempt of a request with an idempotency key; one whose first try was answered 503 goes on with the message of that try
+   * @throws DomainError 403/422 for a model that may not be chosen; 404; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
+   */
+  async send(scope: OrgScope, agentId: string, chatId: string, input: MessageInput, attempt?: Attempt): Promise<SendResult> {
+    if (attempt?.resourceId) return this.dispatchAgain(scope, agentId, chatId, attempt.resourceId);
+    await this.checkChoices(scope, input);
+    await this.depth.requireRoom(scope.orgId);
+
+    const at = new Date();
+    const messageId = uuidv7();
+    const message = { id: messageId, seq: 0, role: 'user', content: input.content, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
+    const m: NewMessage = {
+      messageId,
+      turnId: uuidv7(),
+      content: input.content,
+      model: input.model ?? null,
+      mode: input.model_mode_override ?? null,
+      effort: input.reasoning_effort ?? null,
+      attachments: null,
+      at,
+      event: { message, turn_id: null },
+    };
+    const row = attempt
+      ? await this.db.transaction(async (tx) => {
+          const sent = await this.chats.send(tx, scope, agentId, chatId, m);
+          if (sent?.dispatch !== null) await this.idempotency.attach(tx, attempt, messageId);
+          return sent;
+        })
+      : await this.chats.send(this.db, scope, agentId, chatId, m);
+    if (!row) throw notFound('Chat');
+    if (row.dispatch === null) return this.sendToWaiting(scope, agentId, chatId, m, attempt);
+
+    message.seq = row.message_seq;
+    this.realtime.publish(chatTopic(chatId), { e: numbered([{ type: 'message_created', data: m.event }], row.event_seq, at) });
+    if (!row.dispatch) return { message_id: messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
+    return this.publish(scope, chatId, m.turnId, messageId);
+  }
+
+  private async checkChoices(scope: OrgScope, input: MessageInput): Promise<void> {
+    if (input.attachment_ids?.length) throw refuseField('unknown_reference', ['attachment_ids', 0], 'There is no such file.');
+    if (!input.model && !input.model_mode_override && !input.reasoning_effort) return;
+    const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
+    if ((input.model || input.reasoning_effort) && !direct) await this.entitlements.require(scope.orgId, 'direct_model_choice');
+    if (input.model_mode_override && direct) {
+      throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
+    }
+    if (input.model) await this.catalog.assertKnownChatModel(this.db, scope.orgId, input.model, 'chat');
+  }
+
+  /** The chat is closed, or waits for something: decided step by step under its lock. */
+  private async sendToWaiting(scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<SendResult> {
+    const outcome = await this.db.transaction(async (tx) => {
+      const chat = await this.chats.lock(tx, scope, agentId, chatId);
+      if (!chat) throw notFound('Chat');
+      const effect = effectOfMessage(chat);
+      if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
+      const events: NewEvent[] = [{ type: 'message_created', data: m.event }];
+      if (effect === 'keep') {
+        (m.event.message as { seq: number }).seq = await this.chats.insertUndispatched(tx, scope, chat, m);
+        await this.append(tx, chatId, events, m.at);
+        return { keep: true as const, reason: chat.status === 'ABANDONED' ? 'chat_abandoned' : 'chat_archived' };
+      }
+      if (effect === 'revive' && chat.current_turn_id) {
+        await this.turns.interruptWait(tx, chat.current_turn_id, m.at);
+        await this.turns.endTurn(tx, { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId }, { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true });
+        events.unshift({ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } });
+        await this.append(tx, chatId, events.slice(0, 1), m.at);
+      }
+      const sent = await this.chats.send(tx, scope, agentId, chatId, m);
+      if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
+      (m.event.message as { seq: number }).seq = sent.message_seq;
+      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), { e: numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at) }));
+      return { keep: false as const, dispatch: sent.dispatch };
+    });
+    if (outcome.keep) return { message_id: m.messageId, chat_id: chatId, turn_id: null, dispatched: false, queued: false, reason: outcome.reason };
+    if (!outcome.dispatch) return { message_id: m.messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
+    return this.publish(scope, chatId, m.turnId, m.messageId);
+  }
+
+  private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
+    const before = await this.turns.appendEvents(tx, chatId, events, at);
+    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), { e: numbered(events, before, at) }));
+  }
+
+  /** Puts a committed turn on the queue; when that fails, takes it back, so that the 503 is the truth. */
+  private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string): Promise<SendResult> {
+    const accepted: SendResult = { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
+    try {
+      await this.outbox.publish([
+        { id: turnId, name: 'turn.run', payload: { org_id: scope.orgId, chat_id: chatId, turn_id: turnId }, requestId: scope.requestId, traceparent: scope.traceparent },
+      ]);
+      return accepted;
+    } catch (error) {
+      this.logger.warn({ msg: 'Dispatch failed', turn_id: turnId, request_id: scope.requestId, error: (error as Error).message });
+    }
+    let cancelled = false;
+    try {
+      cancelled = await this.cancel(scope, chatId, turnId);
+    } catch {
+      // Not confirmed: the row may still be there, and the relay will run it.
+    }
+    if (!cancelled) return accepted;
+    throw new DomainError('dispatch_failed', 'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.', { context: { message_id: messageId }, retryAfterS: 2 });
+  }
+
+  /** @returns false when the turn has got to a worker after all */
+  private async cancel(scope: OrgScope, chatId: string, turnId: string): Promise<boolean> {
+    return this.db.transaction(async (tx) => {
+      const from = await this.turns.lockQueued(tx, turnId);
+      if (!from) return false;
+      const at = new Date();
+      const error = { code: 'dispatch_failed', message: 'The turn could not be handed to a worker.', retryable: true };
+      await this.turns.endTurn(tx, { id: turnId, chat_id: chatId, org_id: scope.orgId }, { turnStatus: 'cancelled', chatStatus: 'ERRORED', chatError: error, stopReason: null, at, dispatchNext: false });
+      await this.append(tx, chatId, [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error } }], at);
+      return true;
+    });
+  }
+
+  /** A repeat of a request whose first try stored its message and got no further. */
+  private async dispatchAgain(scope: OrgScope, agentId: string, chatId: string, messageId: string): Promise<SendResult> {
+    const at = new Date();
+    const turn = await this.db.transaction(async (tx) => {
+      const chat = await this.chats.lock(tx, scope, agentId, chatId);
+      if (!chat) throw notFound('Chat');
+      const last = await this.turns.ofMessage(tx, messageId);
+      // It runs, has run, or a later turn has answered it: nothing is left to dispatch.
+      if (!last || last.status !== 'cancelled' || chat.status !== 'ERRORED' || chat.current_turn_id) return { id: last?.id ?? null, fresh: false };
+      const id = uuidv7();
+      await this.chats.insertTurn(tx, chat, { id, cause: 'message', messageId, at });
+      await this.turns.dispatch(tx, { id, org_id: scope.orgId, chat_id: chatId });
+      await tx.execute(`UPDATE chats SET status = 'ACTIVE', error = NULL WHERE id = $1`, [chatId]);
+      await this.append(tx, chatId, [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], at);
+      return { id, fresh: true };
+    });
+    if (turn.fresh && turn.id) return this.publish(scope, chatId, turn.id, messageId);
+    return { message_id: messageId, chat_id: chatId, turn_id: turn.id, dispatched: turn.id !== null, queued: false, reason: null };
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { MemoriesService, SkillsQueries } from '@aps/agents';
+import { OrgScope } from '@aps/guards';
+import { defineTool, ToolCatalog } from '@aps/tools';
+import { z } from 'zod';
+import { TodoRepository } from './todo.repository';
+
+const MAX_WAIT_DAYS = 30;
+const dayMs = 86_400_000;
+
+/** The tools that every agent has and that need nothing outside this service. */
+@Injectable()
+export class CoreTools {
+  constructor(catalog: ToolCatalog, todos: TodoRepository, memories: MemoriesService, skills: SkillsQueries) {
+    catalog.register(
+      defineTool({
+        slug: 'todo_write',
+        name: 'todo_write',
+        description: 'Replaces your list of todos in this chat. Use it for work of several steps, and keep it current: exactly one todo should be in_progress.',
+        scope: 'core',
+        accessLevel: 'write',
+        parameters: z.object({
+          todos: z
+            .array(
+              z.object({
+                id: z.uuid().optional().describe('Of a todo that you have written before; leave it out for a new one'),
+                title: z.string().min(1).max(500),
+                status: z.enum(['pending', 'in_progress', 'completed']),
+              }),
+            )
+            .max(100),
+        }),
+        async run(tx, { todos: wanted }, context) {
+          const written = await todos.replace(tx, OrgScope.system(context.orgId, 'tool todo_write'), context.chatId, wanted);
+          return { kind: 'result', content: JSON.stringify({ todos: written.map(({ id, title, status }) => ({ id, title, status })) }) };
+        },
+      }),
+      defineTool({
+        slug: 'wait_until',
+        name: 'wait_until',
+        description: `Pauses this chat until a time, at most ${MAX_WAIT_DAYS} days ahead. Give exactly one of \`at\` and \`for_s\`.`,
+        scope: 'core',
+        accessLevel: 'read',
+        isPausable: true,
+        parameters: z
+          .object({
+            at: z.iso.datetime({ offset: true }).optional().describe('RFC 3339 time'),
+            for_s: z
+              .number()
+              .int()
+              .min(1)
+              .max(MAX_WAIT_DAYS * 86_400)
+              .optional()
+              .describe('Seconds from now'),
+          })
+          .refine((v) => (v.at === undefined) !== (v.for_s === undefined), 'give exactly one of at and for_s'),
+        run(_tx, { at, for_s }) {
+          const now = Date.now();
+          const until = at !== undefined ? Date.parse(at) : now + (for_s ?? 0) * 1000;
+          if (until > now + MAX_WAIT_DAYS * dayMs) {
+            return Promise.resolve({ kind: 'result', content: `That is more than ${MAX_WAIT_DAYS} days ahead.`, isError: true });
+          }
+          if (until <= now) return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date(until).toISOString() }) });
+          return Promise.resolve({ kind: 'wait_until', resumeAt: new Date(until) });
+        },
+      }),
+      defineTool({
+        slug: 'memory_write',
+        name: 'memory_write',
+        description: 'Remembers something for your later chats. Write one fact that stays true, in one or two sentences.',
+        scope: 'core',
+        accessLevel: 'write',
+        availableTo: (agent) => agent.memory_enabled,
+        parameters: z.object({ content: z.string().min(1).max(8_192) }),
+        async run(tx, { content }, context) {
+          const scope = OrgScope.system(context.orgId, 'tool memory_write');
+          const memory = await memories.add(tx, scope, { owner: { kind: 'agent', id: context.agentId }, content, source: 'agent' });
+          return { kind: 'result', content: JSON.stringify({ id: memory.id, status: 'remembered' }) };
+        },
+      }),
+      defineTool({
+        slug: 'skill_read',
+        name: 'skill_read',
+        description: 'Reads a skill that is mounted on you.',
+        scope: 'core',
+        accessLevel: 'read',
+        availableTo: (agent) => agent.mounted_skills.length > 0,
+        parameters: z.object({ slug: z.string().min(1).max(64) }),
+        async run(tx, { slug }, context) {
+          const mounted = context.mountedSkills.includes(slug);
+          const [skill] = mounted ? await skills.bySlugs(tx, OrgScope.system(context.orgId, 'tool skill_read'), [slug]) : [];
+          if (!skill) return { kind: 'result', content: `There is no skill ${slug}.`, isError: true };
+          return { kind: 'result', content: skill.content };
+        },
+      }),
+    );
+  }
+}

@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+import { MemoriesService, SkillsQueries } from '@aps/agents';
+import { chatTopic } from '@aps/contracts';
+import { OrgScope } from '@aps/guards';
+import { ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel } from '@aps/inference';
+import { Database } from '@aps/platform/database';
+import { durationHistogram } from '@aps/platform/observability';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { ToolCatalog } from '@aps/tools';
+import { uuidv7 } from 'uuidv7';
+import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
+import { DeltaBuffer } from './delta-buffer';
+import { LeaseEnded } from './leases';
+import { systemPrompt } from './system-prompt';
+import { toModelMessages } from './transcript';
+import { TurnEndings } from './turn-endings';
+import type { RunningTurn } from './turn-runner';
+import { TurnRepository, type ModelStep, type StepCommit } from './turn.repository';
+
+const MEMORIES_IN_PROMPT = 50;
+const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
+
+/** Asks the model once and writes down what it answered. */
+@Injectable()
+export class ModelStepRunner {
+  constructor(
+    private readonly db: Database,
+    private readonly turns: TurnRepository,
+    private readonly resolver: ModelResolver,
+    private readonly models: ModelCalls,
+    private readonly catalog: ToolCatalog,
+    private readonly memories: MemoriesService,
+    private readonly skills: SkillsQueries,
+    private readonly endings: TurnEndings,
+    private readonly outbox: Outbox,
+    private readonly realtime: RealtimePublisher,
+  ) {}
+
+  /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
+  async run(turn: RunningTurn): Promise<'finished' | 'continues'> {
+    const { claim, config, lease } = turn;
+    const stepNo = turn.stepsDone + 1;
+    const model = await this.resolver.resolve({
+      orgId: claim.org_id,
+      scope: 'chat',
+      requested: {
+        messageModel: claim.model,
+        chatMode: claim.model_mode_override ?? claim.chat_mode,
+        agentModel: config.model,
+        agentMode: config.model_mode,
+        reasoningEffort: claim.reasoning_effort,
+        agentReasoningEffort: config.reasoning_effort,
+      },
+    });
+    if (stepNo > 1) await this.turns.beginModelStep(this.db, claim, stepNo);
+
+    const messageId = uuidv7();
+    const started = performance.now();
+    const result = await this.ask(turn, model, messageId);
+    lease.signal.throwIfAborted();
+    const finished = result.toolCalls.length === 0;
+    await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
+    return finished ? 'finished' : 'continues';
+  }
+
+  private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string): Promise<ChatResult> {
+    const { claim, config, lease } = turn;
+    const topic = chatTopic(claim.chat_id);
+    const deltas = new DeltaBuffer((text) => this.realtime.publish(topic, { d: { message_id: messageId, text } }));
+    let spoke = false;
+    // The last step that an agent is allowed must answer: it is offered no tools.
+    const mayCall = turn.modelSteps + 1 < config.max_steps;
+    try {
+      return await this.models.streamChat(
+        model,
+        {
+          system: await this.system(turn),
+          messages: toModelMessages(turn.rows),
+          ...(mayCall && { tools: this.catalog.offeredTo(config) }),
+          feature: 'turn',
+        },
+        {
+          signal: lease.signal,
+          onEvent: (event) => {
+            if (event.type !== 'text') return;
+            if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
+            spoke = true;
+            deltas.push(event.text);
+          },
+          onRestart: () => {
+            deltas.discard();
+            void this.announceRestart(turn, messageId);
+          },
+        },
+      );
+    } finally {
+      if (lease.signal.aborted) deltas.discard();
+      else deltas.flush();
+    }
+  }
+
+  private async system(turn: RunningTurn): Promise<string | undefined> {
+    const { claim, config } = turn;
+    const scope = OrgScope.system(claim.org_id, 'turn');
+    const [skills, memories] = await Promise.all([
+      config.mounted_skills.length ? this.skills.bySlugs(this.db, scope, config.mounted_skills) : [],
+      config.memory_enabled ? this.memories.newest(this.db, scope, { kind: 'agent', id: claim.agent_id }, MEMORIES_IN_PROMPT) : [],
+    ]);
+    return systemPrompt({ agent: config, skills, memories });
+  }
+
+  private async commit(
+    turn: RunningTurn,
+    model: ResolvedModel,
+    result: ChatResult,
+    step: { messageId: string; stepNo: number; final: boolean; durationMs: number },
+  ): Promise<void> {
+    const { claim } = turn;
+    const at = new Date();
+    const content = result.text.toWellFormed().replaceAll('\0', '');
+    const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? result.toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args.toWellFormed().replaceAll('\\u0000', '') })) : null;
+    const receipt = receiptRow({ resolved: model, usage: result.usage, feature: 'turn', durationMs: step.durationMs, firstTokenMs: result.firstTokenMs });
+    const usage = { ...result.usage, model: model.resolved_model, requested_model: model.requested_model, reason: model.reason, reasoning_effort: model.reasoning_effort, cost_usd: receipt.usd_cost };
+    const events: NewEvent[] = [
+      {
+        type: 'message_completed',
+        data: {
+          message: { id: step.messageId, seq: 0, role: 'assistant', content, attachments: [], tool_calls: toolCalls ?? [], model: model.resolved_model, created_at: at.toISOString(), usage },
+          turn_id: claim.id,
+          final: step.final,
+        },
+      },
+      { type: 'agent_step', data: { kind: 'llm', turn_id: claim.id, step_no: step.stepNo, message_id: step.messageId, model: model.resolved_model, usage, finish_reason: result.finishReason, duration_ms: step.durationMs } },
+      ...(toolCalls ?? []).map((call): NewEvent => ({ type: 'tool_call', data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id } })),
+      ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
+    ];
+    const write: ModelStep = {
+      turnId: claim.id,
+      fence: claim.fence,
+      stepNo: step.stepNo,
+      final: step.final,
+      at,
+      message: { id: step.messageId, content, toolCalls, providerState: result.providerState ?? null, model: model.resolved_model, usage },
+      detail: { finish_reason: result.finishReason, attempts: result.attempts, requested_model: model.requested_model, resolved_model: model.resolved_model, reason: model.reason, reasoning: result.reasoning.slice(0, 20_000) || undefined },
+      receipt,
+      events,
+      toolIntents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
+      titleJobId: uuidv7(),
+    };
+    const done = (await this.turns.commitModelStep(this.db, write)) ?? (step.final ? await this.commitBeforePending(turn, write) : null);
+    if (!done) throw new LeaseEnded('lost');
+    turn.stepsDone += 1;
+    turn.modelSteps += 1;
+    turn.rows.push({ role: 'assistant', content, tool_calls: toolCalls, tool_call_id: null, tool_name: null, provider_state: result.providerState ?? null, turn_id: claim.id });
+    this.signal(turn, done, events, at);
+  }
+
+  /** The last step of a turn that others wait behind: the same statement, and then the dispatch of the next, in one transaction. */
+  private async commitBeforePending(turn: RunningTurn, write: ModelStep): Promise<StepCommit | null> {
+    return this.db.transaction(async (tx) => {
+      const owned = await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence);
+      if (!owned) return null;
+      // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
+      const done = await this.turns.commitModelStep(tx, { ...write, final: false });
+      if (!done) return null;
+      const jobs = await this.turns.endTurn(tx, turn.claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
+      tx.afterCommit(() => this.endings.publishTurns(jobs));
+      return { ...done, title_job_id: null, parked: null };
+    });
+  }
+
+  /** After the commit: wakes the readers and the workers. Everything here may be lost; the rows are there. */
+  private signal(turn: RunningTurn, done: StepCommit, events: NewEvent[], at: Date): void {
+    const { claim } = turn;
+    const message = events[0].data.message as Record<string, unknown>;
+    message.seq = done.message_seq;
+    this.realtime.publish(chatTopic(claim.chat_id), { e: numbered(events, done.event_seq, at) });
+    if (done.title_job_id) {
+      void this.outbox.publish([{ id: done.title_job_id, name: 'chat.title', payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id } }]).catch(() => undefined);
+    }
+    if (done.parked) void this.endings.publishTurns([done.parked]);
+  }
+
+  private async announceRestart(turn: RunningTurn, messageId: string): Promise<void> {
+    const at = new Date();
+    const events: NewEvent[] = [{ type: 'message_restarted', data: { message_id: messageId, turn_id: turn.claim.id } }];
+    await this.db
+      .transaction(async (tx) => {
+        if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
+        const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
+        tx.afterCommit(() => this.realtime.publish(chatTopic(turn.claim.chat_id), { e: numbered(events, before, at) }));
+      })
+      .catch(() => undefined);
+  }
+}

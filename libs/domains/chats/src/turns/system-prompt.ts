@@ -1,0 +1,30 @@
+import type { SealedAgentConfig } from '@aps/agents';
+
+export interface PromptParts {
+  agent: Pick<SealedAgentConfig, 'name' | 'instruction'>;
+  skills: { slug: string; name: string; description: string }[];
+  memories: { content: string }[];
+}
+
+/** Memories beyond this are left out, newest first kept; characters, about 8,000 tokens. */
+const MEMORY_CHARS = 32_000;
+
+/**
+ * What the model is told before the conversation. Stable parts come first, so that providers can reuse what they have already read.
+ */
+export function systemPrompt({ agent, skills, memories }: PromptParts): string | undefined {
+  const parts: string[] = [];
+  if (agent.instruction.trim()) parts.push(agent.instruction.trim());
+  if (skills.length) {
+    parts.push(['## Skills', 'Read a skill with `skill_read` before you do what it is about.', ...skills.map((s) => `- \`${s.slug}\`: ${s.name}. ${s.description}`)].join('\n'));
+  }
+  const kept: string[] = [];
+  let left = MEMORY_CHARS;
+  for (const { content } of memories) {
+    left -= content.length;
+    if (left < 0) break;
+    kept.push(`- ${content.replaceAll('\n', '\n  ')}`);
+  }
+  if (kept.length) parts.push(['## What you remember', ...kept].join('\n'));
+  return parts.length ? parts.join('\n\n') : undefined;
+}

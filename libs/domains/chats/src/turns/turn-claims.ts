@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { chatTopic, type SpineEvent } from '@aps/contracts';
+import { advisoryLock, Database } from '@aps/platform/database';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { TurnEndings } from './turn-endings';
+import { CAP_MARGIN, TurnRepository, type ClaimedTurn } from './turn.repository';
+
+/** How long a turn of a suspended organization, or one whose worker may still live, is left alone at least. */
+const SUSPENDED_RETRY_MS = 10_000;
+
+/** Decides who runs a turn, and whether it runs at all. */
+@Injectable()
+export class TurnClaims {
+  /** Names this process in the rows that it owns. */
+  readonly worker = `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
+
+  constructor(
+    private readonly db: Database,
+    private readonly turns: TurnRepository,
+    private readonly endings: TurnEndings,
+    private readonly entitlements: Entitlements,
+    private readonly realtime: RealtimePublisher,
+  ) {}
+
+  /** @returns the turn when this process owns it now, null when there is nothing to run */
+  async claim(turnId: string, orgId: string): Promise<ClaimedTurn | null> {
+    const cap = (await this.entitlements.of(orgId)).max_concurrent_chats;
+    const at = new Date();
+    // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
+    let row = cap < 0 ? await this.turns.claim(this.db, turnId, this.worker, -1, at) : cap > CAP_MARGIN ? await this.turns.claim(this.db, turnId, this.worker, cap - CAP_MARGIN, at) : null;
+    if (cap >= 0 && (cap <= CAP_MARGIN || row?.verdict === 'over_cap')) row = await this.claimNearCap(turnId, orgId, cap, at);
+    if (!row) {
+      await this.turns.removeJob(this.db, turnId);
+      return null;
+    }
+    switch (row.verdict) {
+      case 'claimed':
+        this.announceRunning(row, at);
+        return row;
+      case 'busy':
+      case 'early':
+        await this.turns.postpone(this.db, turnId, row.retry_at ?? new Date(at.getTime() + SUSPENDED_RETRY_MS));
+        return null;
+      case 'suspended':
+        await this.turns.postpone(this.db, turnId, new Date(at.getTime() + SUSPENDED_RETRY_MS));
+        return null;
+      case 'skipped':
+        await this.endings.skipped(row);
+        return null;
+      case 'lost':
+        await this.endings.lost(row);
+        return null;
+      case 'over_cap': // parked by claimNearCap
+        return null;
+      case 'gone':
+        await this.turns.removeJob(this.db, turnId);
+        return null;
+    }
+  }
+
+  /** Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. */
+  private async claimNearCap(turnId: string, orgId: string, cap: number, at: Date) {
+    return this.db.transaction(async (tx) => {
+      await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
+      const row = await this.turns.claim(tx, turnId, this.worker, cap, at);
+      if (row?.verdict === 'over_cap') await this.turns.park(tx, row, at);
+      return row;
+    });
+  }
+
+  private announceRunning(row: ClaimedTurn, at: Date): void {
+    if (row.chat_status === 'RUNNING') return;
+    const event: SpineEvent = {
+      id: row.event_seq + 1,
+      type: 'status_changed',
+      at: at.toISOString(),
+      data: { from: row.chat_status, to: 'RUNNING', stop_reason: null, pause: null },
+    };
+    this.realtime.publish(chatTopic(row.chat_id), { e: [event] });
+  }
+}

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { chatTopic } from '@aps/contracts';
+import { InferenceError } from '@aps/inference';
+import { Database, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { numbered, type ChatError, type NewEvent } from '../chat.types';
+import { TurnRepository } from './turn.repository';
+
+type TurnRef = { id: string; chat_id: string; org_id: string };
+
+interface Ending {
+  turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
+  chatStatus: 'ACTIVE' | 'ERRORED' | 'ARCHIVED';
+  chatError?: ChatError | null;
+  stopReason?: string | null;
+  /** What happened before the status changed. */
+  events?: NewEvent[];
+}
+
+/** Model steps that a turn may have failed for reasons that lie in the request and not in the moment. */
+const NOT_RETRYABLE = new Set(['provider_rejected', 'provider_auth', 'context_overflow', 'route_disabled', 'model_unavailable']);
+
+/** The ways in which a turn ends without a reply. Each dispatches what waits behind it. */
+@Injectable()
+export class TurnEndings {
+  constructor(
+    private readonly db: Database,
+    private readonly turns: TurnRepository,
+    private readonly outbox: Outbox,
+    private readonly realtime: RealtimePublisher,
+  ) {}
+
+  /** The error as a chat shows it; undefined for faults of ours, which are delivered again instead. */
+  asChatError(error: unknown): ChatError | undefined {
+    if (!(error instanceof InferenceError)) return undefined;
+    return { code: error.code, message: error.message, retryable: !NOT_RETRYABLE.has(error.code) };
+  }
+
+  /** @param turn owned by this process */
+  async failed(turn: TurnRef & { fence: string }, error: ChatError): Promise<void> {
+    await this.endOwned(turn, {
+      turnStatus: 'failed',
+      chatStatus: 'ERRORED',
+      chatError: error,
+      events: [{ type: 'error', data: { ...error, turn_id: turn.id } }],
+    });
+  }
+
+  /** The organization was suspended while the turn ran. */
+  async suspended(turn: TurnRef & { fence: string }): Promise<void> {
+    await this.endOwned(turn, { turnStatus: 'stopped', chatStatus: 'ACTIVE', stopReason: 'org_suspended' });
+  }
+
+  /** Delivered too often without finishing a step: it may be what kills its workers. */
+  async lost(turn: TurnRef): Promise<void> {
+    const error: ChatError = { code: 'worker_lost', message: 'The workers that ran this turn were lost again and again.', retryable: true };
+    await this.endUnowned(turn, { turnStatus: 'failed', chatStatus: 'ERRORED', chatError: error, events: [{ type: 'error', data: { ...error, turn_id: turn.id } }] });
+  }
+
+  /** A stop came before it began. */
+  async skipped(turn: TurnRef): Promise<void> {
+    await this.endUnowned(turn, { turnStatus: 'skipped', chatStatus: 'ACTIVE' });
+  }
+
+  private async endOwned(turn: TurnRef & { fence: string }, ending: Ending): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      const owned = await this.turns.lockOwned(tx, turn.id, turn.fence);
+      if (owned) await this.end(tx, turn, owned.status, ending);
+    });
+  }
+
+  private async endUnowned(turn: TurnRef, ending: Ending): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      const [row] = await tx.query<{ status: string }>(
+        `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR UPDATE OF c, t`,
+        [turn.id],
+      );
+      if (row) await this.end(tx, turn, row.status, ending);
+      else await this.turns.removeJob(tx, turn.id);
+    });
+  }
+
+  /** Ends a turn whose chat and turn rows this transaction has locked. */
+  async end(tx: Tx, turn: TurnRef, from: string, ending: Ending): Promise<void> {
+    const at = new Date();
+    const { turnStatus, chatStatus, chatError = null, stopReason = null } = ending;
+    const jobs = await this.turns.endTurn(tx, turn, { turnStatus, chatStatus, chatError, stopReason, at, dispatchNext: chatStatus !== 'ARCHIVED' });
+    const events: NewEvent[] = [...(ending.events ?? [])];
+    if (from !== chatStatus || stopReason) events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
+    const before = events.length ? await this.turns.appendEvents(tx, turn.chat_id, events, at) : 0;
+    tx.afterCommit(async () => {
+      if (events.length) this.realtime.publish(chatTopic(turn.chat_id), { e: numbered(events, before, at) });
+      await this.publishTurns(jobs);
+    });
+  }
+
+  /** Publishes dispatched turns; what fails is left to the relay. */
+  async publishTurns(turns: TurnRef[]): Promise<void> {
+    if (turns.length === 0) return;
+    await this.outbox
+      .publish(turns.map((t) => ({ id: t.id, name: 'turn.run', payload: { org_id: t.org_id, chat_id: t.chat_id, turn_id: t.id } })))
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,117 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AgentRevisions, type SealedAgentConfig } from '@aps/agents';
+import type { JobPayload } from '@aps/contracts';
+import { Database } from '@aps/platform/database';
+import { counter, durationHistogram } from '@aps/platform/observability';
+import type { JobContext } from '@aps/platform/queues';
+import type { TranscriptRow } from '../chat.types';
+import { LeaseEnded, Leases, type Lease } from './leases';
+import { ModelStepRunner } from './model-step';
+import { ToolStepRunner } from './tool-step';
+import { openCalls } from './transcript';
+import { TurnClaims } from './turn-claims';
+import { TurnEndings } from './turn-endings';
+import { TurnRepository, type ClaimedTurn } from './turn.repository';
+
+/** A turn under way, in memory. */
+export interface RunningTurn {
+  readonly claim: ClaimedTurn;
+  readonly config: SealedAgentConfig;
+  readonly lease: Lease;
+  /** The messages that the model sees, own ones included; grows with every step. */
+  readonly rows: TranscriptRow[];
+  /** Steps that are finished; since they end in their order, the next one has the number after it. */
+  stepsDone: number;
+  /** Model steps of this turn so far. */
+  modelSteps: number;
+  readonly requestId: string | undefined;
+}
+
+const duration = durationHistogram('turn_duration_seconds', 'Time from the claim of a turn to its end', ['outcome']);
+const waited = durationHistogram('org_queue_delay_seconds', 'Time from the dispatch of a turn to its claim');
+const redelivered = counter('lease_expired_total', 'Turns that were claimed again after their owner had gone silent');
+
+/**
+ * Runs turns. A turn goes on from what its journal says, so it makes no difference whether this is its first delivery, or its owner
+ * died after any of its steps.
+ */
+@Injectable()
+export class TurnRunner {
+  private readonly logger = new Logger('TurnRunner');
+
+  constructor(
+    private readonly db: Database,
+    private readonly turns: TurnRepository,
+    private readonly claims: TurnClaims,
+    private readonly endings: TurnEndings,
+    private readonly leases: Leases,
+    private readonly revisions: AgentRevisions,
+    private readonly modelSteps: ModelStepRunner,
+    private readonly toolSteps: ToolStepRunner,
+  ) {}
+
+  async run(payload: JobPayload<'turn.run'>, context: JobContext): Promise<void> {
+    const claim = await this.claims.claim(payload.turn_id, payload.org_id);
+    if (!claim) return;
+    const started = performance.now();
+    if (claim.deliveries > 0) redelivered.inc();
+    else waited.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
+    const lease = this.leases.hold(claim, context.signal);
+    let outcome = 'error';
+    try {
+      outcome = await this.drive(claim, lease, context);
+    } catch (error) {
+      outcome = await this.onError(claim, error, context);
+    } finally {
+      lease.release();
+      duration.observe({ outcome }, (performance.now() - started) / 1000);
+    }
+  }
+
+  private async drive(claim: ClaimedTurn, lease: Lease, context: JobContext): Promise<string> {
+    const config = await this.revisions.config(claim.agent_revision_id);
+    const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
+    const own = rows.filter((r) => r.turn_id === claim.id && r.role === 'assistant').length;
+    const turn: RunningTurn = { claim, config, lease, rows, stepsDone: claim.steps_done, modelSteps: own, requestId: context.requestId };
+    if (claim.wait) await this.toolSteps.completeWait(turn, claim.wait);
+
+    for (;;) {
+      lease.signal.throwIfAborted();
+      // A step is never begun by a process that is about to end.
+      if (context.signal.aborted) throw new LeaseEnded('shutdown');
+      const calls = turn.modelSteps > 0 ? openCalls(turn.rows) : [];
+      if (calls.length > 0) {
+        if ((await this.toolSteps.run(turn, calls)) === 'waiting') return 'waiting';
+        continue;
+      }
+      if ((await this.modelSteps.run(turn)) === 'finished') return 'done';
+    }
+  }
+
+  private async onError(claim: ClaimedTurn, error: unknown, context: JobContext): Promise<string> {
+    const ended = error instanceof LeaseEnded ? error : undefined;
+    switch (ended?.reason) {
+      case 'stopped':
+      case 'lost':
+        // Whoever stopped or took the turn has written down how it goes on.
+        return ended.reason;
+      case 'shutdown':
+        await this.turns.release(this.db, claim);
+        return 'handed_back';
+      case 'org_suspended':
+        await this.endings.suspended(claim);
+        return 'org_suspended';
+      default:
+    }
+    const failure = this.endings.asChatError(error);
+    if (!failure) {
+      // A fault of ours or of the database: the lease ends, and the next delivery goes on from the journal.
+      this.logger.error({ msg: 'Turn interrupted', turn_id: claim.id, request_id: context.requestId, error: (error as Error)?.stack ?? String(error) });
+      await this.turns.release(this.db, { id: claim.id, fence: claim.fence }, false).catch(() => undefined);
+      throw error;
+    }
+    this.logger.warn({ msg: 'Turn failed', turn_id: claim.id, request_id: context.requestId, code: failure.code });
+    await this.endings.failed(claim, failure);
+    return 'failed';
+  }
+}

@@ -1,0 +1,3 @@
+export * from './tool';
+export * from './tool-catalog';
+export * from './tools.module';

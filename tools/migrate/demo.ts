@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AgentsModule, AgentsService } from '@aps/agents';
+import { BillingModule, Entitlements } from '@aps/billing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import { ApiTokensService, IdentityModule, PlatformAdminsService, UsersService } from '@aps/identity';
+import { InferenceModule } from '@aps/inference';
+import { OrganizationsService, OrgsModule } from '@aps/orgs';
+import { hashPassword } from '@aps/platform/crypto';
+import { Database } from '@aps/platform/database';
+import { MailModule } from '@aps/platform/mail';
+import { PlatformModule } from '@aps/platform/runtime';
+
+/** Credentials of the demo, as the development stack's file has them. */
+interface Demo {
+  org_id: string;
+  agent_id: string;
+  user: { email: string; password: string };
+  api_token: string;
+  platform_admin: { email: string; password: string };
+  admin_token: string;
+}
+
+const INSTRUCTION = `You are the guide to this platform. Answer briefly and concretely.
+
+Explain what agents, chats, tools and revisions are when somebody asks, and use your todo list for work of several steps.`;
+
+@Module({
+  imports: [
+    PlatformModule.forRoot('migrate', { entities: ENTITIES, migrations: MIGRATIONS }),
+    MailModule,
+    BillingModule,
+    InferenceModule,
+    OrgsModule.forRoot(Entitlements),
+    IdentityModule,
+    AgentsModule,
+  ],
+})
+class DemoModule {}
+
+/**
+ * Makes the demo organization, its owner, an agent, and a platform administrator who is no member of it, and writes their credentials
+ * to `file`. The passwords are random: this is a development stack, but it may be reachable.
+ */
+export async function seedDemo(file: string): Promise<void> {
+  if (existsSync(file) && (await stillThere(JSON.parse(readFileSync(file, 'utf8')) as Demo))) return;
+  const app = await NestFactory.createApplicationContext(DemoModule, { logger: ['error', 'fatal'], abortOnError: false });
+  try {
+    const db = app.get(Database);
+    const users = app.get(UsersService, { strict: false });
+    const tokens = app.get(ApiTokensService, { strict: false });
+    const suffix = randomBytes(3).toString('hex');
+    const person = async (email: string, name: string) => {
+      const password = randomBytes(12).toString('base64url');
+      const password_hash = await hashPassword(password);
+      const user = await db.transaction((tx) => users.create(tx, { email, name, password_hash }));
+      return { email, password, id: user.id };
+    };
+    const taken = await users.findByEmail(db, 'demo@example.com');
+    const owner = await person(taken ? `demo-${suffix}@example.com` : 'demo@example.com', 'Demo Owner');
+    const admin = await person(taken ? `operator-${suffix}@example.com` : 'operator@example.com', 'Demo Operator');
+    await app.get(PlatformAdminsService, { strict: false }).add({ userId: admin.id }, admin.email);
+    const org = await app.get(OrganizationsService, { strict: false }).create(db, { userId: owner.id }, { name: 'Demo Organization' });
+    const agent = await app.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, owner.id, 'OWNER'), {
+      name: 'Guide',
+      description: 'Shows what an agent can do.',
+      instruction: INSTRUCTION,
+      memory_enabled: true,
+    });
+    const demo: Demo = {
+      org_id: org.id,
+      agent_id: agent.id,
+      user: { email: owner.email, password: owner.password },
+      api_token: (await tokens.create({ userId: owner.id }, { name: 'Demo' })).token,
+      platform_admin: { email: admin.email, password: admin.password },
+      admin_token: (await tokens.create({ userId: admin.id }, { name: 'Demo operator' })).token,
+    };
+    writeFileSync(`${file}.tmp`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+    renameSync(`${file}.tmp`, file);
+  } finally {
+    await app.close();
+    Logger.flush();
+  }
+}
+
+/** The file may be older than the database, when only one of them was thrown away. */
+async function stillThere(demo: Demo): Promise<boolean> {
+  const { createDataSource } = await import('@aps/platform/database');
+  const dataSource = await createDataSource({ entities: [] }, { poolSize: 1 }).initialize();
+  try {
+    const rows = await dataSource.query<unknown[]>('SELECT 1 FROM agents a JOIN organizations o ON o.id = a.org_id WHERE a.id = $1 AND o.id = $2 AND o.deleted_at IS NULL', [demo.agent_id, demo.org_id]);
+    return rows.length > 0;
+  } finally {
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,36 @@
+import 'reflect-metadata';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AdministrationHttpModule } from '@aps/administration/http';
+import { AppModule as Gateway } from '../../apps/api-gateway/src/app.module';
+import { buildOpenApi } from '@aps/platform/http';
+import { INFO } from './info';
+
+const FILE = path.resolve('openapi/openapi.json');
+
+/** Everything that a client reaches through the gateway, wherever it is answered. */
+@Module({ imports: [Gateway, AdministrationHttpModule] })
+class PublicSurface {}
+
+/** `openapi` writes the document; `openapi --check` fails when the committed one is stale. */
+async function main(check: boolean): Promise<void> {
+  // A preview builds the module graph without connecting anything.
+  const app = await NestFactory.create(PublicSurface, { preview: true, logger: false, abortOnError: false });
+  const text = `${JSON.stringify(await buildOpenApi(app, INFO), null, 2)}\n`;
+  if (!check) {
+    writeFileSync(FILE, text);
+    process.stdout.write(`wrote ${path.relative(process.cwd(), FILE)}\n`);
+  } else if (!existsSync(FILE) || readFileSync(FILE, 'utf8') !== text) {
+    throw new Error('openapi/openapi.json is stale. Run `npm run openapi` and commit the result.');
+  }
+}
+
+main(process.argv.includes('--check')).then(
+  () => process.exit(0),
+  (error: Error) => {
+    process.stderr.write(`openapi: ${error.message}\n`);
+    process.exit(1);
+  },
+);
