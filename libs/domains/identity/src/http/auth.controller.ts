@@ -7,6 +7,7 @@ import { SessionsService } from '../sessions.service';
 import { SignupService } from '../signup.service';
 import { UsersService } from '../users.service';
 import { toAuth, toMe, toUserInfo } from './identity.convert';
+import { Refuses } from './refuses.decorator';
 import { RequestId } from './request.decorators';
 
 @ApiTags('Authentication')
@@ -23,6 +24,8 @@ export class AuthController {
   @RateLimit('signup')
   @ApiOperation({ summary: 'Sign up', description: 'Redeems the pending invitations of the address; with none, makes an organization that the new user owns.' })
   @ApiCreatedResponse({ type: AuthResponse })
+  @Refuses(403, '`registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask.')
+  @Refuses(409, '`email_taken`: the address has an account.')
   async signup(@Body() body: SignupRequest, @RequestId() requestId: string): Promise<AuthResponse> {
     return toAuth(await this.signups.signup(body, requestId));
   }
@@ -33,6 +36,7 @@ export class AuthController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Sign in' })
   @ApiOkResponse({ type: AuthResponse })
+  @Refuses(401, '`invalid_credentials`, or `user_deactivated` with the right password.')
   async login(@Body() { email, password }: LoginRequest): Promise<AuthResponse> {
     return toAuth(await this.sessions.login(email, password));
   }

@@ -58,6 +58,7 @@ describe('signing up and in', () => {
         const answers = await Promise.all([signup({ email }), signup({ email: email.toUpperCase() }), signup({ email })]);
         expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409]);
         expect(answers.filter((a) => a.status === 409).map((a) => a.body.code)).toEqual(['email_taken', 'email_taken']);
+        expect((await signup({ email })).body.code).toBe('email_taken');
         expect(await t.db.query('SELECT 1 FROM users u JOIN memberships m ON m.user_id = u.id WHERE lower(email) = lower($1)', [email])).toHaveLength(1);
       }
     });
@@ -68,6 +69,23 @@ describe('signing up and in', () => {
       const { status, body } = await signup({ email });
       expect(status).toBe(403);
       expect(body).toMatchObject({ code: 'registration_not_allowed', context: { waitlist_url: 'https://app.example/waitlist' } });
+      expect(await t.db.query('SELECT 1 FROM users WHERE email = $1', [email])).toEqual([]);
+    });
+
+    it.each(['pending', 'dismissed', 'registered'])('does not take a waitlist entry that is %s for an admission', async (status) => {
+      t.configure({ REGISTRATION_MODE: 'allowlist' });
+      const email = anEmail();
+      await t.db.execute('INSERT INTO waitlist_entries (id, email, status) VALUES (gen_random_uuid(), $1, $2)', [email, status]);
+      expect((await signup({ email })).body.code).toBe('registration_not_allowed');
+    });
+
+    it('looks again when it makes the user: what spoke for the address may be gone', async () => {
+      t.configure({ REGISTRATION_MODE: 'allowlist' });
+      const email = anEmail();
+      const invited = jest.spyOn(t.orgs, 'isInvited').mockResolvedValueOnce(true);
+      expect((await signup({ email })).body.code).toBe('registration_not_allowed');
+      expect(invited).toHaveBeenCalledTimes(2);
+      invited.mockRestore();
       expect(await t.db.query('SELECT 1 FROM users WHERE email = $1', [email])).toEqual([]);
     });
 

@@ -70,4 +70,20 @@ describe('hostile input', () => {
     const { body } = await t.call('POST', '/api/auth/login', { body: { email: 'secret-input', password: 'also-secret'.repeat(100) } });
     expect(JSON.stringify(body)).not.toContain('secret');
   });
+
+  it.each([
+    ['/api/auth/signup', 'RATE_LIMIT_SIGNUP'],
+    ['/api/auth/login', 'RATE_LIMIT_LOGIN'],
+    ['/api/auth/password/forgot', 'RATE_LIMIT_PASSWORD_RESET'],
+    ['/api/auth/password/reset', 'RATE_LIMIT_PASSWORD_RESET'],
+    ['/api/waitlist', 'RATE_LIMIT_WAITLIST'],
+  ])('comes no faster than it may: %s', async (path, setting) => {
+    // A prefix of its own: what other requests have used up does not count.
+    t.configure({ RATE_LIMITS: 'on', [setting]: '1', REDIS_PREFIX: `limits${Math.random().toString(36).slice(2)}` });
+    const answers = [await t.call('POST', path, { body: {} }), await t.call('POST', path, { body: {} })];
+    t.configure({ RATE_LIMITS: 'off' });
+    expect(answers.map((a) => a.status)).toEqual([422, 429]);
+    expect(answers[1].body.code).toBe('rate_limited');
+    expect(Number(answers[1].headers.get('retry-after'))).toBeGreaterThan(0);
+  });
 });
