@@ -88,12 +88,14 @@ export function requireStorable(input: AgentInput): void {
   if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
 }
 
-/** Depth first, level by level: what is nested deeply must not be walked by recursion. */
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Level by level, because what is nested deeply must not be walked by recursion. */
 function fits(metadata: Record<string, unknown>): boolean {
-  let level: unknown[] = [metadata];
-  for (let depth = 0; level.length; depth++) {
+  let level: object[] = [metadata];
+  for (let depth = 1; level.length; depth++) {
     if (depth > MAX_METADATA_DEPTH) return false;
-    level = level.flatMap((v): unknown[] => (v !== null && typeof v === 'object' ? Object.values(v) : []));
+    level = level.flatMap((container) => Object.values(container).filter(isContainer));
   }
   return Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES;
 }

@@ -7,7 +7,7 @@ import { Idempotent } from '@aps/platform/idempotency';
 import { AgentsQueries } from '../agents.queries';
 import { AgentsService } from '../agents.service';
 import { toAgent } from './agents.convert';
-import { ApiAgentPath, ApiOrgPath, BY_AGENT } from './params';
+import { ApiAgentPath, ApiConflict, ApiOrgPath, BY_AGENT } from './params';
 
 @ApiTags('Agents')
 @Controller('api/orgs/:org_id/agents')
@@ -33,6 +33,7 @@ export class AgentsController {
   @ApiOrgPath()
   @ApiOperation({ summary: 'Create an agent', description: 'It is sealed and deployed as version 1 at once.' })
   @ApiCreatedResponse({ type: AgentResponse })
+  @ApiConflict('`slug_taken`')
   async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateAgentRequest): Promise<AgentResponse> {
     return toAgent(await this.agents.create(scope, body));
   }
@@ -51,6 +52,7 @@ export class AgentsController {
   @ApiAgentPath()
   @ApiOperation({ summary: 'Edit an agent', description: 'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`.' })
   @ApiOkResponse({ type: AgentResponse })
+  @ApiConflict('`slug_taken`; `agent_in_use` when other agents grant the old slug as a tool')
   async update(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: UpdateAgentQuery, @Body() body: UpdateAgentRequest): Promise<AgentResponse> {
     return toAgent(await this.agents.update(scope, agentId, body, { deploy: query.deploy }));
   }
@@ -61,6 +63,7 @@ export class AgentsController {
   @ApiAgentPath()
   @ApiOperation({ summary: 'Delete an agent', description: 'Refused while other agents name it. Its slug is free again; its chats keep what they run on.' })
   @ApiNoContentResponse()
+  @ApiConflict('`agent_in_use`, with the agents that name it')
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {
     await this.agents.delete(scope, agentId);
   }

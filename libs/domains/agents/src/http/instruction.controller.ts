@@ -5,13 +5,13 @@ import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InstructionsService } from '../instructions.service';
-import { ApiAgentPath, BY_AGENT } from './params';
+import { ApiAgentPath, ApiConflict, BY_AGENT } from './params';
 import { toInstruction, toInstructionRevision } from './texts.convert';
 
 @ApiTags('Agent instructions')
 @ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/instruction')
-export class InstructionController {
+export class AgentInstructionController {
   constructor(private readonly instructions: InstructionsService) {}
 
   @Get()
@@ -26,6 +26,7 @@ export class InstructionController {
   @OrgMember('agents', BY_AGENT)
   @ApiOperation({ summary: 'Save the instruction draft', description: 'Begins a draft if there is none. Of several saves with one `base_version` exactly one succeeds.' })
   @ApiOkResponse({ type: InstructionResponse })
+  @ApiConflict('`version_conflict`, with `current_version`')
   async saveDraft(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: SaveInstructionDraftRequest): Promise<InstructionResponse> {
     return toInstruction(await this.instructions.saveDraft(scope, agentId, body));
   }
@@ -36,6 +37,7 @@ export class InstructionController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Publish the instruction draft', description: 'It becomes part of the next revision that is sealed.' })
   @ApiOkResponse({ type: InstructionResponse })
+  @ApiConflict('`no_draft`')
   async publish(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<InstructionResponse> {
     return toInstruction(await this.instructions.publish(scope, agentId));
   }

@@ -11,7 +11,7 @@ import { toMemory } from './texts.convert';
 @ApiTags('Agent memories')
 @ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/memories')
-export class MemoriesController {
+export class AgentMemoriesController {
   constructor(private readonly memories: MemoriesService) {}
 
   @Get()

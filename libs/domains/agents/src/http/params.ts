@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { ApiParam, ApiResponse } from '@nestjs/swagger';
 import type { AccessOptions } from '@aps/guards';
 import { SLUG } from '@aps/platform/http';
 
@@ -11,3 +11,6 @@ export const ApiAgentPath = () =>
   applyDecorators(ApiOrgPath(), ApiParam({ name: 'agent_id', description: 'Id or slug of the agent.', schema: { type: 'string', maxLength: 64, pattern: SLUG.source } }));
 
 export const ApiOrgPath = () => ApiParam({ name: 'org_id', description: 'The organization.', schema: { type: 'string', format: 'uuid' } });
+
+/** Documents the 409s of an operation. */
+export const ApiConflict = (description: string) => ApiResponse({ status: 409, description, schema: { $ref: '#/components/schemas/Error' } });

@@ -14,7 +14,7 @@ import { ApiAgentPath, BY_AGENT } from './params';
 @ApiTags('Agent revisions')
 @ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/revisions')
-export class RevisionsController {
+export class AgentRevisionsController {
   constructor(
     private readonly revisions: AgentRevisions,
     private readonly service: RevisionsService,

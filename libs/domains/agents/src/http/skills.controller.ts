@@ -6,7 +6,7 @@ import { ApiPage, SLUG, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { SkillsQueries } from '../skills.queries';
 import { SkillsService } from '../skills.service';
-import { ApiOrgPath } from './params';
+import { ApiConflict, ApiOrgPath } from './params';
 import { toSkill } from './texts.convert';
 
 const BY_SLUG: AccessOptions = { params: { slug: 'slug' } };
@@ -35,6 +35,7 @@ export class SkillsController {
   @Idempotent()
   @ApiOperation({ summary: 'Create a skill' })
   @ApiCreatedResponse({ type: SkillResponse })
+  @ApiConflict('`slug_taken`')
   async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateSkillRequest): Promise<SkillResponse> {
     return toSkill(await this.skills.create(scope, body));
   }
@@ -63,6 +64,7 @@ export class SkillsController {
   @ApiSlug()
   @ApiOperation({ summary: 'Delete a skill', description: 'Refused while agents mount it. Skills of the system are read-only.' })
   @ApiNoContentResponse()
+  @ApiConflict('`skill_in_use`, with the agents that mount it')
   async remove(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string): Promise<void> {
     await this.skills.delete(scope, slug);
   }

@@ -1,0 +1,58 @@
+import type { EntitlementSet } from '@aps/billing';
+import { columnsOf, requireEntitled, requireStorable } from './agents.policy';
+
+const plan = (features: Partial<EntitlementSet>) => features as EntitlementSet;
+const refusal = (check: () => void): unknown => {
+  try {
+    check();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+  return undefined;
+};
+
+describe('requireEntitled', () => {
+  const none = plan({ direct_model_choice: false, per_agent_budgets: false });
+  const all = plan({ direct_model_choice: true, per_agent_budgets: true });
+
+  it.each([
+    [none, { model: 'm' }, 'entitlement_required'],
+    [none, { reasoning_effort: 'low' }, 'entitlement_required'],
+    [none, { budget_credits_per_period: '1' }, 'entitlement_required'],
+    [none, { model_mode: 'normal' as const }, undefined],
+    [none, { model: null, reasoning_effort: null, budget_credits_per_period: null }, undefined],
+    [all, { model: 'm', reasoning_effort: 'low', budget_credits_per_period: '0' }, undefined],
+    [all, { model_mode: 'normal' as const }, 'plan_mismatch'],
+    [all, { model_mode: null }, undefined],
+  ])('decides %#', (entitled, input, code) => expect(refusal(() => requireEntitled(entitled, input))).toBe(code));
+});
+
+describe('requireStorable', () => {
+  const nested = (levels: number): Record<string, unknown> => (levels === 1 ? {} : { x: nested(levels - 1) });
+
+  it('bounds metadata in size and depth', () => {
+    expect(refusal(() => requireStorable({ metadata: nested(16) }))).toBeUndefined();
+    expect(refusal(() => requireStorable({ metadata: nested(17) }))).toBe('validation_error');
+    expect(refusal(() => requireStorable({ metadata: { x: 'é'.repeat(8_000) } }))).toBeUndefined();
+    expect(refusal(() => requireStorable({ metadata: { x: 'é'.repeat(8_200) } }))).toBe('validation_error');
+  });
+
+  it('refuses a slug of the form of an id', () => {
+    expect(refusal(() => requireStorable({ slug: '0198c0de-0000-7000-8000-000000000000' }))).toBe('validation_error');
+    expect(refusal(() => requireStorable({ slug: null }))).toBeUndefined();
+  });
+});
+
+describe('columnsOf', () => {
+  it('sets what is there, clears what is null, leaves what is absent', () => {
+    expect(columnsOf({ description: null, max_steps: 3, slug: 's', instruction: 'i' })).toEqual({ description: null, max_steps: 3 });
+  });
+
+  it('keeps each element of a list once', () => {
+    const id = '0198C0DE-0000-7000-8000-00000000000A';
+    expect(columnsOf({ allowed_tools: ['core', 'core', '*'], child_agent_ids: [id, id.toLowerCase()] })).toEqual({
+      allowed_tools: ['core', '*'],
+      child_agent_ids: [id.toLowerCase()],
+    });
+  });
+});

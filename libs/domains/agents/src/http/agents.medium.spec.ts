@@ -1,0 +1,283 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { AgentsRepository } from '../agents.repository';
+import { canonicalJson } from '../sealed-config';
+import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+
+let t: AgentsTestApp;
+let org: TestOrg;
+beforeAll(async () => {
+  t = await agentsTestApp();
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  t.entitle({ direct_model_choice: true, per_agent_budgets: true, max_agents: -1 });
+  org = await t.org();
+});
+
+const asOwner = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => t.call(method, org.path + path, { as: org.owner, body, headers });
+const asMember = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.member, body });
+
+describe('creating an agent', () => {
+  it('seals and deploys version 1 in one go, and says so in the audit log', async () => {
+    const { status, body } = await asOwner('POST', '/agents', {
+      name: 'Über Support',
+      instruction: 'Be kind.',
+      model: MODEL,
+      allowed_tools: ['core', 'core', 'kb:handbook'],
+      budget_credits_per_period: 12.5,
+      metadata: { z: 1, a: { b: [1, 2] } },
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      slug: 'uber-support',
+      instruction: 'Be kind.',
+      instruction_version: 1,
+      has_instruction_draft: false,
+      model: MODEL,
+      model_mode: null,
+      allowed_tools: ['core', 'kb:handbook'],
+      denied_tools: [],
+      max_steps: 50,
+      max_child_depth: 5,
+      memory_enabled: false,
+      budget_credits_per_period: '12.500000',
+      live_revision: { version: 1 },
+      draft_dirty: false,
+      running_rollout_id: null,
+      created_by: org.ownerId,
+    });
+    const revisions = await asMember('GET', `/agents/${body.id}/revisions`);
+    expect(revisions.body).toMatchObject({ total: 1, items: [{ id: body.live_revision.id, version: 1, is_live: true, config: { agent_id: body.id, instruction: 'Be kind.', instruction_version: 1 } }] });
+    const [{ hash, config }] = revisions.body.items;
+    expect(hash).toBe(createHash('sha256').update(canonicalJson(config)).digest('hex'));
+    const rollouts = await asMember('GET', `/agents/${body.id}/rollouts`);
+    expect(rollouts.body).toMatchObject({ total: 1, next_offset: null, items: [{ kind: 'deploy', status: 'live', arms: [{ version: 1, weight: 10_000, chat_count: 0, is_control: false }] }] });
+    expect(await t.audit(body.id)).toEqual(['agent.created', 'agent.instruction_published', 'agent.revision_sealed', 'agent.deployed']);
+  });
+
+  it('makes slugs of names that are taken, and refuses given ones that are', async () => {
+    expect((await t.agent(org, { name: 'Same' })).slug).toBe('same');
+    expect((await t.agent(org, { name: 'Same' })).slug).toBe('same-2');
+    const taken = await asOwner('POST', '/agents', { name: 'x', slug: 'same' });
+    expect([taken.status, taken.body.code]).toEqual([409, 'slug_taken']);
+    expect((await t.agent(await t.org(), { name: 'Same' })).slug).toBe('same');
+    const asId = await asOwner('POST', '/agents', { name: 'x', slug: randomUUID() });
+    expect([asId.status, asId.body.detail[0].loc]).toEqual([422, ['body', 'slug']]);
+  });
+
+  it('lists every reference that leads nowhere, without repeating it', async () => {
+    const foreign = await t.agent(await t.org());
+    const { status, body } = await asOwner('POST', '/agents', {
+      name: 'x',
+      allowed_tools: ['core', 'nonsense', 'agent:nobody'],
+      denied_tools: ['kb:Bad Slug'],
+      mounted_skills: ['no-such-skill'],
+      child_agent_ids: [foreign.id],
+    });
+    expect([status, body.code]).toEqual([422, 'unknown_reference']);
+    expect(body.detail.map((d: { loc: unknown }) => d.loc)).toEqual([
+      ['body', 'allowed_tools', 1],
+      ['body', 'allowed_tools', 2],
+      ['body', 'denied_tools', 0],
+      ['body', 'mounted_skills', 0],
+      ['body', 'child_agent_ids', 0],
+    ]);
+    expect(JSON.stringify(body)).not.toMatch(/nonsense|nobody|no-such-skill/);
+    expect((await asOwner('GET', '/agents')).body.total).toBe(0);
+  });
+
+  it('takes models and modes as the plan and the catalog say', async () => {
+    const post = async (fields: Record<string, unknown>) => {
+      const { status, body } = await asOwner('POST', '/agents', { name: 'x', ...fields });
+      return [status, body.code];
+    };
+    expect(await post({ model: 'no-such-model' })).toEqual([422, 'model_unknown']);
+    expect(await post({ model_mode: 'normal' })).toEqual([422, 'plan_mismatch']);
+    t.entitle({ direct_model_choice: false, per_agent_budgets: false });
+    expect(await post({ model: MODEL })).toEqual([403, 'entitlement_required']);
+    expect(await post({ reasoning_effort: 'low' })).toEqual([403, 'entitlement_required']);
+    expect(await post({ budget_credits_per_period: '1' })).toEqual([403, 'entitlement_required']);
+    expect(await post({ model_mode: 'normal' })).toEqual([201, undefined]);
+    expect(await post({ model_mode: 'enormous' })).toEqual([422, 'validation_error']);
+  });
+
+  it('answers a repeat with the same key from the first answer', async () => {
+    const key = { 'Idempotency-Key': randomUUID() };
+    const first = await asOwner('POST', '/agents', { name: 'Once' }, key);
+    const second = await asOwner('POST', '/agents', { name: 'Once' }, key);
+    expect(second.body).toEqual(first.body);
+    expect((await asOwner('GET', '/agents')).body.total).toBe(1);
+  });
+});
+
+describe('reading agents', () => {
+  it('finds them by id and slug, in their organization only', async () => {
+    const agent = await t.agent(org, { name: 'Find me' });
+    expect((await asMember('GET', `/agents/${agent.id}`)).body).toEqual(agent);
+    expect((await asMember('GET', `/agents/${agent.id.toUpperCase()}`)).body).toEqual(agent);
+    expect((await asMember('GET', '/agents/find-me')).body).toEqual(agent);
+    const other = await t.org();
+    for (const ref of [agent.id, 'find-me']) expect((await t.call('GET', `${other.path}/agents/${ref}`, { as: other.owner })).status).toBe(404);
+    expect((await asMember('GET', '/agents/Not%20a%20slug')).status).toBe(422);
+    expect((await asMember('GET', '/agents/Not%20a%20slug/rollouts')).status).toBe(404);
+  });
+
+  it('pages and filters, newest first', async () => {
+    const [team_id, project_id] = [randomUUID(), randomUUID()];
+    await t.agent(org, { name: 'One', description: 'takes 50% of it' });
+    await t.agent(org, { name: 'Two', team_id });
+    await t.agent(org, { name: 'Three', project_id, team_id });
+    const names = async (query: string) => (await asMember('GET', `/agents?${query}`)).body.items.map((a: { name: string }) => a.name);
+    expect(await names('')).toEqual(['Three', 'Two', 'One']);
+    expect((await asMember('GET', '/agents?limit=2')).body).toMatchObject({ total: 3, next_offset: 2 });
+    expect((await asMember('GET', '/agents?limit=2&offset=2')).body).toMatchObject({ total: 3, next_offset: null, items: [{ name: 'One' }] });
+    expect(await names('q=tw')).toEqual(['Two']);
+    expect(await names('q=50%25')).toEqual(['One']);
+    expect(await names('q=%25')).toEqual(['One']);
+    expect(await names(`team_id=${team_id.toUpperCase()}`)).toEqual(['Three', 'Two']);
+    expect(await names('team_id=none')).toEqual(['One']);
+    expect(await names(`team_id=${team_id}&project_id=none`)).toEqual(['Two']);
+    expect(await names(`project_id=${project_id}`)).toEqual(['Three']);
+    expect((await asMember('GET', '/agents?project_id=some')).status).toBe(422);
+  });
+});
+
+describe('editing an agent', () => {
+  it('changes the draft only, until it is deployed', async () => {
+    const agent = await t.agent(org, { description: 'old', instruction: 'One.' });
+    const edited = await asOwner('PATCH', `/agents/${agent.id}`, { name: 'New name', description: null, instruction: 'Two.' });
+    expect(edited.body).toMatchObject({ name: 'New name', description: null, instruction: 'Two.', instruction_version: 2, draft_dirty: true, live_revision: agent.live_revision, slug: agent.slug });
+    const deployed = await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, {});
+    expect(deployed.body).toMatchObject({ draft_dirty: false, live_revision: { version: 2 } });
+    const { body } = await asMember('GET', `/agents/${agent.id}/revisions/${deployed.body.live_revision.id}`);
+    expect(body.config).toMatchObject({ name: 'New name', description: null, instruction: 'Two.', instruction_version: 2 });
+  });
+
+  it('is not dirty any more when the change is taken back', async () => {
+    const agent = await t.agent(org, { max_steps: 7 });
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: 8 })).body.draft_dirty).toBe(true);
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: 7 })).body.draft_dirty).toBe(false);
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { instruction: '' })).body).toMatchObject({ draft_dirty: false, instruction_version: 0 });
+  });
+
+  it('leaves an instruction draft alone', async () => {
+    const agent = await t.agent(org);
+    await asMember('PUT', `/agents/${agent.id}/instruction/draft`, { content: 'Mine.' });
+    const { body } = await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, { instruction: 'Published.' });
+    expect(body).toMatchObject({ instruction: 'Published.', has_instruction_draft: true, draft_dirty: false });
+    expect((await asMember('GET', `/agents/${agent.id}/instruction`)).body.draft.content).toBe('Mine.');
+  });
+
+  it('refuses itself as child or tool', async () => {
+    const agent = await t.agent(org, { slug: 'self' });
+    const { status, body } = await asOwner('PATCH', `/agents/${agent.id}`, { child_agent_ids: [agent.id], allowed_tools: ['agent:self'] });
+    expect([status, body.detail.length]).toEqual([422, 2]);
+  });
+
+  it('renames its slug, but not under those who grant it', async () => {
+    const agent = await t.agent(org, { slug: 'old' });
+    const granting = await t.agent(org, { allowed_tools: ['agent:old'] });
+    const refused = await asOwner('PATCH', '/agents/old', { slug: 'new' });
+    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([409, 'agent_in_use', [{ id: granting.id, slug: granting.slug, name: granting.name }]]);
+    await asOwner('PATCH', `/agents/${granting.id}?deploy=true`, { allowed_tools: [] });
+    expect((await asOwner('PATCH', '/agents/old', { slug: 'new' })).body.slug).toBe('new');
+    expect((await asMember('GET', '/agents/old')).status).toBe(404);
+    expect((await asOwner('PATCH', `/agents/${granting.id}`, { slug: 'new' })).body.code).toBe('slug_taken');
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { slug: 'new' })).status).toBe(200);
+  });
+
+  it('is for ADMIN and OWNER', async () => {
+    const agent = await t.agent(org);
+    const attempts: [string, string][] = [
+      ['POST', '/agents'],
+      ['PATCH', `/agents/${agent.id}`],
+      ['DELETE', `/agents/${agent.id}`],
+      ['POST', `/agents/${agent.id}/revisions`],
+      ['POST', `/agents/${agent.id}/revisions/${agent.live_revision.id}/deploy`],
+      ['POST', `/agents/${agent.id}/instruction/draft/publish`],
+      ['POST', `/agents/${agent.id}/memories`],
+      ['DELETE', `/agents/${agent.id}/memories/${randomUUID()}`],
+      ['POST', '/skills'],
+      ['PUT', '/skills/x'],
+      ['DELETE', '/skills/x'],
+    ];
+    for (const [method, path] of attempts) expect([path, (await asMember(method, path, {})).body.code]).toEqual([path, 'insufficient_role']);
+  });
+});
+
+describe('deleting an agent', () => {
+  it('frees the slug, and the agent is gone', async () => {
+    const agent = await t.agent(org, { slug: 'gone' });
+    expect((await asOwner('DELETE', `/agents/${agent.id}`)).status).toBe(204);
+    for (const path of ['', '/instruction', '/revisions', '/rollouts', '/memories']) expect((await asMember('GET', `/agents/${agent.id}${path}`)).status).toBe(404);
+    expect((await asOwner('DELETE', `/agents/${agent.id}`)).status).toBe(404);
+    expect((await t.agent(org, { slug: 'gone' })).id).not.toBe(agent.id);
+    expect((await t.audit(agent.id)).at(-1)).toBe('agent.deleted');
+  });
+
+  it('is refused while another live agent names it, in its draft or live', async () => {
+    const child = await t.agent(org, { slug: 'child' });
+    const parent = await t.agent(org, { child_agent_ids: [child.id] });
+    const inUse = { code: 'agent_in_use', context: { agents: [{ id: parent.id, slug: parent.slug, name: parent.name }] } };
+    const refused = await asOwner('DELETE', `/agents/${child.id}`);
+    expect([refused.status, refused.body]).toEqual([409, expect.objectContaining(inUse)]);
+    await asOwner('PATCH', `/agents/${parent.id}`, { child_agent_ids: [] });
+    expect((await asOwner('DELETE', `/agents/${child.id}`)).body).toMatchObject(inUse);
+    await asOwner('PATCH', `/agents/${parent.id}?deploy=true`, { allowed_tools: ['agent:child'] });
+    expect((await asOwner('DELETE', `/agents/${child.id}`)).body).toMatchObject(inUse);
+    expect((await asOwner('DELETE', `/agents/${parent.id}`)).status).toBe(204);
+    expect((await asOwner('DELETE', `/agents/${child.id}`)).status).toBe(204);
+  });
+});
+
+describe('references under races', () => {
+  it('never outlive what they name: a child is deleted or named, not both', async () => {
+    for (let round = 0; round < 15; round++) {
+      const [child, parent] = [await t.agent(org), await t.agent(org)];
+      const [named, deleted] = await Promise.all([
+        asOwner('PATCH', `/agents/${parent.id}`, round % 2 ? { child_agent_ids: [child.id] } : { allowed_tools: [`agent:${child.slug}`] }),
+        asOwner('DELETE', `/agents/${child.id}`),
+      ]);
+      expect([[200, 409], [422, 204]]).toContainEqual([named.status, deleted.status]);
+    }
+  });
+
+  it('hold a skill in the same way', async () => {
+    for (let round = 0; round < 15; round++) {
+      const slug = `skill-${round}`;
+      await asOwner('POST', '/skills', { name: 'S', slug, description: 'd', content: 'c' });
+      const parent = await t.agent(org);
+      const [mounted, deleted] = await Promise.all([asOwner('PATCH', `/agents/${parent.id}`, { mounted_skills: [slug] }), asOwner('DELETE', `/skills/${slug}`)]);
+      expect([[200, 409], [422, 204]]).toContainEqual([mounted.status, deleted.status]);
+    }
+  });
+
+  it('may point at each other', async () => {
+    const [a, b] = [await t.agent(org), await t.agent(org)];
+    const answers = await Promise.all([asOwner('PATCH', `/agents/${a.id}`, { child_agent_ids: [b.id] }), asOwner('PATCH', `/agents/${b.id}`, { child_agent_ids: [a.id] })]);
+    expect(answers.map((x) => x.status)).toEqual([200, 200]);
+  });
+
+  it('do not make a new chat wait for an edit', async () => {
+    const agent = await t.agent(org);
+    await t.db.transaction(async (tx) => {
+      await t.app.get(AgentsRepository).lock(tx, org.scope, agent.id);
+      // What a foreign key asks for, on another connection; NOWAIT fails where it would have to wait.
+      expect(await t.db.query('SELECT id FROM agents WHERE id = $1 FOR KEY SHARE NOWAIT', [agent.id])).toHaveLength(1);
+    });
+  });
+});
+
+describe('max_agents', () => {
+  it('counts live agents, and holds when many are made at once', async () => {
+    t.entitle({ max_agents: 3 });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => asOwner('POST', '/agents', { name: 'Same' })));
+    expect(answers.filter((a) => a.status === 201)).toHaveLength(3);
+    const refused = answers.find((a) => a.status !== 201)!;
+    expect([refused.status, refused.body.code, refused.body.context]).toEqual([403, 'entitlement_exceeded', { entitlement: 'max_agents', limit: 3, current: 3 }]);
+    const { items } = (await asMember('GET', '/agents')).body;
+    expect(items.map((a: { slug: string }) => a.slug).sort()).toEqual(['same', 'same-2', 'same-3']);
+    await asOwner('DELETE', '/agents/same');
+    expect((await asOwner('POST', '/agents', { name: 'Same' })).body.slug).toBe('same');
+  });
+});

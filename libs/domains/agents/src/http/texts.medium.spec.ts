@@ -1,0 +1,193 @@
+import { uuidv7 } from 'uuidv7';
+import { MemoriesService } from '../memories.service';
+import { seedSystemSkills } from '../skills.seed';
+import { SkillsQueries } from '../skills.queries';
+import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+
+let t: AgentsTestApp;
+let org: TestOrg;
+beforeAll(async () => {
+  t = await agentsTestApp();
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  org = await t.org();
+});
+
+const asOwner = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.owner, body });
+const asMember = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.member, body });
+
+describe('an instruction', () => {
+  it('goes from draft to published to live', async () => {
+    const agent = await t.agent(org);
+    const path = `/agents/${agent.id}/instruction`;
+    expect((await asMember('GET', path)).body).toEqual({ agent_id: agent.id, active: null, draft: null, base_version: 'v0' });
+    const saved = await asMember('PUT', `${path}/draft`, { content: 'One.' });
+    expect([saved.status, saved.body]).toEqual([200, expect.objectContaining({ active: null, draft: expect.objectContaining({ content: 'One.', state: 'draft', version: null }) })]);
+    expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({ instruction: '', has_instruction_draft: true, draft_dirty: false });
+
+    const published = await asOwner('POST', `${path}/draft/publish`);
+    expect([published.status, published.body]).toEqual([200, expect.objectContaining({ draft: null, active: expect.objectContaining({ content: 'One.', state: 'active', version: 1 }) })]);
+    expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({ instruction: 'One.', instruction_version: 1, has_instruction_draft: false, draft_dirty: true });
+    const sealed = await asOwner('POST', `/agents/${agent.id}/revisions`);
+    expect(sealed.body.config).toMatchObject({ instruction: 'One.', instruction_version: 1 });
+
+    await asMember('PUT', `${path}/draft`, { content: 'Two.' });
+    await asOwner('POST', `${path}/draft/publish`);
+    await asMember('PUT', `${path}/draft`, { content: 'Three.' });
+    const { items, total } = (await asMember('GET', `${path}/revisions`)).body;
+    expect(total).toBe(3);
+    expect(items.map((r: { state: string; version: number; content: string }) => [r.state, r.version, r.content])).toEqual([
+      ['draft', null, 'Three.'],
+      ['active', 2, 'Two.'],
+      ['superseded', 1, 'One.'],
+    ]);
+    expect(items[0].base_revision_id).toBe(items[1].id);
+  });
+
+  it('refuses to publish or discard what is not there', async () => {
+    const agent = await t.agent(org, { instruction: 'Stays.' });
+    const path = `/agents/${agent.id}/instruction/draft`;
+    const refused = await asOwner('POST', `${path}/publish`);
+    expect([refused.status, refused.body.code]).toEqual([409, 'no_draft']);
+    expect((await asMember('DELETE', path)).status).toBe(404);
+    expect((await asMember('GET', `/agents/${agent.id}/instruction`)).body.active).toMatchObject({ content: 'Stays.', state: 'active' });
+    await asMember('PUT', path, { content: 'Gone.' });
+    expect((await asMember('DELETE', path)).status).toBe(204);
+    expect((await asMember('GET', `/agents/${agent.id}/instruction`)).body.draft).toBeNull();
+  });
+
+  it('has one winner among fifty saves of one version', async () => {
+    const agent = await t.agent(org);
+    const path = `/agents/${agent.id}/instruction/draft`;
+    let base_version = (await asMember('PUT', path, { content: 'Base.' })).body.base_version as string;
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => asMember('PUT', path, { content: `${round}/${i}`, base_version })));
+      const winners = answers.flatMap((a, i) => (a.status === 200 ? [i] : []));
+      expect(winners).toHaveLength(1);
+      const { body } = await asMember('GET', `/agents/${agent.id}/instruction`);
+      expect(body.draft.content).toBe(`${round}/${winners[0]}`);
+      for (const a of answers.filter((x) => x.status !== 200)) expect([a.status, a.body.code, a.body.context]).toEqual([409, 'version_conflict', { current_version: body.base_version }]);
+      base_version = body.base_version;
+    }
+  });
+
+  it('never meets a version again', async () => {
+    const agent = await t.agent(org);
+    const path = `/agents/${agent.id}/instruction/draft`;
+    const seen = new Set<string>([(await asMember('PUT', path, { content: 'a' })).body.base_version]);
+    await asMember('DELETE', path);
+    for (const content of ['b', 'c']) seen.add((await asMember('PUT', path, { content })).body.base_version);
+    seen.add((await asOwner('POST', `${path}/publish`)).body.base_version);
+    seen.add((await asMember('PUT', path, { content: 'd' })).body.base_version);
+    expect(seen.size).toBe(5);
+    for (const base_version of ['v1', 'v0', 'nonsense', '']) expect((await asMember('PUT', path, { content: 'stale', base_version })).status).toBe(409);
+    expect((await asMember('PUT', path, { content: 'no base' })).status).toBe(200);
+  });
+});
+
+describe('skills', () => {
+  const skill = { name: 'Refunds', description: 'Use for refunds.', content: '# Refunds' };
+
+  it('are made, replaced and deleted', async () => {
+    const file_id = uuidv7();
+    const made = await asOwner('POST', '/skills', { ...skill, files: [{ file_id, filename: 'a.md' }, { file_id }] });
+    expect([made.status, made.body]).toEqual([201, expect.objectContaining({ slug: 'refunds', is_system: false, files: [{ file_id, filename: 'a.md' }, { file_id }] })]);
+    expect((await asOwner('POST', '/skills', skill)).body.slug).toBe('refunds-2');
+    expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).body.code).toBe('slug_taken');
+    const put = await asOwner('PUT', '/skills/refunds', { ...skill, content: 'New.' });
+    expect([put.status, put.body]).toEqual([200, expect.objectContaining({ id: made.body.id, content: 'New.', files: [] })]);
+    expect((await asMember('GET', '/skills?q=refund')).body).toMatchObject({ total: 2, items: [{ slug: 'refunds' }, { slug: 'refunds-2' }] });
+    expect((await asOwner('DELETE', '/skills/refunds')).status).toBe(204);
+    for (const method of ['GET', 'DELETE']) expect((await asOwner(method, '/skills/refunds')).status).toBe(404);
+    expect((await asOwner('PUT', '/skills/refunds', skill)).status).toBe(404);
+    expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).status).toBe(201);
+    expect(await t.audit(made.body.id)).toEqual(['skill.created', 'skill.updated', 'skill.deleted']);
+    expect((await t.call('GET', `${(await t.org()).path}/skills/refunds`, { as: org.owner })).status).toBe(403);
+  });
+
+  it('of another organization are not there', async () => {
+    await asOwner('POST', '/skills', { ...skill, slug: 'secret-skill' });
+    const other = await t.org();
+    expect((await t.call('GET', `${other.path}/skills/secret-skill`, { as: other.owner })).status).toBe(404);
+    expect((await t.call('GET', `${other.path}/skills?q=secret-skill`, { as: other.owner })).body.total).toBe(0);
+  });
+
+  it('stay while agents mount them', async () => {
+    await asOwner('POST', '/skills', { ...skill, slug: 'mounted' });
+    const agent = await t.agent(org, { mounted_skills: ['mounted'] });
+    await asOwner('PATCH', `/agents/${agent.id}`, { mounted_skills: [] });
+    const refused = await asOwner('DELETE', '/skills/mounted');
+    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([409, 'skill_in_use', [{ id: agent.id, slug: agent.slug, name: agent.name }]]);
+    await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, {});
+    expect((await asOwner('DELETE', '/skills/mounted')).status).toBe(204);
+  });
+
+  it('of the system are there for everyone and nobody’s to change', async () => {
+    await seedSystemSkills(t.db);
+    const before = await t.db.query('SELECT id, updated_at FROM skills WHERE org_id IS NULL ORDER BY slug');
+    await seedSystemSkills(t.db);
+    expect(await t.db.query('SELECT id, updated_at FROM skills WHERE org_id IS NULL ORDER BY slug')).toEqual(before);
+
+    const { items } = (await asMember('GET', '/skills')).body;
+    expect(items.map((s: { slug: string; is_system: boolean }) => [s.slug, s.is_system])).toEqual([
+      ['careful-research', true],
+      ['clear-writing', true],
+      ['task-planning', true],
+    ]);
+    for (const [method, body] of [['PUT', skill], ['DELETE', undefined]] as const) {
+      const refused = await asOwner(method, '/skills/clear-writing', body);
+      expect([refused.status, refused.body.code]).toEqual([403, 'read_only']);
+    }
+    expect((await asOwner('POST', '/skills', { ...skill, slug: 'clear-writing' })).body.code).toBe('slug_taken');
+    expect((await t.agent(org, { mounted_skills: ['clear-writing'] })).mounted_skills).toEqual(['clear-writing']);
+    const mounted = await t.app.get(SkillsQueries).bySlugs(t.db, org.scope, ['clear-writing', 'gone']);
+    expect(mounted.map((s) => s.slug)).toEqual(['clear-writing']);
+    await t.db.execute(`UPDATE skills SET content = 'stale' WHERE slug = 'clear-writing'`);
+    await seedSystemSkills(t.db);
+    expect((await asMember('GET', '/skills/clear-writing')).body.content).toContain('# Clear writing');
+  });
+
+  it('of one’s own come before those of the system', async () => {
+    await asOwner('POST', '/skills', { ...skill, slug: 'later-in-system' });
+    await t.db.execute(`INSERT INTO skills (id, slug, name, description, content) VALUES ($1, 'later-in-system', 'n', 'd', 'c')`, [uuidv7()]);
+    expect((await asMember('GET', '/skills/later-in-system')).body.is_system).toBe(false);
+    expect((await asMember('GET', '/skills?q=later-in-system')).body.total).toBe(1);
+  });
+});
+
+describe('memories', () => {
+  it('are listed newest first, and deleted', async () => {
+    const agent = await t.agent(org);
+    const path = `/agents/${agent.slug}/memories`;
+    const made = await asOwner('POST', path, { content: 'First.' });
+    expect([made.status, made.body]).toEqual([
+      201,
+      { id: expect.any(String), content: 'First.', owner: { kind: 'agent', id: agent.id }, source: 'human', created_by: org.ownerId, created_at: expect.any(String), updated_at: expect.any(String) },
+    ]);
+    await asOwner('POST', path, { content: 'Second.' });
+    expect((await asMember('GET', `${path}?limit=1`)).body).toMatchObject({ total: 2, next_offset: 1, items: [{ content: 'Second.' }] });
+    const other = await t.agent(org);
+    expect((await asOwner('DELETE', `/agents/${other.id}/memories/${made.body.id}`)).status).toBe(404);
+    expect((await asOwner('DELETE', `${path}/${made.body.id}`)).status).toBe(204);
+    expect((await asOwner('DELETE', `${path}/${made.body.id}`)).status).toBe(404);
+    expect(await t.audit(made.body.id)).toEqual(['memory.created', 'memory.deleted']);
+  });
+
+  it('take 8 KiB, counted in bytes', async () => {
+    const { id } = await t.agent(org);
+    const add = async (content: string) => (await asOwner('POST', `/agents/${id}/memories`, { content })).status;
+    expect(await add('é'.repeat(4_096))).toBe(201);
+    expect(await add('é'.repeat(4_097))).toBe(422);
+    expect(await add('')).toBe(422);
+  });
+
+  it('are there for whoever runs the agent', async () => {
+    const agent = await t.agent(org);
+    const memories = t.app.get(MemoriesService);
+    const owner = { kind: 'agent', id: agent.id } as const;
+    for (const content of ['a', 'b', 'c']) await t.db.transaction((tx) => memories.add(tx, org.scope, { owner, content, source: 'agent' }));
+    expect((await memories.newest(t.db, org.scope, owner, 2)).map((m) => m.content)).toEqual(['c', 'b']);
+    expect(await memories.newest(t.db, (await t.org()).scope, owner, 2)).toEqual([]);
+  });
+});
