@@ -220,7 +220,7 @@ type Ctor = new () => object;
 export function NestedField(type: () => Ctor, o: FieldOptions = {}): PropertyDecorator {
   return applyDecorators(
     Type(type),
-    field('string', o, { type } as unknown as ApiPropertyOptions, [
+    field('string', o, { type: () => type() } as unknown as ApiPropertyOptions, [
       IsObject(message('dict_type', 'Input should be a valid object')),
       ValidateNested(message('dict_type', 'Input should be a valid object')),
     ]),
@@ -262,7 +262,7 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
   if (typeof of === 'function') {
     return applyDecorators(
       Type(of),
-      field('list', o, { type: of, isArray: true, ...sizes } as unknown as ApiPropertyOptions, [
+      field('list', o, { type: () => of(), isArray: true, ...sizes } as unknown as ApiPropertyOptions, [
         ...validators,
         ValidateNested(each(message('dict_type', 'Input should be a valid object'))),
       ]),

@@ -27,7 +27,6 @@ export function inputsOf(controller: Type<unknown>, method: string): Inputs {
   return inputs;
 }
 
-// eslint-disable-next-line no-control-regex
 const NUL = /\u0000/;
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair, so neither may enter. */

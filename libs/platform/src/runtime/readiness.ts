@@ -5,7 +5,8 @@ import type { Redis } from 'ioredis';
 
 export interface ReadinessReport {
   ready: boolean;
-  checks: Record<string, 'ok' | string>;
+  /** `ok`, or what is wrong. */
+  checks: Record<string, string>;
 }
 
 /** Whether the process can do its work right now: asked by `/readyz` of the internal port. */

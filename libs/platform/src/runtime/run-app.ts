@@ -42,7 +42,7 @@ function startInternalServer(readiness: () => Readiness | undefined, redisRequir
     return [404, 'application/json', '{"detail":"There is nothing at this address.","code":"not_found"}'];
   };
   const server = http.createServer((req, res) => {
-    answer((req.url ?? '').split('?')[0])
+    void answer((req.url ?? '').split('?')[0])
       .catch((error: Error): [number, string, string] => [500, 'text/plain', error.message])
       .then(([status, type, body]) => res.writeHead(status, { 'Content-Type': type }).end(body));
   });

@@ -10,7 +10,6 @@ import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-// eslint-disable-next-line @nx/enforce-module-boundaries -- the model server of the tests is a tool, and tools are nobody's library
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
 import { ChatsJobsModule } from '../jobs';
