@@ -99,6 +99,12 @@ describe('admin lane', () => {
       expect(headersSeen()).toMatchObject({ 'x-request-id': 'r-2', traceparent });
       expect(response.headers.get('x-request-id')).toBe('r-2');
     });
+
+    it('with an id that the gateway made when the caller gave none', async () => {
+      const response = await call('/api/admin/orgs');
+      expect(headersSeen()['x-request-id']).toMatch(/^[\w-]{36}$/);
+      expect(response.headers.get('x-request-id')).toBe(headersSeen()['x-request-id']);
+    });
   });
 
   describe('stays in its lane', () => {
@@ -114,6 +120,7 @@ describe('admin lane', () => {
 
     it.each([
       ['an absolute form', () => `${upstreamUrl}/api/admin/orgs`],
+      ['an absolute form of the name that targets are resolved against', () => 'http://lane/api/admin/orgs'],
       ['dot segments', () => '/api/admin/../secrets'],
       ['encoded dot segments', () => '/api/admin/%2e%2e/secrets'],
       ['backslashes', () => '/api/admin/..\\..\\secrets'],

@@ -78,6 +78,20 @@ describe('admin lane with admin-api behind it', () => {
     expect(audit).toEqual([]);
   });
 
+  it('is counted once against the limit of a token', async () => {
+    const counted = await makeUser(database.db, 'counted', { admin: true });
+    Object.assign(process.env, { RATE_LIMITS: 'on', RATE_LIMIT_TOKEN: '1', RATE_LIMIT_TOKEN_BURST: '2' });
+    loadConfig();
+    try {
+      const statuses = [];
+      for (let i = 0; i < 3; i++) statuses.push((await call('GET', '/admins', { token: counted.token })).status);
+      expect(statuses).toEqual([200, 200, 429]);
+    } finally {
+      process.env.RATE_LIMITS = 'off';
+      loadConfig();
+    }
+  });
+
   it('replays repeats of a key', async () => {
     const options = { body: { email: 'once@example.com' }, headers: { 'idempotency-key': 'once' } };
     const first = await call('POST', '/allowed-emails', options);

@@ -7,7 +7,6 @@ import { hashToken, newApiToken, newSessionToken, tokenHint } from '@aps/platfor
 import type { Database } from '@aps/platform/database';
 import { configureHttpApp } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
-import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { LANE_PREFIXES, LanesModule } from '..';
@@ -22,7 +21,7 @@ export interface LaneGateway {
 export async function startGateway(): Promise<LaneGateway> {
   const logger = createLogger('test');
   const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-  const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), RateLimitModule, GuardsModule.forRoot(), LanesModule] })
+  const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), LanesModule] })
     .setLogger(new NestLogger(logger))
     .compile();
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: new NestLogger(logger) });

@@ -2,7 +2,7 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Authenticator, notAuthenticated, type AuthenticatedRequest, type Principal } from '@aps/guards';
 import { InternalTokenModule, InternalTokens } from '@aps/platform/crypto';
-import { RateLimiter } from '@aps/platform/rate-limit';
+import { RateLimiter, RateLimitModule } from '@aps/platform/rate-limit';
 import { OperatorQueries } from '../operator.queries';
 
 /** Carries the gateway's signed word about the caller. Headers of this prefix never pass the gateway from outside. */
@@ -46,12 +46,13 @@ export class InternalAuthenticator extends Authenticator {
 /** What {@link InternalAuthenticator} needs, for the global guards of the application that uses it. */
 @Global()
 @Module({
-  imports: [InternalTokenModule],
-  providers: [
-    OperatorQueries,
-    // The gateway has counted the request; counting it here again would halve every limit.
-    { provide: RateLimiter, useValue: { enabled: false } },
-  ],
-  exports: [InternalTokenModule, OperatorQueries, RateLimiter],
+  imports: [InternalTokenModule, RateLimitModule],
+  providers: [OperatorQueries],
+  exports: [InternalTokenModule, OperatorQueries],
 })
-export class InternalCallerModule {}
+export class InternalCallerModule {
+  constructor(limiter: RateLimiter) {
+    // The gateway has counted the request on the same credential; counting it here again would halve every limit.
+    Object.defineProperty(limiter, 'enabled', { value: false });
+  }
+}

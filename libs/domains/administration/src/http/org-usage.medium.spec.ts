@@ -3,7 +3,6 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { loadConfig } from '@aps/platform/config';
 import { hashToken, newApiToken, newSessionToken } from '@aps/platform/crypto';
-import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
 import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -31,7 +30,7 @@ describe('usage of an organization', () => {
   beforeAll(async () => {
     const schema = { entities: ENTITIES, migrations: MIGRATIONS };
     database = await createTestDatabase(schema);
-    test = await createTestApp([PlatformModule.forRoot('test', schema), RateLimitModule, GuardsModule.forRoot(), BillingModule, OrgUsageHttpModule]);
+    test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), BillingModule, OrgUsageHttpModule]);
     const { db } = database;
     for (const [name, { id, token }] of Object.entries(users)) {
       await db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [id, `${name}@example.com`, name, 'x']);
