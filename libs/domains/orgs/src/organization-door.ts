@@ -22,7 +22,7 @@ export class OrgsDoor extends OrganizationDoor {
 
   async onSignup(tx: Tx, { user, invitationToken, orgName, requestId }: SignupWish): Promise<void> {
     if ((await this.invitations.redeemAll(tx, user, invitationToken, requestId)) > 0) return;
-    await this.organizations.create(tx, { userId: user.id, requestId }, { name: orgName ?? `${user.name}'s organization` });
+    await this.organizations.create(tx, { userId: user.id, requestId }, { name: orgName?.trim() || `${user.name}'s organization` });
   }
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {

@@ -5,6 +5,7 @@ import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InvitationsService } from '../invitations.service';
 import { toInvitation, toInvited } from './convert';
+import { ApiInvitationPath, ApiOrgPath, ApiRefusal } from './docs';
 
 const oneOf = [{ $ref: getSchemaPath(MemberResponse) }, { $ref: getSchemaPath(InvitationResponse) }];
 const mapping = { member: getSchemaPath(MemberResponse), invitation: getSchemaPath(InvitationResponse) };
@@ -14,14 +15,16 @@ const ApiInvited = (summary: string) =>
     ApiExtraModels(MemberResponse, InvitationResponse),
     ApiOperation({
       summary,
-      description:
-        'An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days. 409 `already_member`, 409 `invitation_pending`, 403 `entitlement_exceeded` when all seats are taken.',
+      description: 'An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days.',
     }),
     ApiCreatedResponse({ description: 'A member or an invitation; `kind` tells.', schema: { oneOf, discriminator: { propertyName: 'kind', mapping } } }),
+    ApiRefusal(403, '`insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan.'),
+    ApiRefusal(409, '`already_member`; `invitation_pending` when the address has an open invitation.'),
   );
 
 /** Must be registered before the members' controller, whose `:member_id` would take `invitations` for an id. */
-@ApiTags('Members')
+@ApiTags('Invitations')
+@ApiOrgPath()
 @Controller('api/orgs/:org_id/members')
 export class InvitationsController {
   constructor(private readonly invitations: InvitationsService) {}
@@ -52,6 +55,7 @@ export class InvitationsController {
 
   @Patch('invitations/:invitation_id')
   @OrgAdmin('members')
+  @ApiInvitationPath()
   @ApiOperation({ summary: 'Change the role that an invitation offers', description: 'Only an owner can raise it to ADMIN or OWNER.' })
   @ApiOkResponse({ type: InvitationResponse })
   async setRole(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string, @Body() body: UpdateInvitationRequest): Promise<InvitationResponse> {
@@ -61,6 +65,7 @@ export class InvitationsController {
   @Delete('invitations/:invitation_id')
   @OrgAdmin('members')
   @HttpCode(204)
+  @ApiInvitationPath()
   @ApiOperation({ summary: 'Revoke a pending invitation', description: 'Its link is dead for good; inviting again makes a new one.' })
   @ApiNoContentResponse()
   async revoke(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string): Promise<void> {

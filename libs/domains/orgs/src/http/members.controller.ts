@@ -6,8 +6,10 @@ import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
 import { MembersQueries } from '../members.queries';
 import { MembersService } from '../members.service';
 import { toMember, toPageOf } from './convert';
+import { ApiMemberPath, ApiOrgPath, ApiRefusal } from './docs';
 
 @ApiTags('Members')
+@ApiOrgPath()
 @Controller('api/orgs/:org_id/members')
 export class MembersController {
   constructor(
@@ -26,14 +28,16 @@ export class MembersController {
   @Post('leave')
   @OrgMember('members')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Leave the organization', description: '409 `last_owner` for its last owner.' })
+  @ApiOperation({ summary: 'Leave the organization' })
   @ApiNoContentResponse()
+  @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
   async leave(@CurrentOrg() scope: OrgScope): Promise<void> {
     await this.members.leave(scope);
   }
 
   @Get(':member_id')
   @OrgMember('members')
+  @ApiMemberPath()
   @ApiOperation({ summary: 'Show a member' })
   @ApiOkResponse({ type: MemberResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<MemberResponse> {
@@ -42,11 +46,13 @@ export class MembersController {
 
   @Patch(':member_id')
   @OrgAdmin('members')
+  @ApiMemberPath()
   @ApiOperation({
     summary: "Change a member's role",
-    description: 'Only an owner can give ADMIN or OWNER, or change an owner. Nobody changes their own role (422 `self_action`); the last owner stays one (409 `last_owner`).',
+    description: 'Only an owner can give ADMIN or OWNER, or change an owner. Nobody changes their own role (422 `self_action`).',
   })
   @ApiOkResponse({ type: MemberResponse })
+  @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
   async setRole(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string, @Body() body: UpdateMemberRequest): Promise<MemberResponse> {
     return toMember(await this.members.setRole(scope, memberId, body.role));
   }
@@ -54,8 +60,10 @@ export class MembersController {
   @Delete(':member_id')
   @OrgAdmin('members')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Remove a member', description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave); the last owner stays (409 `last_owner`).' })
+  @ApiMemberPath()
+  @ApiOperation({ summary: 'Remove a member', description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave).' })
   @ApiNoContentResponse()
+  @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
   async remove(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<void> {
     await this.members.remove(scope, memberId);
   }

@@ -9,6 +9,7 @@ import { OrganizationsQueries } from '../organizations.queries';
 import { OrganizationsService } from '../organizations.service';
 import { actingUser } from './actor';
 import { toOrganization, toPageOf } from './convert';
+import { ApiOrgPath, ApiRefusal } from './docs';
 
 @ApiTags('Organizations')
 @Controller('api/orgs')
@@ -22,8 +23,9 @@ export class OrganizationsController {
   @Post()
   @SignedIn('settings')
   @Idempotent()
-  @ApiOperation({ summary: 'Make an organization', description: 'The caller becomes its owner. 409 `slug_taken` when the given slug is in use.' })
+  @ApiOperation({ summary: 'Make an organization', description: 'The caller becomes its owner. Without a slug, one is made from the name.' })
   @ApiCreatedResponse({ type: OrganizationResponse })
+  @ApiRefusal(409, '`slug_taken`: another organization has the given slug.')
   async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest): Promise<OrganizationResponse> {
     return toOrganization(await this.organizations.create(this.db, actingUser(request), body));
   }
@@ -38,6 +40,7 @@ export class OrganizationsController {
 
   @Get(':org_id')
   @OrgMember('settings')
+  @ApiOrgPath()
   @ApiOperation({ summary: 'Show an organization' })
   @ApiOkResponse({ type: OrganizationResponse })
   async get(@CurrentOrg() scope: OrgScope): Promise<OrganizationResponse> {
@@ -46,8 +49,10 @@ export class OrganizationsController {
 
   @Patch(':org_id')
   @OrgAdmin('settings')
-  @ApiOperation({ summary: 'Change name or slug of an organization', description: '409 `slug_taken` when another organization has the slug.' })
+  @ApiOrgPath()
+  @ApiOperation({ summary: 'Change name or slug of an organization' })
   @ApiOkResponse({ type: OrganizationResponse })
+  @ApiRefusal(409, '`slug_taken`: another organization has the slug.')
   async update(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrganizationRequest): Promise<OrganizationResponse> {
     return toOrganization(await this.organizations.update(scope, body));
   }
@@ -55,6 +60,7 @@ export class OrganizationsController {
   @Delete(':org_id')
   @OrgOwner('settings')
   @HttpCode(202)
+  @ApiOrgPath()
   @ApiOperation({ summary: 'Delete an organization', description: 'Nobody gets in from now on, pending invitations die, the slug is free again.' })
   @ApiAcceptedResponse({ type: OrganizationDeletedResponse })
   async remove(@CurrentOrg() scope: OrgScope): Promise<OrganizationDeletedResponse> {
