@@ -1,0 +1,6 @@
+export * from './client';
+export * from './platform';
+export * from './process';
+export * from './servers';
+export * from './sse';
+export * from './until';

@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { loadConfig } from '@aps/platform/config';
+import { createDataSource, Database } from '@aps/platform/database';
+import { testEnvironment } from '@aps/platform/testing';
+import { ApiClient } from './client';
+import { built, freePort, NodeProcess } from './process';
+import { OwnServer } from './servers';
+import { until } from './until';
+
+export type AppName = 'api-gateway' | 'admin-api' | 'chat-worker';
+/** An app, or one of several processes of it: `chat-worker:2`. */
+export type Instance = AppName | `${AppName}:${string}`;
+
+/** What the seed of the demo wrote down. */
+export interface Demo {
+  org_id: string;
+  agent_id: string;
+  user: { email: string; password: string };
+  /** Of the organization's OWNER. */
+  api_token: string;
+  platform_admin: { email: string; password: string };
+  /** Of a platform administrator who is no member. */
+  admin_token: string;
+}
+
+export interface PlatformOptions {
+  /** Beyond what every app gets; also overrides that. */
+  env?: Record<string, string>;
+  /** Default: the gateway and one worker. */
+  apps?: Instance[];
+  /** Servers of this test's own, which it may take away. */
+  own?: ('postgres' | 'redis')[];
+}
+
+/** One running process of the platform. */
+export class AppProcess extends NodeProcess {
+  constructor(
+    readonly instance: Instance,
+    env: NodeJS.ProcessEnv,
+    readonly internalUrl: string,
+  ) {
+    super(instance, built('apps', instance.split(':')[0]), env);
+  }
+
+  async readyz(): Promise<{ status: number; body: { ready: boolean; checks: Record<string, string> } }> {
+    const response = await fetch(`${this.internalUrl}/readyz`);
+    return { status: response.status, body: (await response.json()) as { ready: boolean; checks: Record<string, string> } };
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.internalUrl}/metrics`)).text();
+  }
+
+  /** Waits until it says that it can work. */
+  async ready(timeoutMs = 60_000): Promise<void> {
+    await until(
+      `${this.instance} becomes ready`,
+      async () => {
+        if (!this.isRunning) throw new Error(`${this.instance} ended before it was ready:\n${this.logs().slice(-3_000)}`);
+        return (await this.readyz().catch(() => undefined))?.body.ready;
+      },
+      timeoutMs,
+    );
+  }
+}
+
+/** The built apps as processes, on a database of their own, with a model server. Everything ends with this process. */
+export class Platform extends ApiClient {
+  private constructor(
+    url: string,
+    demo: Demo,
+    /** What every app was started with. */
+    readonly env: NodeJS.ProcessEnv,
+    readonly mock: NodeProcess,
+    private readonly apps: Map<Instance, AppProcess>,
+    /** Of this test's own; undefined where the shared one is used. */
+    readonly postgres: OwnServer | undefined,
+    readonly redis: OwnServer | undefined,
+    private readonly cleanups: (() => Promise<unknown>)[],
+  ) {
+    super(url, demo);
+  }
+
+  static async start({ env = {}, apps = ['api-gateway', 'chat-worker'], own = [] }: PlatformOptions = {}): Promise<Platform> {
+    const cleanups: (() => Promise<unknown>)[] = [];
+    try {
+      return await Platform.bringUp(env, apps, own, cleanups);
+    } catch (error) {
+      await cleanUp(cleanups);
+      throw error;
+    }
+  }
+
+  private static async bringUp(env: Record<string, string>, instances: Instance[], own: ('postgres' | 'redis')[], cleanups: (() => Promise<unknown>)[]): Promise<Platform> {
+    const dir = mkdtempSync(path.join(tmpdir(), 'aps-e2e-'));
+    cleanups.push(async () => rmSync(dir, { recursive: true, force: true }));
+    const ownServer = async (kind: 'postgres' | 'redis') => {
+      if (!own.includes(kind)) return undefined;
+      const server = await OwnServer.start(kind);
+      cleanups.push(() => server.stop());
+      return server;
+    };
+    const [postgres, redis, ports] = await Promise.all([ownServer('postgres'), ownServer('redis'), Promise.all(['mock', 'public', ...instances].map(() => freePort()))]);
+    const [mockPort, publicPort] = ports;
+    const database = await makeDatabase(postgres?.url ?? setting('TEST_DATABASE_URL'), postgres === undefined);
+    cleanups.push(database.drop);
+
+    const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 2]}`]));
+    const adminApi = instances.includes('admin-api') ? await freePort() : undefined;
+    const url = `http://127.0.0.1:${publicPort}`;
+    const { TEST_DATABASE_URL: _d, TEST_REDIS_URL: _r, ...inherited } = process.env;
+    const common: NodeJS.ProcessEnv = {
+      ...inherited,
+      ...testEnvironment(database.url),
+      NODE_ENV: 'development',
+      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info',
+      ...(redis && { REDIS_URL: redis.url }),
+      APP_URL: url,
+      MAIL_DIR: path.join(dir, 'mail'),
+      FILES_DIR: path.join(dir, 'files'),
+      MOCK_ROUTE_ENABLED: 'true',
+      MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
+      ...(adminApi !== undefined && { ADMIN_API_URL: `http://127.0.0.1:${adminApi}` }),
+      ...env,
+    };
+
+    const mock = new NodeProcess('mock-model', built('tools', 'mock-model'), { ...common, PORT: String(mockPort) }).spawn();
+    cleanups.push(() => mock.kill());
+    const seed = path.join(dir, 'seed.json');
+    const migrate = new NodeProcess('migrate', built('tools', 'migrate'), { ...common, DEV_SEED_FILE: seed }).spawn();
+    cleanups.push(() => migrate.kill());
+    const { code } = await migrate.ended;
+    if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
+    await mock.said(/"port"/);
+
+    const processes = new Map<Instance, AppProcess>();
+    for (const [instance, internalUrl] of internal) {
+      const port = instance.startsWith('api-gateway') ? publicPort : instance.startsWith('admin-api') ? adminApi! : 0;
+      const app = new AppProcess(instance, { ...common, PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port }, internalUrl);
+      processes.set(instance, app);
+      cleanups.push(() => app.terminate(10_000));
+    }
+    const platform = new Platform(url, JSON.parse(readFileSync(seed, 'utf8')) as Demo, common, mock, processes, postgres, redis, cleanups);
+    for (const app of processes.values()) app.spawn();
+    await Promise.all([...processes.values()].map((app) => app.ready()));
+    return platform;
+  }
+
+  app(instance: Instance): AppProcess {
+    const app = this.apps.get(instance);
+    if (!app) throw new Error(`This platform has no ${instance}.`);
+    return app;
+  }
+
+  /** Kills a process (SIGKILL), or sends it another signal. */
+  kill(instance: Instance, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    return this.app(instance).kill(signal);
+  }
+
+  /** Starts a process again that has ended, or ends it first, and waits until it is ready. */
+  async restart(instance: Instance, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const app = this.app(instance);
+    if (signal === 'SIGTERM') await app.terminate();
+    else await app.kill(signal);
+    await app.spawn().ready();
+  }
+
+  /** What a process has written so far. */
+  logs(instance: Instance): string {
+    return this.app(instance).logs();
+  }
+
+  /** Reads the database, to check at the end what must hold. */
+  async database<T>(fn: (db: Database) => Promise<T>): Promise<T> {
+    return withDatabase(this.env.DATABASE_URL!, fn);
+  }
+
+  /** Ends everything, in order, and removes the database. */
+  async stop(): Promise<void> {
+    this.closeStreams();
+    // Side by side: each drains what it runs. Then what they stand on.
+    await Promise.all([...this.apps.values()].map((app) => app.terminate(10_000)));
+    await cleanUp(this.cleanups);
+  }
+}
+
+/** The default way in. */
+export function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  return Platform.start(options);
+}
+
+async function cleanUp(cleanups: (() => Promise<unknown>)[]): Promise<void> {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}
+
+function setting(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests by \`npm test\`.`);
+  return value;
+}
+
+async function withDatabase<T>(url: string, fn: (db: Database) => Promise<T>): Promise<T> {
+  // The data source reads the other settings (time-outs) from the configuration of this process.
+  const before = { ...process.env };
+  Object.assign(process.env, testEnvironment(url));
+  try {
+    loadConfig();
+    const dataSource = await createDataSource({ entities: [] }, { url, poolSize: 2, applicationName: 'aps-e2e' }).initialize();
+    try {
+      return await fn(new Database(dataSource));
+    } finally {
+      await dataSource.destroy();
+    }
+  } finally {
+    for (const name of Object.keys(testEnvironment(url))) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
+  }
+}
+
+async function makeDatabase(server: string, dropAfterwards: boolean): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `aps_e2e_${randomBytes(6).toString('hex')}`;
+  await withDatabase(server, (db) => db.execute(`CREATE DATABASE ${name}`));
+  return {
+    url: Object.assign(new URL(server), { pathname: `/${name}` }).toString(),
+    drop: async () => {
+      if (dropAfterwards) await withDatabase(server, (db) => db.execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    },
+  };
+}
