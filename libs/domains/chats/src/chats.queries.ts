@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
@@ -21,6 +22,7 @@ export class ChatsQueries {
   constructor(
     private readonly db: Database,
     private readonly todos: TodoRepository,
+    private readonly agents: AgentsQueries,
   ) {}
 
   /** @throws DomainError 404 for a chat that is not there or that the caller may not open */
@@ -35,13 +37,18 @@ export class ChatsQueries {
     return { chat, messages: await this.db.query<MessageRow>(MESSAGES, [scope.orgId, chatId]) };
   }
 
-  /** Newest first; UUIDv7 ids are in order of creation. */
+  /**
+   * Newest first; UUIDv7 ids are in order of creation.
+   *
+   * @throws DomainError 404 where there are no chats because there is no such agent
+   */
   async list(scope: OrgScope, agentId: string, query: { limit?: number; offset?: number }): Promise<Page<ChatRow>> {
     const [limit, offset] = pageBounds(query);
     const values = [scope.orgId, scope.actor.userId, agentId];
     const rows = await this.db.query<ChatRow & { total: number }>(LIST, [...values, limit, offset]);
     // A page past the end has no row that could carry the total.
     const total = rows[0]?.total ?? (offset > 0 ? (await this.db.query<{ total: number }>(TOTAL, values))[0].total : 0);
+    if (total === 0) await this.agents.get(scope, agentId);
     return toPage(rows, total, query);
   }
 

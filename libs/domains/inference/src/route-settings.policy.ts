@@ -66,7 +66,7 @@ export function assertApplicable(patches: Map<string, RoutePatch>, routes: Map<s
   for (const [slug, patch] of patches) {
     const route = routes.get(slug);
     if (!route) {
-      found.push({ code: 'unknown_reference', path: [slug], msg: `There is no route ${slug.slice(0, 64)}.` });
+      found.push({ code: 'unknown_reference', path: [slug], msg: 'There is no such route.' });
       continue;
     }
     if (patch.api_key && isMasked(patch.api_key)) found.push({ code: 'masked_secret', path: [slug, 'api_key'], msg: 'This is the masked form of a key. Send the key itself, or leave the field out.' });
