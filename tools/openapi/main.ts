@@ -1,18 +1,12 @@
 import 'reflect-metadata';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AdministrationHttpModule } from '@aps/administration/http';
-import { AppModule as Gateway } from '../../apps/api-gateway/src/app.module';
 import { buildOpenApi } from '@aps/platform/http';
 import { INFO } from './info';
+import { PublicSurface } from './surface';
 
 const FILE = path.resolve('openapi/openapi.json');
-
-/** Everything that a client reaches through the gateway, wherever it is answered. */
-@Module({ imports: [Gateway, AdministrationHttpModule] })
-class PublicSurface {}
 
 /** `openapi` writes the document; `openapi --check` fails when the committed one is stale. */
 async function main(check: boolean): Promise<void> {

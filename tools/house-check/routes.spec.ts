@@ -1,0 +1,117 @@
+import { buildDocument, operationsOf, type Document } from './testing/document';
+import { expectCommitted } from './testing/snapshot';
+import { NOT_BUILT, nameOf, schemaName, SPECIFICATION } from './testing/specification';
+import { allRoutes, templateOf, type Route } from './testing/surface';
+
+let routes: Route[];
+let document: Document;
+
+beforeAll(async () => {
+  routes = await allRoutes();
+  document = await buildDocument();
+});
+
+describe('access declarations', () => {
+  it('stand on every handler of every application', () => {
+    expect(routes.length).toBeGreaterThan(80);
+    expect(routes.filter((r) => !r.access).map((r) => `${r.app} ${r.handler}`)).toEqual([]);
+  });
+
+  it('are the committed ones', () => {
+    const entries = routes.map(({ app, method, path, access }) => ({
+      app,
+      method,
+      path,
+      tier: access?.tier ?? 'NONE',
+      ...(access?.area && { area: access.area }),
+      ...(access?.sessionOnly && { session_only: true }),
+      ...(access?.params && { params: access.params }),
+    }));
+    expectCommitted('access.snapshot.json', entries);
+  });
+
+  it('fit their paths: an organization tier needs :org_id, and :org_id needs one', () => {
+    const odd = routes.filter(({ path, access, app }) => {
+      const inOrg = path.includes(':org_id');
+      const orgTier = ['member', 'admin', 'owner'].includes(access?.tier ?? '');
+      return app === 'admin-api' ? access?.tier !== 'platform_admin' : inOrg !== orgTier;
+    });
+    expect(odd.map((r) => `${r.app} ${r.method} ${r.path} ${r.access?.tier}`)).toEqual([]);
+  });
+
+  it('name only parameters that the path has', () => {
+    const odd = routes.flatMap((r) => Object.keys(r.access?.params ?? {}).filter((name) => !r.path.includes(`:${name}`)).map((name) => `${r.handler} ${name}`));
+    expect(odd).toEqual([]);
+  });
+
+  it('let a token of no area do nothing but look at what belongs to its own user', () => {
+    const without = routes.filter((r) => r.access && !r.access.area && !r.access.sessionOnly && r.access.tier !== 'public').map((r) => `${r.method} ${r.path}`);
+    expect(without).toMatchInlineSnapshot(`
+[
+  "GET /api/auth/me",
+  "GET /api/models",
+]
+`);
+  });
+
+  it('of public routes are these and no others', () => {
+    expect(routes.filter((r) => r.access?.tier === 'public').map((r) => `${r.method} ${r.path}`)).toMatchInlineSnapshot(`
+[
+  "POST /api/auth/login",
+  "POST /api/auth/password/forgot",
+  "POST /api/auth/password/reset",
+  "POST /api/auth/signup",
+  "GET /api/docs",
+  "GET /api/docs/:file",
+  "GET /api/invitations/:token",
+  "GET /api/openapi.json",
+  "POST /api/waitlist",
+]
+`);
+  });
+
+  it('appear in the OpenAPI document of every documented route', () => {
+    const known = new Map(routes.map((r) => [`${r.method} ${templateOf(r.path)}`, r]));
+    for (const { method, path, op } of operationsOf(document)) {
+      const route = known.get(`${method} ${path}`);
+      expect([path, op['x-access']?.tier, op['x-access']?.area ?? null]).toEqual([path, route?.access?.tier, route?.access?.area ?? null]);
+    }
+  });
+});
+
+describe('the specification', () => {
+  const built = () => new Map(operationsOf(document).map(({ method, path, op }) => [`${method} ${path}`, op]));
+
+  it('is built at the decided paths; what is built leaves the list of what is not', () => {
+    const ops = built();
+    const names = SPECIFICATION.map(nameOf);
+    expect(names.filter((name) => !ops.has(name) && !NOT_BUILT.includes(name))).toEqual([]);
+    expect(NOT_BUILT.filter((name) => ops.has(name) || !names.includes(name))).toEqual([]);
+    expect(NOT_BUILT.length).toBe(new Set(NOT_BUILT).size);
+  });
+
+  it('decides status, tier and response of each built operation', () => {
+    const ops = built();
+    const found: string[] = [];
+    const decided: string[] = [];
+    for (const spec of SPECIFICATION) {
+      const op = ops.get(nameOf(spec));
+      if (!op) continue;
+      const success = Object.keys(op.responses).filter((s) => s < '300');
+      const status = success.includes(String(spec.success)) ? spec.success : success.join();
+      const schema = op.responses[String(spec.success)]?.content?.['application/json']?.schema;
+      found.push(`${nameOf(spec)} ${status} ${op['x-access']?.tier} ${schemaName(schema)}`);
+      decided.push(`${nameOf(spec)} ${spec.success} ${spec.tier} ${spec.response}`);
+    }
+    expect(found).toEqual(decided);
+  });
+
+  it('and the documented success status is the one that the handler answers', () => {
+    const ops = built();
+    const odd = routes.filter((r) => {
+      const op = ops.get(`${r.method} ${templateOf(r.path)}`);
+      return op && !op.responses[String(r.success)];
+    });
+    expect(odd.map((r) => `${r.method} ${r.path} ${r.success}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { bodySchema, buildDocument, operationsOf, resolve, type Document, type Schema } from './testing/document';
+import { House, type Answer } from './testing/house';
+import { sample } from './testing/sample';
+import { allRoutes, paramsOf, templateOf, type Route } from './testing/surface';
+import { contentsOf, fill, tenant, type Tenant } from './testing/tenant';
+
+/** Tables of organizations that the walk need not fill, each with its reason. */
+const EMPTY: Record<string, string> = {};
+
+/** Fields that name things which do not exist yet, so nothing can be looked up; each goes when its table comes. */
+const NOTHING_TO_LOOK_UP: Record<string, string> = { environment_id: 'environments', knowledge_base_ids: 'knowledge_bases', team_id: 'teams', project_id: 'projects' };
+
+let house: House;
+let a: Tenant;
+let b: Tenant;
+let routes: Route[];
+let document: Document;
+let before: Awaited<ReturnType<typeof contentsOf>>;
+/** A member of both, as the trap of pinned tokens needs one. */
+let pinnedToA: string;
+let pinnedToB: string;
+
+beforeAll(async () => {
+  house = await House.open();
+  [document, a, b] = [await buildDocument(), await tenant(house, 'a'), await tenant(house, 'b')];
+  routes = (await allRoutes()).filter((r) => r.app === 'api-gateway' && r.path.includes(':org_id'));
+  const both = await house.person();
+  await house.join(a.id, both.id, 'OWNER');
+  await house.join(b.id, both.id, 'OWNER');
+  pinnedToA = await house.apiToken(both.id, '*', { orgId: a.id });
+  pinnedToB = await house.apiToken(both.id, '*', { orgId: b.id });
+  before = await contentsOf(house.db, a.id);
+});
+afterAll(() => house?.close());
+
+const operation = (route: Route) => document.paths[templateOf(route.path)]?.[route.method.toLowerCase()];
+/** A body that passes validation, so that what comes after it decides. */
+const bodyOf = (route: Route): unknown => {
+  const schema = operation(route) && bodySchema(document, operation(route));
+  return schema && sample(document, schema);
+};
+
+/** Calls every route and lists the answers that are not as wanted; `leak` is text that no answer may hold. */
+async function walk(calls: { name: string; route: Route; path: string; as: string; body?: unknown }[], wanted: (answer: Answer) => boolean): Promise<string[]> {
+  const odd: string[] = [];
+  for (const { name, route, path, as, body } of calls) {
+    const answer = await house.call(route.method, path, { as, body: body ?? bodyOf(route) });
+    if (!wanted(answer) || answer.text.includes(a.mark)) odd.push(`${route.method} ${route.path} [${name}]: ${answer.status} ${answer.text.slice(0, 160)}`);
+  }
+  return odd;
+}
+
+const refusedAsStranger = ({ status, body }: Answer) => status === 403 && body.code === 'not_org_member' && body.detail === 'You are not a member of this organization.' && !body.context;
+const notThere = ({ status, body }: Answer) => status === 404 && body.code === 'not_found';
+
+it('the walk covers every route, and both organizations have rows of every kind', async () => {
+  expect(routes.length).toBeGreaterThan(50);
+  const empty = Object.entries(before).filter(([table, { rows }]) => rows === 0 && !EMPTY[table]);
+  expect(empty.map(([table]) => table)).toEqual([]);
+  expect(Object.keys(EMPTY).filter((table) => before[table]?.rows !== 0)).toEqual([]);
+});
+
+it('lets the owner in everywhere, so that refusals below are refusals of strangers', async () => {
+  const reads = routes.filter((r) => r.method === 'GET').map((route) => ({ name: 'own', route, path: fill(route.path, b.params), as: b.owner.token }));
+  expect(await walk(reads, ({ status }) => status === 200)).toEqual([]);
+});
+
+it.each([
+  ['A member', () => b.member.token],
+  ['An owner', () => b.owner.token],
+  ['A pinned token (its user owns both)', () => pinnedToB],
+])('%s of B is a stranger on every route of A', async (_, token) => {
+  const calls = routes.map((route) => ({ name: 'foreign organization', route, path: fill(route.path, a.params), as: token() }));
+  expect(await walk(calls, refusedAsStranger)).toEqual([]);
+});
+
+it('a token pinned to A opens nothing of B, though its user is an owner there', async () => {
+  const calls = routes.map((route) => ({ name: 'pinned elsewhere', route, path: fill(route.path, b.params), as: pinnedToA }));
+  expect(await walk(calls, refusedAsStranger)).toEqual([]);
+});
+
+it('an organization that does not exist answers as one that is not yours', async () => {
+  const params = { ...b.params, org_id: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' };
+  const calls = routes.map((route) => ({ name: 'unknown', route, path: fill(route.path, params), as: b.owner.token }));
+  expect(await walk(calls, refusedAsStranger)).toEqual([]);
+});
+
+it('ids of A in the paths of B are not there, alone and together, as ids and as slugs', async () => {
+  const calls = routes.flatMap((route) => {
+    const names = paramsOf(route.path).filter((name) => name !== 'org_id');
+    if (!names.length) return [];
+    const as = b.owner.token;
+    const foreign = Object.fromEntries(names.map((name) => [name, a.params[name]]));
+    const one = names.map((name) => ({ name, route, path: fill(route.path, { ...b.params, [name]: a.params[name] }), as }));
+    const slugs = route.access?.params?.agent_id === 'uuid_or_slug' ? [{ name: 'agent slug', route, path: fill(route.path, { ...b.params, agent_id: a.agentSlug }), as }] : [];
+    return [...one, ...slugs, { name: 'all', route, path: fill(route.path, { ...b.params, ...foreign }), as }];
+  });
+  expect(calls.length).toBeGreaterThan(80);
+  expect(await walk(calls, notThere)).toEqual([]);
+});
+
+it('ids of A in bodies to B are refused or unknown', async () => {
+  const ids = [...Object.values(a.params).filter((v) => v.includes('-') && v.length === 36), a.owner.id];
+  const texts: Record<string, string> = { slug: a.params.slug, model: a.model, key: a.model, agent: `agent:${a.agentSlug}` };
+  const isId = (s: Schema) => s.format === 'uuid';
+  const calls = routes.flatMap((route) => {
+    const op = operation(route);
+    const schema = op && bodySchema(document, op);
+    return Object.entries(schema?.properties ?? {}).flatMap(([name, raw]) => {
+      if (NOTHING_TO_LOOK_UP[name]) return [];
+      const field = resolve(document, raw);
+      const list = field.type === 'array';
+      const item = list ? resolve(document, field.items) : field;
+      let values: string[] = [];
+      if (isId(item)) values = ids;
+      else if (/model(s|_allowlist)?$/.test(name)) values = [texts.model];
+      else if (/skill/.test(name)) values = [texts.slug];
+      else if (/_tools$/.test(name)) values = [texts.agent];
+      const body = (value: string) => ({ ...(bodyOf(route) as object), [name]: list ? [value] : value });
+      return values.map((value) => ({ name: `${name}=${value}`, route, path: fill(route.path, b.params), as: b.owner.token, body: body(value) }));
+    });
+  });
+  expect(calls.length).toBeGreaterThan(15);
+  expect(await walk(calls, ({ status }) => status === 404 || status === 422)).toEqual([]);
+});
+
+it('a route of A is no route for B, and its name is not repeated in words', async () => {
+  const patch = (slug: string) => house.call('PATCH', `/api/orgs/${b.id}/settings/ai/routes`, { as: b.owner.token, body: { routes: { [slug]: { api_key: 'sk-test' } } } });
+  const [foreign, unknown] = [await patch(a.route), await patch('no-such-route')];
+  expect([foreign.status, foreign.body.code]).toEqual([422, 'unknown_reference']);
+  expect(foreign.body.detail.map((d: { msg: string }) => d.msg)).toEqual(unknown.body.detail.map((d: { msg: string }) => d.msg));
+  expect(JSON.stringify(foreign.body.detail.map((d: { msg: string }) => d.msg))).not.toContain(a.mark);
+});
+
+it('what cannot be looked up yet has no table yet', async () => {
+  const tables = await house.db.query<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_name = ANY($1)`, [Object.values(NOTHING_TO_LOOK_UP)]);
+  expect(tables).toEqual([]);
+});
+
+it('lists of B never show a row of A', async () => {
+  for (const path of ['/api/orgs', '/api/tokens', '/api/auth/me', '/api/models']) {
+    const answer = await house.call('GET', path, { as: b.owner.token });
+    expect([path, answer.status, answer.text.includes(a.mark), answer.text.includes(a.id)]).toEqual([path, 200, false, false]);
+  }
+  expect((await house.call('GET', '/api/orgs', { as: pinnedToB })).body.items.map((o: { id: string }) => o.id)).toEqual([b.id]);
+});
+
+it('and nothing of A has changed', async () => {
+  expect(await contentsOf(house.db, a.id)).toEqual(before);
+});
+
+it('the router has no route that the module graph does not know', () => {
+  type Layer = { route?: { path: string } };
+  const router = (house.gateway.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router;
+  return allRoutes().then((known) => {
+    const paths = new Set(known.map((r) => r.path));
+    const served = router.stack.flatMap((l) => (l.route ? [l.route.path] : []));
+    expect(served.length).toBeGreaterThan(50);
+    expect(served.filter((path) => !paths.has(path) && path !== '*path')).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import type { Database } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import type { House, Person } from './house';
+
+/** An organization with a row of every kind. Every text of its own carries its mark, so that a leak of any of it is seen. */
+export interface Tenant {
+  id: string;
+  /** Stands in everything that only its members may read. */
+  mark: string;
+  owner: Person;
+  admin: Person;
+  member: Person;
+  /** Values for the parameters of paths below `/api/orgs/:org_id`, by name. */
+  params: Record<string, string>;
+  agentSlug: string;
+  /** Key of a model of its own. */
+  model: string;
+  /** Slug of a route of its own. */
+  route: string;
+}
+
+export async function tenant(house: House, name: string): Promise<Tenant> {
+  const { db } = house;
+  const mark = `mark-${name}-${uuidv7().slice(-12)}`;
+  const owner = await house.person();
+  const { id } = await house.make('POST', '/api/orgs', owner.token, { name: `Org ${mark}` });
+  const O = `/api/orgs/${id}`;
+  const make = (method: string, path: string, body?: unknown) => house.make(method, O + path, owner.token, body);
+  const [admin, member] = [await house.person(), await house.person()];
+  await house.join(id, admin.id, 'ADMIN');
+  const memberId = await house.join(id, member.id, 'MEMBER');
+
+  const skill = await make('POST', '/skills', { slug: `skill-${mark}`, name: mark, description: mark, content: mark });
+  const child = await make('POST', '/agents', { name: `Child ${mark}` });
+  const agent = await make('POST', '/agents', { name: `Agent ${mark}`, instruction: mark, child_agent_ids: [child.id], mounted_skills: [skill.slug], memory_enabled: true });
+  await make('PATCH', `/agents/${agent.id}`, { description: mark });
+  const revision = await make('POST', `/agents/${agent.id}/revisions`);
+  const rollout = await make('POST', `/agents/${agent.id}/revisions/${revision.id}/deploy`);
+  await make('PUT', `/agents/${agent.id}/instruction/draft`, { content: `draft ${mark}` });
+  const memory = await make('POST', `/agents/${agent.id}/memories`, { content: mark });
+  const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
+  const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, { content: mark });
+  const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
+  await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
+  await make('PATCH', '/settings/limits', { budget_limit_usd: '123' });
+  await house.apiToken(owner.id, '*', { orgId: id });
+  const own = await writeDirectly(db, { id, mark, chatId: chat.id, agentId: agent.id, turnId });
+
+  return {
+    id,
+    mark,
+    owner,
+    admin,
+    member,
+    params: {
+      org_id: id,
+      agent_id: agent.id,
+      chat_id: chat.id,
+      invitation_id: invitation.id,
+      member_id: memberId,
+      memory_id: memory.id,
+      revision_id: revision.id,
+      rollout_id: rollout.id,
+      slug: skill.slug,
+    },
+    agentSlug: agent.slug,
+    ...own,
+  };
+}
+
+/** What only a worker or an operator writes. */
+async function writeDirectly(db: Database, o: { id: string; mark: string; chatId: string; agentId: string; turnId: string }): Promise<{ model: string; route: string }> {
+  const [route] = await db.query<{ id: string }>(
+    `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
+    [uuidv7(), `route-${o.mark}`, o.mark, o.id],
+  );
+  await db.execute(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`, [uuidv7(), o.id, `model-${o.mark}`, route.id]);
+  await db.execute(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`, [o.turnId, o.id, o.chatId]);
+  await db.execute(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`, [uuidv7(), o.id, o.chatId, o.mark]);
+  await db.execute(
+    `INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens,
+       cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, duration_ms)
+     VALUES ($1, $2, 'turn', $3, $4, 1, $5, $6, 'agent', $7, 10, 0, 0, 5, 0, 0.5, 100)`,
+    [uuidv7(), o.id, o.chatId, o.turnId, o.agentId, `model-${o.mark}`, route.id],
+  );
+  return { model: `model-${o.mark}`, route: `route-${o.mark}` };
+}
+
+/** Fills the parameters of a path; a parameter that no tenant has a value for is a gap of this file. */
+export function fill(path: string, params: Record<string, string>): string {
+  return path.replace(/[:{](\w+)\}?/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`Teach testing/tenant.ts a value for the path parameter ${name}.`);
+    return encodeURIComponent(value);
+  });
+}
+
+const TABLES = `
+  SELECT table_name AS name, column_name AS owner FROM information_schema.columns
+  WHERE table_schema = 'public' AND (column_name IN ('org_id', 'owner_org_id') OR (table_name = 'organizations' AND column_name = 'id')) ORDER BY 1`;
+
+/** Rows and their hash of every table that holds something of the organization. When a credential was used last is no change. */
+export async function contentsOf(db: Database, orgId: string): Promise<Record<string, { rows: number; hash: string }>> {
+  const contents: Record<string, { rows: number; hash: string }> = {};
+  for (const { name, owner } of await db.query<{ name: string; owner: string }>(TABLES)) {
+    const [row] = await db.query<{ rows: number; hash: string }>(
+      `SELECT count(*)::int AS rows, coalesce(md5(string_agg(x, '|' ORDER BY x)), '') AS hash
+       FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS x FROM ${name} t WHERE ${owner} = $1) rows`,
+      [orgId],
+    );
+    contents[name] = row;
+  }
+  return contents;
+}

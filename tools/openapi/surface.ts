@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { AdministrationHttpModule } from '@aps/administration/http';
+import { AppModule as Gateway } from '../../apps/api-gateway/src/app.module';
+
+/** Everything that a client reaches through the gateway, wherever it is answered. */
+@Module({ imports: [Gateway, AdministrationHttpModule] })
+export class PublicSurface {}
