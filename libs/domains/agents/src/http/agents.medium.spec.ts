@@ -3,6 +3,9 @@ import { AgentsRepository } from '../agents.repository';
 import { canonicalJson } from '../sealed-config';
 import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
 
+// Dozens of requests at once: on a busy machine they take longer than a test usually may.
+jest.setTimeout(120_000);
+
 let t: AgentsTestApp;
 let org: TestOrg;
 beforeAll(async () => {

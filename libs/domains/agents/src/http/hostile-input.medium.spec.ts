@@ -1,5 +1,8 @@
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
 
+// Hundreds of requests a test: on a busy machine they take longer than a test usually may.
+jest.setTimeout(180_000);
+
 /** As JSON text, because some of it cannot be written as a value. */
 const VALUES = [
   ...['null', 'true', '0', '-1', '1e308', '1e999', '-0', '2147483648', '0.0000001', '""', '" "', '"a\\u0000b"', '"\\ud800"', '"\\u202e"', '"%"', '"{}"', '"none"', '"*"'],

@@ -3,6 +3,9 @@ import { AgentRevisions } from '../revisions.queries';
 import { AgentsQueries } from '../agents.queries';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
 
+// Dozens of requests at once: on a busy machine they take longer than a test usually may.
+jest.setTimeout(120_000);
+
 let t: AgentsTestApp;
 let org: TestOrg;
 beforeAll(async () => {

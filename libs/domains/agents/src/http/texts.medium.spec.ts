@@ -4,6 +4,9 @@ import { seedSystemSkills } from '../skills.seed';
 import { SkillsQueries } from '../skills.queries';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
 
+// Dozens of requests at once: on a busy machine they take longer than a test usually may.
+jest.setTimeout(120_000);
+
 let t: AgentsTestApp;
 let org: TestOrg;
 beforeAll(async () => {
