@@ -49,11 +49,14 @@ describe('what operators do', () => {
     it('tells nobody of what is rolled back', async () => {
       const { orgId } = await t.orgWithOwner();
       const send = jest.spyOn(t.get(Broadcaster), 'send').mockImplementation();
-      await t.db.execute(`ALTER TABLE audit_log ADD CONSTRAINT no_suspension CHECK (action <> 'organization.suspended') NOT VALID`);
-      await expect(organizations.suspend(operator, orgId)).rejects.toThrow('no_suspension');
-      await t.db.execute('ALTER TABLE audit_log DROP CONSTRAINT no_suspension');
+      // Fails as late as can be: at the commit.
+      await t.db.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused at commit'; END $$`);
+      await t.db.execute('CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()');
+      await expect(organizations.suspend(operator, orgId)).rejects.toThrow('refused at commit');
+      await t.db.execute('DROP FUNCTION refuse() CASCADE');
       expect(send).not.toHaveBeenCalled();
       expect((await organizations.get(t.db, orgId)).suspended_at).toBeNull();
+      expect(await t.audit(orgId)).toHaveLength(1);
     });
 
     it('shuts members out and lets them in again', async () => {

@@ -5,7 +5,7 @@ import { OrgScope } from '@aps/guards';
 import type { ActingUser } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
-import { advisoryLock, Database, type Db, type Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { InvitationsRepository } from './invitations.repository';
 import { MembersRepository } from './members.repository';
@@ -122,12 +122,10 @@ export class OrganizationsService {
 
   private async insertWithFreeSlug(tx: Tx, row: { id: string; name: string; created_by: string }): Promise<OrganizationRecord | null> {
     const base = slugOf(row.name);
-    // Namesakes that are made at once queue up here instead of racing for each number.
-    await advisoryLock(tx, `org-slug:${base}`);
     const candidates = Array.from({ length: NUMBERED }, (_, i) => numbered(base, i + 1));
     const taken = await this.organizations.takenSlugs(tx, candidates);
     for (const slug of candidates) {
-      // One that looked free may have been given by name meanwhile; then the next.
+      // One that looked free may be taken meanwhile; the loser waits for the winner's commit and takes the next.
       const made = taken.has(slug) ? null : await this.organizations.insert(tx, { ...row, slug });
       if (made) return made;
     }

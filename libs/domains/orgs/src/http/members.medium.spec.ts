@@ -104,12 +104,14 @@ describe('members', () => {
 
     it("goes by the actor's role as it is, not as the guard remembers it", async () => {
       const { orgId, owner, owner2, mia } = await team();
+      const invitation = (await t.call('POST', `${members(orgId)}/invitations`, { as: owner, body: { email: 'waits@example.com' } })).body;
       // The guard has just seen both as owners, and believes it for a second.
       await Promise.all([owner, owner2].map((as) => t.call('GET', members(orgId), { as })));
       expect((await setRole(orgId, owner, owner2, 'MEMBER')).status).toBe(200);
       expect(outcome(await setRole(orgId, owner2, owner, 'MEMBER'))).toEqual([403, 'insufficient_role']);
       expect(outcome(await remove(orgId, owner2, mia))).toEqual([403, 'insufficient_role']);
       expect(outcome(await t.call('POST', `${members(orgId)}/invite`, { as: owner2, body: { email: 'x@example.com' } }))).toEqual([403, 'insufficient_role']);
+      expect(outcome(await t.call('DELETE', `${members(orgId)}/invitations/${invitation.id}`, { as: owner2 }))).toEqual([403, 'insufficient_role']);
       expect(outcome(await t.call('DELETE', `/api/orgs/${orgId}`, { as: owner2 }))).toEqual([403, 'insufficient_role']);
     });
   });
