@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { script, until, type Platform } from '../../api-gateway-e2e/support';
+import { check } from './invariants';
+import { withPlatform, type Chance } from './scenario';
+import { begin, finish, running } from './turns';
+
+/** The only worker is killed again and again; and one turn that is always there when it happens. */
+export async function onlyWorkerKilled(chance: Chance): Promise<void> {
+  await withPlatform({ apps: ['api-gateway', 'chat-worker'] }, async (platform) => {
+    const poison = await platform.openChat();
+    expect((await platform.send(poison, script({ text: 'never', delay_ms: 55_000 }))).status).toBe(202);
+    const works = await begin(platform, chance, 20);
+    const worker = platform.app('chat-worker');
+    for (let i = 0; i < 5; i++) {
+      await sleep(chance.between(100, 2_500));
+      await worker.kill();
+      worker.spawn();
+    }
+    await worker.ready();
+    await finish(platform, works);
+    await giveUp(platform, poison);
+
+    // A turn that was given up blocks nothing, its own chat included.
+    expect((await platform.send(poison, 'better now')).status).toBe(202);
+    expect((await platform.settled(poison, 1)).error).toBeNull();
+    await check(platform, works);
+  });
+}
+
+/** Kills the worker each time it has taken the turn up, until the platform takes the turn for what kills it. */
+async function giveUp(platform: Platform, poison: string): Promise<void> {
+  const worker = platform.app('chat-worker');
+  const state = async () => (await platform.getChat(poison)).body;
+  for (let kills = 0; ; kills++) {
+    const held = await until('the turn is taken up or given up', async () => ((await state()).status === 'ERRORED' ? 'no' : (await running(platform)) > 0 && 'yes'), 60_000);
+    if (held === 'no') break;
+    expect(kills).toBeLessThan(4);
+    await worker.kill();
+    await worker.spawn().ready();
+    const other = await platform.openChat();
+    expect((await platform.send(other, 'and me?')).status).toBe(202);
+    await platform.settled(other, 1);
+  }
+  expect(await state()).toMatchObject({ status: 'ERRORED', error: { code: 'worker_lost', retryable: true } });
+}
+
+/** Of two workers one dies, and is not replaced; then the other one stands still for longer than its leases last. */
+export async function oneOfTwoWorkersLost(chance: Chance): Promise<void> {
+  await withPlatform({ apps: ['api-gateway', 'chat-worker', 'chat-worker:b'] }, async (platform) => {
+    const works = await begin(platform, chance, 20);
+    await sleep(chance.between(100, 1_500));
+    await platform.kill('chat-worker:b');
+    await finish(platform, works);
+    await check(platform, works);
+
+    await frozenWorker(platform, chance);
+  });
+}
+
+async function frozenWorker(platform: Platform, chance: Chance): Promise<void> {
+  const [frozen, other] = ['chat-worker', 'chat-worker:b'] as const;
+  const works = await begin(platform, chance, 5, { kinds: ['streaming', 'tools', 'waits', 'pair'] });
+  await until('the worker runs turns', async () => (await running(platform, frozen)) > 1);
+  platform.app(frozen).freeze();
+  await platform.app(other).spawn().ready();
+  await finish(platform, works);
+  // It wakes up in the middle of turns that are long over, with answers on its sockets.
+  platform.app(frozen).thaw();
+  await until('the worker lets go of them', async () => (await running(platform, frozen).catch(() => -1)) === 0);
+  await finish(platform, works);
+  await check(platform, works);
+}
+
+/** SIGTERM under load: unready at once, then finished or handed back, then gone with code 0. */
+export async function drained(chance: Chance): Promise<void> {
+  await withPlatform({ apps: ['api-gateway', 'chat-worker', 'chat-worker:b'], env: { SHUTDOWN_GRACE_MS: '8000' } }, async (platform) => {
+    const leaving = platform.app('chat-worker');
+    const works = await begin(platform, chance, 16, { kinds: ['streaming', 'tools', 'waits', 'pair'] });
+    // Longer than the grace, in one step and in many.
+    const long = Array.from({ length: 30 }, (_, i) => `long${i}`).join(' ');
+    const chats = await Promise.all([0, 1, 2, 3].map(() => platform.openChat()));
+    for (const [i, chat] of chats.entries()) {
+      const steps = Array.from({ length: 20 }, () => ({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } }], delay_ms: 500 }));
+      expect((await platform.send(chat, i % 2 ? script({ text: long, chunk_delay_ms: 400 }) : script(...steps, { text: long }))).status).toBe(202);
+    }
+    await until('the leaving worker runs some', async () => (await running(platform, 'chat-worker')) > 2);
+    const end = leaving.terminate();
+    const seen: boolean[] = [];
+    await until('it ends', async () => {
+      const report = await leaving.readyz().catch(() => undefined);
+      if (report) seen.push(report.body.ready);
+      return !leaving.isRunning;
+    });
+    expect(await end).toEqual({ code: 0, signal: null });
+    // Unready from the first sign on, for as long as it still worked.
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen).not.toContain(true);
+    for (const chat of chats) works.push({ chat, place: platform.home, replies: [long], todos: chats.indexOf(chat) % 2 ? [] : ['x'] });
+    await finish(platform, works);
+    await check(platform, works);
+  });
+}
+

@@ -1,0 +1,66 @@
+import { startPlatform, type Platform, type PlatformOptions } from '../../api-gateway-e2e/support';
+
+/** Chance that can be repeated: the same seed makes the same choices. */
+export class Chance {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = (seed * 2_654_435_761 + 12_345) >>> 0;
+  }
+
+  /** A whole number from `min` to `max`. */
+  between(min: number, max: number): number {
+    // The high bits of a linear congruence are the random ones.
+    this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
+    return min + Math.floor((this.state / 2 ** 32) * (max - min + 1));
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[this.between(0, from.length - 1)];
+  }
+}
+
+export type Scenario = (chance: Chance) => Promise<void>;
+
+/**
+ * Runs scenarios at the same time, each as a test of its own. What a recovery takes is mostly waiting for leases to run out, and that
+ * can be done side by side. A failure names the seed; TEST_SEED repeats it.
+ */
+export function sideBySide(scenarios: Record<string, Scenario>, timeoutMs: number): void {
+  const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+  const results = new Map<string, Promise<Error | undefined>>();
+  beforeAll(() => {
+    Object.entries(scenarios).forEach(([name, scenario], i) => {
+      const run = scenario(new Chance(seed + i)).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      results.set(name, run);
+    });
+  });
+  afterAll(() => Promise.all(results.values()), timeoutMs);
+  for (const name of Object.keys(scenarios)) {
+    it(name, async () => {
+      const error = await results.get(name);
+      if (!error) return;
+      error.message = `${error.message}\n\nRepeat with TEST_SEED=${seed}`;
+      throw error;
+    }, timeoutMs);
+  }
+}
+
+/** A platform for the time of one scenario. What its processes logged last is in the failure. */
+export async function withPlatform(options: PlatformOptions, fn: (platform: Platform) => Promise<void>): Promise<void> {
+  const platform = await startPlatform(options);
+  try {
+    await fn(platform);
+  } catch (error) {
+    const logs = (options.apps ?? ['api-gateway', 'chat-worker']).map((app) => `--- ${app}\n${tail(platform.logs(app))}`);
+    (error as Error).message += `\n\n${logs.join('\n')}`;
+    throw error;
+  } finally {
+    await platform.stop();
+  }
+}
+
+const tail = (log: string): string => log.trimEnd().split('\n').slice(-25).map((line) => line.slice(0, 600)).join('\n');
