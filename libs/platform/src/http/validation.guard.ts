@@ -2,10 +2,9 @@ import { CanActivate, ExecutionContext, Injectable, type Type } from '@nestjs/co
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { DomainError, type Problem } from '@aps/contracts';
-import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
-import { queryKindsOf, type QueryKind } from './fields';
+import { instantiate, queryKindOf, type QueryKind } from './fields';
 
 interface Inputs {
   body?: Type<object>;
@@ -29,7 +28,10 @@ export function inputsOf(controller: Type<unknown>, method: string): Inputs {
 
 const NUL = /\u0000/;
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair, so neither may enter. */
+/** Keys that name the machinery of an object: class-transformer takes a `constructor` for the class to make. */
+const RESERVED = new Set(['__proto__', 'constructor']);
+
+/** What must not enter: PostgreSQL stores neither NUL nor half a surrogate pair, and no object keeps a reserved key. */
 function findUnstorable(value: unknown, loc: (string | number)[], problems: Problem[]): void {
   if (typeof value === 'string') {
     if (NUL.test(value)) problems.push({ loc, msg: 'String should not contain NUL characters', type: 'value_error' });
@@ -38,6 +40,12 @@ function findUnstorable(value: unknown, loc: (string | number)[], problems: Prob
     value.forEach((v, i) => findUnstorable(v, [...loc, i], problems));
   } else if (value && typeof value === 'object') {
     for (const [k, v] of Object.entries(value)) {
+      if (RESERVED.has(k)) {
+        problems.push({ loc, msg: 'Object should not have a reserved key', type: 'value_error' });
+        // Taken out, so that the rest can be checked all the same.
+        delete (value as Record<string, unknown>)[k];
+        continue;
+      }
       findUnstorable(k, loc, problems);
       findUnstorable(v, [...loc, k], problems);
     }
@@ -81,7 +89,7 @@ function flatten(errors: ValidationError[], loc: (string | number)[], problems: 
 }
 
 function check(dto: Type<object>, raw: Record<string, unknown>, place: 'body' | 'query', problems: Problem[]): object {
-  const instance = plainToInstance(dto, raw, { excludeExtraneousValues: true, exposeUnsetFields: false, exposeDefaultValues: true });
+  const instance = instantiate(dto as new () => object, raw);
   flatten(validateSync(instance, { forbidUnknownValues: false }), [place], problems);
   return instance;
 }
@@ -106,9 +114,9 @@ export class RequestValidationGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request & { bodyProblem?: Problem }>();
     const problems: Problem[] = [];
     if (inputs.query) {
-      const kinds = queryKindsOf(inputs.query);
+      const dto = inputs.query as new () => object;
       const raw: Record<string, unknown> = {};
-      for (const [key, value] of Object.entries(request.query)) raw[key] = coerce(value, kinds[key]);
+      for (const [key, value] of Object.entries(request.query)) raw[key] = coerce(value, queryKindOf(dto, key));
       findUnstorable(raw, ['query'], problems);
       // Express makes `query` a getter; the instance takes its place for the handler.
       Object.defineProperty(request, 'query', { value: check(inputs.query, raw, 'query', problems), configurable: true });
