@@ -1,0 +1,114 @@
+import { Global, Module } from '@nestjs/common';
+import { BillingModule } from '@aps/billing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { GuardsModule, OrgScope } from '@aps/guards';
+import { OrganizationDoor, type MembershipSummary } from '@aps/identity';
+import { loadConfig } from '@aps/platform/config';
+import { hashToken, newSessionToken } from '@aps/platform/crypto';
+import type { Database, Db } from '@aps/platform/database';
+import { Egress } from '@aps/platform/egress';
+import { RateLimitModule } from '@aps/platform/rate-limit';
+import { PlatformModule } from '@aps/platform/runtime';
+import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { InferenceHttpModule } from '../http/inference-http.module';
+import { InferenceSettings } from '../inference.settings';
+import { seedInference } from '../seed';
+
+export interface Answer {
+  status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
+  body: any;
+  /** As it came, for looking for what must not be in it. */
+  text: string;
+}
+
+export interface TestOrg {
+  id: string;
+  scope: OrgScope;
+  owner: string;
+  member: string;
+}
+
+/** Inference behind HTTP, on a seeded database of its own. */
+export interface InferenceTestApp {
+  app: TestApp['app'];
+  db: Database;
+  /** An organization; `owner` and `member` are bearer tokens. */
+  org(): Promise<TestOrg>;
+  /** A user's bearer token. */
+  user(roles?: Record<string, 'OWNER' | 'MEMBER'>): Promise<string>;
+  call(method: string, path: string, token?: string, body?: unknown): Promise<Answer>;
+  /** Changes settings for what follows; undefined unsets. */
+  configure(settings: Record<string, string | undefined>): void;
+  /** Forgets what is held of the platform: for specs that write its tables past the services. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+class TestDoor {
+  membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
+    return db.query<MembershipSummary>('SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1', [userId]);
+  }
+}
+
+@Global()
+@Module({ providers: [{ provide: OrganizationDoor, useClass: TestDoor }], exports: [OrganizationDoor] })
+class TestDoorModule {}
+
+export async function inferenceTestApp(settings: Record<string, string> = {}): Promise<InferenceTestApp> {
+  const schema = { entities: ENTITIES, migrations: MIGRATIONS };
+  const database = await createTestDatabase(schema);
+  const { db } = database;
+  const configure = (changes: Record<string, string | undefined>) => {
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    loadConfig();
+  };
+  for (const name of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']) delete process.env[name];
+  configure(settings);
+  await seedInference(db, { mockBaseUrl: 'http://127.0.0.1:1/v1' });
+  // Names resolve without a network; `internal.example` is a name of the inside.
+  const egress = new Egress({ resolve: (name) => Promise.resolve([name === 'internal.example' ? '10.0.0.7' : '93.184.215.14']) });
+  const test = await createTestApp(
+    [PlatformModule.forRoot('test', schema), RateLimitModule, GuardsModule.forRoot(), BillingModule, TestDoorModule, InferenceHttpModule],
+    (builder) => builder.overrideProvider(Egress).useValue(egress),
+  );
+
+  const user: InferenceTestApp['user'] = async (roles = {}) => {
+    const [id, token] = [uuidv7(), newSessionToken()];
+    await db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [id, `${id}@example.com`, 'Test', 'x']);
+    await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
+    for (const [orgId, role] of Object.entries(roles)) await db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [uuidv7(), orgId, id, role]);
+    return token;
+  };
+
+  return {
+    app: test.app,
+    db,
+    user,
+    configure,
+    async org() {
+      const id = uuidv7();
+      await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $3)', [id, 'Test', `org-${id}`]);
+      return { id, scope: OrgScope.system(id, 'test'), owner: await user({ [id]: 'OWNER' }), member: await user({ [id]: 'MEMBER' }) };
+    },
+    async call(method, path, token, body) {
+      const response = await fetch(`${test.url}/api${path}`, {
+        method,
+        headers: { ...(token && { Authorization: `Bearer ${token}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text ? JSON.parse(text) : undefined, text };
+    },
+    forget: () => test.app.get(InferenceSettings, { strict: false }).drop(null),
+    async close() {
+      await test.close();
+      await egress.onApplicationShutdown();
+      await database.drop();
+    },
+  };
+}
