@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isAsDocumented, stepsOf } from '../../../tools/tour/blocks';
+import { startPlatform, type Platform } from '../support';
+
+const ROOT = path.resolve(__dirname, '../../..');
+const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+const MARK = '@@ end of step';
+
+/** Runs the steps in one shell, as a reader would who pastes one after the other. @returns what each printed, errors included */
+function run(scripts: string[], env: NodeJS.ProcessEnv): Promise<string[]> {
+  const shell = spawn('bash', ['--noprofile', '--norc', '-s'], { cwd: ROOT, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  let printed = '';
+  shell.stdout.on('data', (data: Buffer) => (printed += data.toString('utf8')));
+  const late = setTimeout(() => process.kill(-(shell.pid ?? 0), 'SIGKILL'), 90_000);
+  // Commands read from /dev/null, or they would read the script.
+  shell.stdin.end(scripts.map((script) => `{\n${script}\n} </dev/null 2>&1\necho '${MARK}'\n`).join(''));
+  return new Promise((resolve) =>
+    shell.once('close', () => {
+      clearTimeout(late);
+      resolve(printed.split(`${MARK}\n`).slice(0, -1));
+    }),
+  );
+}
+
+describe('the tour of README.md', () => {
+  let platform: Platform;
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(path.join(tmpdir(), 'aps-tour-'));
+    platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'] });
+    writeFileSync(path.join(dir, 'dev.json'), JSON.stringify({ base_url: platform.url, ...platform.demo }));
+  }, 180_000);
+  afterAll(async () => {
+    await platform?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }, 60_000);
+
+  it('prints what it says', async () => {
+    const steps = stepsOf(README);
+    expect(steps.length).toBeGreaterThan(5);
+    const { OPENAI_API_KEY: _, ...env } = process.env;
+    const outputs = await run(steps.map((step) => step.script), { ...env, APS_DATA_DIR: dir });
+    const differing = steps.flatMap(({ line, output }, i) => {
+      const printed = outputs[i] ?? '(the shell did not get here within 90 seconds)';
+      return output === null || isAsDocumented(printed, output) ? [] : [{ line, documented: output, printed }];
+    });
+    expect(differing).toEqual([]);
+    expect(outputs).toHaveLength(steps.length);
+  }, 120_000);
+});
