@@ -30,11 +30,16 @@ export interface SpineEvent {
   data: Record<string, unknown>;
 }
 
-/** What workers publish on a topic's channel: committed events (`e`), or the text of a running message (`d`), best effort. */
-export interface TopicSignal {
-  e?: SpineEvent[];
-  d?: { message_id: string; text: string };
+/** A piece of a message that is being written. Best effort: it is in no table. */
+export interface MessageDelta {
+  message_id: string;
+  text: string;
 }
+
+/** What is published on a topic's channel: committed events and pieces of the running message, in their order. */
+export type TopicSignal = (SpineEvent | MessageDelta)[];
+
+export const isDelta = (item: SpineEvent | MessageDelta): item is MessageDelta => 'message_id' in item;
 
 /** Topics name what a stream is about. */
 export const chatTopic = (chatId: string): string => `chat:${chatId}`;

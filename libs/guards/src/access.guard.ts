@@ -47,8 +47,10 @@ export class AccessGuard implements CanActivate {
 
     const principal = request.principal;
     if (access.sessionOnly && principal.via === 'api_token') throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
-    if (access.tier === 'platform_admin' && !principal.isPlatformAdmin) {
-      throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
+    if (access.tier === 'platform_admin') {
+      if (!principal.isPlatformAdmin) throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
+      // A token that is good for one organization is not good for all of them.
+      if (principal.orgPin) throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });
     }
     if (access.tier === 'member' || access.tier === 'admin' || access.tier === 'owner') {
       request.orgScope = await this.enterOrg(params.org_id, principal, access.tier, request);
@@ -58,8 +60,8 @@ export class AccessGuard implements CanActivate {
   }
 
   private async enterOrg(orgId: string, principal: Principal, tier: 'member' | 'admin' | 'owner', request: AuthenticatedRequest): Promise<OrgScope> {
-    const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId.toLowerCase();
-    const membership = pinnedElsewhere ? null : await this.store.membership(orgId.toLowerCase(), principal.userId);
+    const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId;
+    const membership = pinnedElsewhere ? null : await this.store.membership(orgId, principal.userId);
     // An organization that does not exist is answered the same way: nobody learns which ids are taken.
     if (!membership) throw new DomainError('not_org_member', 'You are not a member of this organization.');
     if (membership.suspended && !principal.isPlatformAdmin) throw new DomainError('org_suspended', 'This organization is suspended.');
@@ -67,7 +69,7 @@ export class AccessGuard implements CanActivate {
     if (required && !required.includes(membership.role)) {
       throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required } });
     }
-    return OrgScope.member(orgId.toLowerCase(), principal.userId, membership.role, request);
+    return OrgScope.member(orgId, principal.userId, membership.role, request);
   }
 }
 
@@ -76,6 +78,8 @@ function checkPath(params: Record<string, string>, access: AccessDeclaration): v
   for (const [name, value] of Object.entries(params)) {
     const syntax = SYNTAX[access.params?.[name] ?? (name.endsWith('_id') ? 'uuid' : 'string')];
     if (!syntax.ok(value)) problems.push({ loc: ['path', name], msg: syntax.msg, type: syntax.type });
+    // One spelling from here on: ids are compared as text, too, and used as keys.
+    else if (isUuid(value)) params[name] = value.toLowerCase();
   }
   if (problems.length) throw new DomainError('validation_error', 'The path is not valid.', { problems });
 }

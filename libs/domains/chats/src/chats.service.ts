@@ -112,7 +112,7 @@ export class ChatsService {
       const before = events.length ? await this.turns.appendEvents(tx, chat.id, events, at) : 0;
       tx.afterCommit(async () => {
         this.broadcaster.send('chat.stop', { org_id: chat.org_id, chat_id: chat.id, at: at.toISOString() });
-        if (events.length) this.realtime.publish(chatTopic(chat.id), { e: numbered(events, before, at) });
+        if (events.length) this.realtime.publish(chatTopic(chat.id), numbered(events, before, at));
         await this.endings.publishTurns(jobs);
       });
       return { ...unchanged, status: 'ACTIVE', stopped: true, stop_requested_at: at, cleared_pause: chat.pause?.kind ?? null };
@@ -142,7 +142,7 @@ export class ChatsService {
       const events: NewEvent[] = [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }];
       const before = await this.turns.appendEvents(tx, chat.id, events, at);
       tx.afterCommit(async () => {
-        this.realtime.publish(chatTopic(chat.id), { e: numbered(events, before, at) });
+        this.realtime.publish(chatTopic(chat.id), numbered(events, before, at));
         await this.endings.publishTurns([turn]);
       });
     });

@@ -87,7 +87,7 @@ export class SendService {
     if (row.dispatch === null) return this.sendToWaiting(scope, agentId, chatId, m, attempt);
 
     message.seq = row.message_seq;
-    this.realtime.publish(chatTopic(chatId), { e: numbered([{ type: 'message_created', data: m.event }], row.event_seq, at) });
+    this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at));
     if (!row.dispatch) return { message_id: messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
     return this.publish(scope, chatId, m.turnId, messageId);
   }
@@ -125,7 +125,7 @@ export class SendService {
       const sent = await this.chats.send(tx, scope, agentId, chatId, m);
       if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
       (m.event.message as { seq: number }).seq = sent.message_seq;
-      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), { e: numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at) }));
+      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at)));
       return { keep: false as const, dispatch: sent.dispatch };
     });
     if (outcome.keep) return { message_id: m.messageId, chat_id: chatId, turn_id: null, dispatched: false, queued: false, reason: outcome.reason };
@@ -135,7 +135,7 @@ export class SendService {
 
   private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
     const before = await this.turns.appendEvents(tx, chatId, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), { e: numbered(events, before, at) }));
+    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 
   /** Puts a committed turn on the queue; when that fails, takes it back, so that the 503 is the truth. */

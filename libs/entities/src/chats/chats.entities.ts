@@ -18,6 +18,7 @@ export interface ChatPause {
 @Unique('chats_org_id', ['org_id', 'id'])
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
 @Index('chats_root', ['root_chat_id'])
+@Index('chats_created', ['org_id', 'created_at'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
 @Check('chats_status', `status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')`)

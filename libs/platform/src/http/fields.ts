@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Expose, Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -40,17 +39,51 @@ export interface FieldOptions {
 /** How a query string's text is read before it is validated. */
 export type QueryKind = 'string' | 'int' | 'number' | 'bool' | 'list';
 
-const QUERY_KINDS = Symbol('queryKinds');
+type Ctor = new () => object;
 
-/** The query kinds of a DTO's fields, by property name. */
-export function queryKindsOf(dto: object): Record<string, QueryKind> {
-  return (Reflect.getMetadata(QUERY_KINDS, dto) as Record<string, QueryKind> | undefined) ?? {};
+/** How a field is read. */
+interface FieldReading {
+  kind: QueryKind;
+  /** The class of a declared object, or of the elements of a list. */
+  nested?: () => Ctor;
+  /** Applied to what was sent, before it is validated. */
+  convert?: (value: unknown) => unknown;
+}
+
+const FIELDS = Symbol('fields');
+
+const fieldsOf = (dto: object): Record<string, FieldReading> => (Reflect.getMetadata(FIELDS, dto) as Record<string, FieldReading> | undefined) ?? {};
+
+/** How one query value of a DTO is read; undefined for what the DTO does not know. */
+export function queryKindOf(dto: Ctor, field: string): QueryKind | undefined {
+  return Object.hasOwn(fieldsOf(dto), field) ? fieldsOf(dto)[field].kind : undefined;
+}
+
+/**
+ * Makes a DTO of what was sent: declared fields and no others, nested classes where they are declared. Values are handed on as they
+ * are, whatever keys they carry; only the validator judges them.
+ */
+export function instantiate<T extends object>(dto: new () => T, sent: Record<string, unknown>): T {
+  const made = new dto() as Record<string, unknown>;
+  for (const [name, { nested, convert }] of Object.entries(fieldsOf(dto))) {
+    if (!Object.hasOwn(sent, name)) continue;
+    const value = convert ? convert(sent[name]) : sent[name];
+    const child = (v: unknown): unknown => (nested && v !== null && typeof v === 'object' && !Array.isArray(v) ? instantiate(nested(), v as Record<string, unknown>) : v);
+    made[name] = nested && Array.isArray(value) ? value.map(child) : child(value);
+  }
+  return made as T;
 }
 
 const message = (type: string, text: string): ValidationOptions => ({ message: text, context: { type } });
 const each = (options: ValidationOptions): ValidationOptions => ({ ...options, each: true });
 
-function field(kind: QueryKind, options: FieldOptions, schema: ApiPropertyOptions, validators: PropertyDecorator[]): PropertyDecorator {
+function field(
+  kind: QueryKind,
+  options: FieldOptions,
+  schema: ApiPropertyOptions,
+  validators: PropertyDecorator[],
+  reading: Omit<FieldReading, 'kind'> = {},
+): PropertyDecorator {
   const api = {
     ...schema,
     required: !options.optional,
@@ -61,9 +94,9 @@ function field(kind: QueryKind, options: FieldOptions, schema: ApiPropertyOption
     ...(options.deprecated && { deprecated: true }),
   } as ApiPropertyOptions;
   const presence = ValidateIf((_, value: unknown) => !(value === undefined && options.optional) && !(value === null && options.nullable));
-  return applyDecorators(ApiProperty(api), Expose(), presence, ...validators, (target: object, key: string | symbol) => {
-    const kinds = { ...queryKindsOf(target.constructor), [key as string]: kind };
-    Reflect.defineMetadata(QUERY_KINDS, kinds, target.constructor);
+  return applyDecorators(ApiProperty(api), presence, ...validators, (target: object, key: string | symbol) => {
+    // A class knows its parent's fields, too.
+    Reflect.defineMetadata(FIELDS, { ...fieldsOf(target.constructor), [key as string]: { kind, ...reading } }, target.constructor);
   });
 }
 
@@ -122,13 +155,16 @@ const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9]
 
 /** An email address, at most 254 characters, trimmed; case is kept (addresses compare case-insensitively in the database). */
 export function EmailField(o: FieldOptions = {}): PropertyDecorator {
-  return applyDecorators(
-    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value)),
-    field('string', o, { type: 'string', format: 'email', maxLength: 254 }, [
+  return field(
+    'string',
+    o,
+    { type: 'string', format: 'email', maxLength: 254 },
+    [
       IsString(message('string_type', 'Input should be a valid string')),
       MaxLength(254, message('string_too_long', 'String should have at most 254 characters')),
       Matches(EMAIL, message('value_error', 'Input should be a valid email address')),
-    ]),
+    ],
+    { convert: (value) => (typeof value === 'string' ? value.trim() : value) },
   );
 }
 
@@ -177,9 +213,11 @@ const DECIMAL = /^[+-]?\d{1,14}(\.\d{1,6})?$/;
 
 /** A decimal, number or string on the way in, always a string within: at most 14 digits before and 6 after the point. */
 export function DecimalField(o: FieldOptions & { positive?: boolean; min?: number } = {}): PropertyDecorator {
-  return applyDecorators(
-    Transform(({ value }: { value: unknown }) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value)),
-    field('string', o, { oneOf: [{ type: 'number' }, { type: 'string', pattern: DECIMAL.source }] } as ApiPropertyOptions, [
+  return field(
+    'string',
+    o,
+    { oneOf: [{ type: 'number' }, { type: 'string', pattern: DECIMAL.source }] } as ApiPropertyOptions,
+    [
       Matches(DECIMAL, message('decimal_parsing', 'Input should be a decimal with at most 6 digits after the point')),
       ...(o.positive || o.min !== undefined
         ? [
@@ -189,7 +227,8 @@ export function DecimalField(o: FieldOptions & { positive?: boolean; min?: numbe
             ),
           ]
         : []),
-    ]),
+    ],
+    { convert: (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value) },
   );
 }
 
@@ -214,16 +253,17 @@ export function ObjectField(o: FieldOptions = {}): PropertyDecorator {
   return field('string', o, { type: 'object', additionalProperties: true }, [IsObject(message('dict_type', 'Input should be a valid object'))]);
 }
 
-type Ctor = new () => object;
-
 /** An object of a declared shape. */
 export function NestedField(type: () => Ctor, o: FieldOptions = {}): PropertyDecorator {
-  return applyDecorators(
-    Type(type),
-    field('string', o, { type: () => type() } as unknown as ApiPropertyOptions, [
+  return field(
+    'string',
+    o,
+    { type: () => type() } as unknown as ApiPropertyOptions,
+    [
       IsObject(message('dict_type', 'Input should be a valid object')),
       ValidateNested(message('dict_type', 'Input should be a valid object')),
-    ]),
+    ],
+    { nested: type },
   );
 }
 
@@ -260,12 +300,15 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
     ]);
   }
   if (typeof of === 'function') {
-    return applyDecorators(
-      Type(of),
-      field('list', o, { type: () => of(), isArray: true, ...sizes } as unknown as ApiPropertyOptions, [
+    return field(
+      'list',
+      o,
+      { type: () => of(), isArray: true, ...sizes } as unknown as ApiPropertyOptions,
+      [
         ...validators,
         ValidateNested(each(message('dict_type', 'Input should be a valid object'))),
-      ]),
+      ],
+      { nested: of },
     );
   }
   return field('list', o, { type: 'array', items: { type: 'string', enum: [...of] }, ...sizes }, [

@@ -26,7 +26,9 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
  * @param headers added to the request, e.g. the signed internal token
  */
 export function proxyRequest(request: Request & RequestContext, response: Response, target: ProxyTarget, headers: Record<string, string>): Promise<void> {
-  const url = new URL(request.originalUrl, target.baseUrl);
+  // Put together by hand: resolving the target against the base would let an absolute one name another host, and get our signature.
+  const base = new URL(target.baseUrl);
+  const path = request.originalUrl;
   const outgoing: http.OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith(INTERNAL_PREFIX)) outgoing[name] = value;
@@ -38,7 +40,7 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
 
   return new Promise((resolve) => {
     let timedOut = false;
-    const upstream = http.request(url, { method: request.method, headers: outgoing, agent });
+    const upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });
     const timer = setTimeout(() => {
       timedOut = true;
       upstream.destroy(new Error('time-out'));
@@ -67,7 +69,10 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
       }
       resolve();
     });
-    request.on('aborted', () => upstream.destroy());
+    // A client that hangs up ends the work behind, too, also after its body has been sent.
+    response.once('close', () => {
+      if (!response.writableFinished) upstream.destroy();
+    });
     request.pipe(upstream);
   });
 }

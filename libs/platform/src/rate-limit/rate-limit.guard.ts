@@ -39,7 +39,9 @@ export class RateLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (!this.limiter.enabled || context.getType() !== 'http') return true;
     const http = context.switchToHttp();
-    const request = http.getRequest<Request & { principal?: { credentialId?: string } }>();
+    const request = http.getRequest<Request & { principal?: { credentialId?: string; via?: string } }>();
+    // Behind the gateway, which has counted the request already.
+    if (request.principal?.via === 'internal') return true;
     const credential = request.principal?.credentialId;
     const config = rateLimitConfig.value;
     const asked: Promise<RateDecision | undefined>[] = [];

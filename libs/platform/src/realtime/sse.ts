@@ -1,5 +1,5 @@
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import type { SpineEvent, TopicSignal } from '@aps/contracts';
+import { isDelta, type MessageDelta, type SpineEvent, type TopicSignal } from '@aps/contracts';
 import { gauge } from '@aps/platform/observability';
 import type { Request, Response } from 'express';
 import { RealtimeHub } from './hub';
@@ -53,6 +53,7 @@ class Stream {
   /** Work on this stream is done in order; signals that come meanwhile wait in `pending`. */
   private catchingUp = true;
   private again = false;
+  private unsent = '';
   readonly closed = new AbortController();
 
   constructor(
@@ -81,20 +82,17 @@ class Stream {
       void this.catchUp();
       return;
     }
-    if (signal.d && !this.catchingUp) this.writeDelta(signal.d);
-    if (!signal.e) return;
-    if (this.catchingUp) {
-      this.again = true;
-      return;
-    }
-    for (const event of signal.e) {
-      if (event.id <= this.last) continue;
-      if (event.id !== this.last + 1) {
+    for (const item of signal) {
+      if (isDelta(item)) {
+        if (!this.catchingUp) this.writeDelta(item);
+      } else if (this.catchingUp) {
+        this.again = true;
+      } else if (item.id === this.last + 1) {
+        this.last = item.id;
+        this.write(frame(this.options.topic, this.options.orgId, item));
+      } else if (item.id > this.last) {
         void this.catchUp();
-        return;
       }
-      this.last = event.id;
-      this.write(frame(this.options.topic, this.options.orgId, event));
     }
   }
 
@@ -123,9 +121,9 @@ class Stream {
     }
   }
 
-  writeDelta(delta: { message_id: string; text: string }): void {
+  writeDelta(delta: MessageDelta): void {
     let text = frames.get(delta);
-    if (!text) frames.set(delta, (text = unnumbered('message_delta', this.options.topic, this.options.orgId, delta)));
+    if (!text) frames.set(delta, (text = unnumbered('message_delta', this.options.topic, this.options.orgId, { ...delta })));
     this.write(text);
   }
 
@@ -140,11 +138,21 @@ class Stream {
 
   end(retryMs?: number): void {
     if (retryMs !== undefined) this.write(`retry: ${retryMs}\n\n`);
+    this.flush();
     this.response.end();
   }
 
+  /** Frames of one moment go out together: a write to the socket costs more than everything else that a frame does. */
   private write(text: string): void {
     if (this.closed.signal.aborted) return;
+    if (this.unsent === '') setImmediate(() => this.flush());
+    this.unsent += text;
+  }
+
+  private flush(): void {
+    const text = this.unsent;
+    this.unsent = '';
+    if (text === '' || this.closed.signal.aborted || this.response.writableEnded) return;
     if (this.response.writableLength > MAX_BUFFERED) {
       this.response.destroy();
       return;

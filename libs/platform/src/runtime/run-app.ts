@@ -110,7 +110,6 @@ export async function runApp(definition: AppDefinition): Promise<void> {
     await app?.close().catch((error: Error) => logger.error({ msg: 'Shutdown failed', error: error.stack }));
     clearTimeout(timer);
     logger.log('Ended');
-    pino.flush?.();
     process.exit(exitCode);
   };
   process.on('SIGTERM', () => void end('SIGTERM'));

@@ -5,7 +5,6 @@ import { PlatformAdmin } from '@aps/guards';
 import type { ActingUser } from '@aps/identity';
 import { MembersService } from '@aps/orgs';
 import { Idempotent } from '@aps/platform/idempotency';
-import { CanonicalId } from './canonical-id.pipe';
 import { CurrentOperator } from './current-operator';
 import { toOrgMember } from './orgs.convert';
 
@@ -19,7 +18,7 @@ export class AdminMembersController {
   @Idempotent()
   @ApiOperation({ summary: 'Add a registered user to an organization', description: 'Nobody is created or invited, and the plan\'s number of seats does not bind.' })
   @ApiCreatedResponse({ type: OrgMemberInfo })
-  async add(@CurrentOperator() operator: ActingUser, @Param('org_id', CanonicalId) orgId: string, @Body() body: AdminAddMemberRequest): Promise<OrgMemberInfo> {
+  async add(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: AdminAddMemberRequest): Promise<OrgMemberInfo> {
     return toOrgMember(await this.members.adminAdd(operator, orgId, body.email, body.role));
   }
 
@@ -29,8 +28,8 @@ export class AdminMembersController {
   @ApiOkResponse({ type: OrgMemberInfo })
   async setRole(
     @CurrentOperator() operator: ActingUser,
-    @Param('org_id', CanonicalId) orgId: string,
-    @Param('user_id', CanonicalId) userId: string,
+    @Param('org_id') orgId: string,
+    @Param('user_id') userId: string,
     @Body() body: AdminSetRoleRequest,
   ): Promise<OrgMemberInfo> {
     return toOrgMember(await this.members.adminSetRole(operator, orgId, userId, body.role));
@@ -41,7 +40,7 @@ export class AdminMembersController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Remove a member', description: 'Refused for the last owner.' })
   @ApiNoContentResponse()
-  async remove(@CurrentOperator() operator: ActingUser, @Param('org_id', CanonicalId) orgId: string, @Param('user_id', CanonicalId) userId: string): Promise<void> {
+  async remove(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Param('user_id') userId: string): Promise<void> {
     await this.members.adminRemove(operator, orgId, userId);
   }
 }

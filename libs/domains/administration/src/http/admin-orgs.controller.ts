@@ -6,7 +6,6 @@ import type { ActingUser } from '@aps/identity';
 import { OrganizationsService } from '@aps/orgs';
 import { ApiPage, toPage, type Page } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
-import { CanonicalId } from './canonical-id.pipe';
 import { CurrentOperator, OperatedOrg } from './current-operator';
 import { toOrgDetail, toOrgListItem, toOrgSuspension } from './orgs.convert';
 import { toUsageSummary } from './usage.convert';
@@ -32,7 +31,7 @@ export class AdminOrgsController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Read an organization and its roster' })
   @ApiOkResponse({ type: OrgDetailResponse })
-  async get(@Param('org_id', CanonicalId) orgId: string): Promise<OrgDetailResponse> {
+  async get(@Param('org_id') orgId: string): Promise<OrgDetailResponse> {
     return toOrgDetail(await this.overview.get(orgId));
   }
 
@@ -50,7 +49,7 @@ export class AdminOrgsController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Suspend an organization', description: 'Its members are locked out and its work stops. Repeating it changes nothing.' })
   @ApiOkResponse({ type: OrgSuspensionResponse })
-  async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id', CanonicalId) orgId: string): Promise<OrgSuspensionResponse> {
+  async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
     return toOrgSuspension(await this.organizations.suspend(operator, orgId));
   }
 
@@ -59,7 +58,7 @@ export class AdminOrgsController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'End the suspension of an organization', description: 'Repeating it changes nothing.' })
   @ApiOkResponse({ type: OrgSuspensionResponse })
-  async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id', CanonicalId) orgId: string): Promise<OrgSuspensionResponse> {
+  async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
     return toOrgSuspension(await this.organizations.unsuspend(operator, orgId));
   }
 }

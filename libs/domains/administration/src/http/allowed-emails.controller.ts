@@ -5,7 +5,6 @@ import { PlatformAdmin } from '@aps/guards';
 import { AllowedEmailsService, type ActingUser } from '@aps/identity';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toAllowedEmail } from './admins.convert';
-import { CanonicalId } from './canonical-id.pipe';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
@@ -35,7 +34,7 @@ export class AllowedEmailsController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Let an address sign up no longer', description: 'Whoever has signed up stays.' })
   @ApiNoContentResponse()
-  async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id', CanonicalId) allowedEmailId: string): Promise<void> {
+  async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id') allowedEmailId: string): Promise<void> {
     await this.allowedEmails.remove(operator, allowedEmailId);
   }
 }

@@ -2,7 +2,6 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Authenticator, notAuthenticated, type AuthenticatedRequest, type Principal } from '@aps/guards';
 import { InternalTokenModule, InternalTokens } from '@aps/platform/crypto';
-import { RateLimiter, RateLimitModule } from '@aps/platform/rate-limit';
 import { OperatorQueries } from '../operator.queries';
 
 /** Carries the gateway's signed word about the caller. Headers of this prefix never pass the gateway from outside. */
@@ -45,14 +44,5 @@ export class InternalAuthenticator extends Authenticator {
 
 /** What {@link InternalAuthenticator} needs, for the global guards of the application that uses it. */
 @Global()
-@Module({
-  imports: [InternalTokenModule, RateLimitModule],
-  providers: [OperatorQueries],
-  exports: [InternalTokenModule, OperatorQueries],
-})
-export class InternalCallerModule {
-  constructor(limiter: RateLimiter) {
-    // The gateway has counted the request on the same credential; counting it here again would halve every limit.
-    Object.defineProperty(limiter, 'enabled', { value: false });
-  }
-}
+@Module({ imports: [InternalTokenModule], providers: [OperatorQueries], exports: [InternalTokenModule, OperatorQueries] })
+export class InternalCallerModule {}

@@ -5,7 +5,6 @@ import { PlatformAdmin } from '@aps/guards';
 import { PlatformAdminsService, type ActingUser } from '@aps/identity';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toPlatformAdmin } from './admins.convert';
-import { CanonicalId } from './canonical-id.pipe';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
@@ -35,7 +34,7 @@ export class PlatformAdminsController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Take the administration of the platform from a user', description: 'Not from yourself, and not from the last one who can act.' })
   @ApiNoContentResponse()
-  async remove(@CurrentOperator() operator: ActingUser, @Param('user_id', CanonicalId) userId: string): Promise<void> {
+  async remove(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<void> {
     await this.admins.remove(operator, userId);
   }
 }

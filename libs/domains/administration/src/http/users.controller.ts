@@ -4,7 +4,6 @@ import { UserStatusResponse } from '@aps/dtos';
 import { PlatformAdmin } from '@aps/guards';
 import { UsersService, type ActingUser } from '@aps/identity';
 import { toUserStatus } from './admins.convert';
-import { CanonicalId } from './canonical-id.pipe';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
@@ -17,7 +16,7 @@ export class AdminUsersController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Deactivate a user', description: 'Ends their sessions and refuses their API tokens. Not yourself. Repeating it changes nothing.' })
   @ApiOkResponse({ type: UserStatusResponse })
-  async deactivate(@CurrentOperator() operator: ActingUser, @Param('user_id', CanonicalId) userId: string): Promise<UserStatusResponse> {
+  async deactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
     return toUserStatus(await this.users.deactivate(operator, userId));
   }
 
@@ -26,7 +25,7 @@ export class AdminUsersController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Reactivate a user', description: 'Their API tokens work again; their sessions do not come back.' })
   @ApiOkResponse({ type: UserStatusResponse })
-  async reactivate(@CurrentOperator() operator: ActingUser, @Param('user_id', CanonicalId) userId: string): Promise<UserStatusResponse> {
+  async reactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
     return toUserStatus(await this.users.reactivate(operator, userId));
   }
 }

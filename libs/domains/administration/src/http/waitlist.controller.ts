@@ -6,7 +6,6 @@ import { WaitlistService, type ActingUser } from '@aps/identity';
 import { ApiPage, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toWaitlistEntry } from './admins.convert';
-import { CanonicalId } from './canonical-id.pipe';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
@@ -28,7 +27,7 @@ export class AdminWaitlistController {
   @PlatformAdmin()
   @ApiOperation({ summary: 'Put a pending request aside', description: 'The row is kept; asking again makes it pending.' })
   @ApiOkResponse({ type: WaitlistEntryResponse })
-  async dismiss(@CurrentOperator() operator: ActingUser, @Param('waitlist_id', CanonicalId) waitlistId: string): Promise<WaitlistEntryResponse> {
+  async dismiss(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string): Promise<WaitlistEntryResponse> {
     return toWaitlistEntry(await this.waitlist.dismiss(operator, waitlistId));
   }
 
@@ -38,7 +37,7 @@ export class AdminWaitlistController {
   @Idempotent()
   @ApiOperation({ summary: 'Let somebody in and mail it to them', description: 'Somebody who is in already gets no second mail.' })
   @ApiOkResponse({ type: WaitlistEntryResponse })
-  async invite(@CurrentOperator() operator: ActingUser, @Param('waitlist_id', CanonicalId) waitlistId: string): Promise<WaitlistEntryResponse> {
+  async invite(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string): Promise<WaitlistEntryResponse> {
     return toWaitlistEntry(await this.waitlist.invite(operator, waitlistId));
   }
 
@@ -48,7 +47,7 @@ export class AdminWaitlistController {
   @Idempotent()
   @ApiOperation({ summary: 'Mail the admission again', description: 'Refused when it was never granted.' })
   @ApiOkResponse({ type: WaitlistEntryResponse })
-  async resend(@CurrentOperator() operator: ActingUser, @Param('waitlist_id', CanonicalId) waitlistId: string): Promise<WaitlistEntryResponse> {
+  async resend(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string): Promise<WaitlistEntryResponse> {
     return toWaitlistEntry(await this.waitlist.resend(operator, waitlistId));
   }
 }

@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { MemoriesService, SkillsQueries } from '@aps/agents';
-import { chatTopic } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
-import { DeltaBuffer } from './delta-buffer';
 import { LeaseEnded } from './leases';
 import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
@@ -34,7 +31,6 @@ export class ModelStepRunner {
     private readonly skills: SkillsQueries,
     private readonly endings: TurnEndings,
     private readonly outbox: Outbox,
-    private readonly realtime: RealtimePublisher,
   ) {}
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
@@ -66,8 +62,6 @@ export class ModelStepRunner {
 
   private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string): Promise<ChatResult> {
     const { claim, config, lease } = turn;
-    const topic = chatTopic(claim.chat_id);
-    const deltas = new DeltaBuffer((text) => this.realtime.publish(topic, { d: { message_id: messageId, text } }));
     let spoke = false;
     // The last step that an agent is allowed must answer: it is offered no tools.
     const mayCall = turn.modelSteps + 1 < config.max_steps;
@@ -86,17 +80,17 @@ export class ModelStepRunner {
             if (event.type !== 'text') return;
             if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
             spoke = true;
-            deltas.push(event.text);
+            turn.signals.text(messageId, event.text);
           },
           onRestart: () => {
-            deltas.discard();
+            turn.signals.discardText();
             void this.announceRestart(turn, messageId);
           },
         },
       );
-    } finally {
-      if (lease.signal.aborted) deltas.discard();
-      else deltas.flush();
+    } catch (error) {
+      turn.signals.discardText();
+      throw error;
     }
   }
 
@@ -175,7 +169,7 @@ export class ModelStepRunner {
     const { claim } = turn;
     const message = events[0].data.message as Record<string, unknown>;
     message.seq = done.message_seq;
-    this.realtime.publish(chatTopic(claim.chat_id), { e: numbered(events, done.event_seq, at) });
+    turn.signals.events(numbered(events, done.event_seq, at));
     if (done.title_job_id) {
       void this.outbox.publish([{ id: done.title_job_id, name: 'chat.title', payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id } }]).catch(() => undefined);
     }
@@ -189,7 +183,7 @@ export class ModelStepRunner {
       .transaction(async (tx) => {
         if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
         const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
-        tx.afterCommit(() => this.realtime.publish(chatTopic(turn.claim.chat_id), { e: numbered(events, before, at) }));
+        tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
       })
       .catch(() => undefined);
   }

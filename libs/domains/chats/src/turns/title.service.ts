@@ -63,7 +63,7 @@ export class TitleService {
       if (receipt) await this.receipts.insert(tx, { ...receipt, org_id: chat.org_id, chat_id: chatId, turn_id: null, step_no: null, agent_id: chat.agent_id });
       const events: NewEvent[] = [{ type: 'title_changed', data: { title } }];
       const before = await this.turns.appendEvents(tx, chatId, events, at);
-      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), { e: numbered(events, before, at) }));
+      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
     });
   }
 }

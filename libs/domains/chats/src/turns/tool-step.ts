@@ -1,8 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import { Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
@@ -24,7 +22,6 @@ export class ToolStepRunner {
     private readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly catalog: ToolCatalog,
-    private readonly realtime: RealtimePublisher,
     private readonly endings: TurnEndings,
   ) {}
 
@@ -121,7 +118,7 @@ export class ToolStepRunner {
 
   private async announce(tx: Tx, turn: RunningTurn, events: NewEvent[], at: Date): Promise<void> {
     const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(turn.claim.chat_id), { e: numbered(events, before, at) }));
+    tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
   }
 
   private inOwnedTransaction<T>(turn: RunningTurn, fn: (tx: Tx) => Promise<T>): Promise<T> {

@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { chatTopic, type SpineEvent } from '@aps/contracts';
 import { advisoryLock, Database } from '@aps/platform/database';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { TurnEndings } from './turn-endings';
 import { CAP_MARGIN, TurnRepository, type ClaimedTurn } from './turn.repository';
 
@@ -22,11 +20,10 @@ export class TurnClaims {
     private readonly turns: TurnRepository,
     private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
-    private readonly realtime: RealtimePublisher,
   ) {}
 
   /** @returns the turn when this process owns it now, null when there is nothing to run */
-  async claim(turnId: string, orgId: string): Promise<ClaimedTurn | null> {
+  async claim(turnId: string, orgId: string): Promise<(ClaimedTurn & { claimed_at: Date }) | null> {
     const cap = (await this.entitlements.of(orgId)).max_concurrent_chats;
     const at = new Date();
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
@@ -38,8 +35,7 @@ export class TurnClaims {
     }
     switch (row.verdict) {
       case 'claimed':
-        this.announceRunning(row, at);
-        return row;
+        return { ...row, claimed_at: at };
       case 'busy':
       case 'early':
         await this.turns.postpone(this.db, turnId, row.retry_at ?? new Date(at.getTime() + SUSPENDED_RETRY_MS));
@@ -69,16 +65,5 @@ export class TurnClaims {
       if (row?.verdict === 'over_cap') await this.turns.park(tx, row, at);
       return row;
     });
-  }
-
-  private announceRunning(row: ClaimedTurn, at: Date): void {
-    if (row.chat_status === 'RUNNING') return;
-    const event: SpineEvent = {
-      id: row.event_seq + 1,
-      type: 'status_changed',
-      at: at.toISOString(),
-      data: { from: row.chat_status, to: 'RUNNING', stop_reason: null, pause: null },
-    };
-    this.realtime.publish(chatTopic(row.chat_id), { e: [event] });
   }
 }

@@ -90,7 +90,7 @@ export class TurnEndings {
     if (from !== chatStatus || stopReason) events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
     const before = events.length ? await this.turns.appendEvents(tx, turn.chat_id, events, at) : 0;
     tx.afterCommit(async () => {
-      if (events.length) this.realtime.publish(chatTopic(turn.chat_id), { e: numbered(events, before, at) });
+      if (events.length) this.realtime.publish(chatTopic(turn.chat_id), numbered(events, before, at));
       await this.publishTurns(jobs);
     });
   }

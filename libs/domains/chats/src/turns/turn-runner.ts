@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentRevisions, type SealedAgentConfig } from '@aps/agents';
-import type { JobPayload } from '@aps/contracts';
+import { chatTopic, type JobPayload } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { JobContext } from '@aps/platform/queues';
+import { RealtimePublisher } from '@aps/platform/realtime';
 import type { TranscriptRow } from '../chat.types';
 import { LeaseEnded, Leases, type Lease } from './leases';
 import { ModelStepRunner } from './model-step';
@@ -11,6 +12,7 @@ import { ToolStepRunner } from './tool-step';
 import { openCalls } from './transcript';
 import { TurnClaims } from './turn-claims';
 import { TurnEndings } from './turn-endings';
+import { TurnSignals } from './turn-signals';
 import { TurnRepository, type ClaimedTurn } from './turn.repository';
 
 /** A turn under way, in memory. */
@@ -24,6 +26,8 @@ export interface RunningTurn {
   stepsDone: number;
   /** Model steps of this turn so far. */
   modelSteps: number;
+  /** Tells the chat's readers what happens. */
+  readonly signals: TurnSignals;
   readonly requestId: string | undefined;
 }
 
@@ -48,6 +52,7 @@ export class TurnRunner {
     private readonly revisions: AgentRevisions,
     private readonly modelSteps: ModelStepRunner,
     private readonly toolSteps: ToolStepRunner,
+    private readonly realtime: RealtimePublisher,
   ) {}
 
   async run(payload: JobPayload<'turn.run'>, context: JobContext): Promise<void> {
@@ -68,11 +73,17 @@ export class TurnRunner {
     }
   }
 
-  private async drive(claim: ClaimedTurn, lease: Lease, context: JobContext): Promise<string> {
+  private async drive(claim: ClaimedTurn & { claimed_at: Date }, lease: Lease, context: JobContext): Promise<string> {
     const config = await this.revisions.config(claim.agent_revision_id);
     const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
     const own = rows.filter((r) => r.turn_id === claim.id && r.role === 'assistant').length;
-    const turn: RunningTurn = { claim, config, lease, rows, stepsDone: claim.steps_done, modelSteps: own, requestId: context.requestId };
+    const topic = chatTopic(claim.chat_id);
+    const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal));
+    if (claim.chat_status !== 'RUNNING') {
+      const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
+      signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
+    }
+    const turn: RunningTurn = { signals, claim, config, lease, rows, stepsDone: claim.steps_done, modelSteps: own, requestId: context.requestId };
     if (claim.wait) await this.toolSteps.completeWait(turn, claim.wait);
 
     for (;;) {

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { CreateTokenRequest, TOKEN_SCOPE_AREAS } from '@aps/dtos';
 import { TOKEN_AREAS } from '@aps/guards';
-import { plainToInstance } from 'class-transformer';
+import { instantiate } from '@aps/platform/http';
 import { validateSync } from 'class-validator';
 
-const accepts = (scope: unknown) => validateSync(plainToInstance(CreateTokenRequest, { name: 'x', scope })).length === 0;
+const accepts = (scope: unknown) => validateSync(instantiate(CreateTokenRequest, { name: 'x', scope })).length === 0;
 
 describe('scope of an API token', () => {
   it('names the areas that the guard checks', () => {

@@ -1,0 +1,63 @@
+import type { MessageDelta, SpineEvent, TopicSignal } from '@aps/contracts';
+
+/** Longest time that text waits for more text. */
+const TEXT_MS = 20;
+/** Longest time that an event waits for the first text, which often follows at once. */
+const EVENT_MS = 3;
+
+/**
+ * What a running turn tells its readers. A publication costs more than what is in it, so what comes at nearly the same moment goes out
+ * together: the first text at once, later text every few milliseconds, and the rest of the text with the event that ends the message.
+ */
+export class TurnSignals {
+  private pending: TopicSignal = [];
+  private timer: NodeJS.Timeout | undefined;
+  private due = Infinity;
+  private lastText = -Infinity;
+
+  constructor(private readonly send: (signal: TopicSignal) => void) {}
+
+  /** An event that may wait a moment for company. */
+  event(event: SpineEvent): void {
+    this.pending.push(event);
+    this.flushWithin(EVENT_MS);
+  }
+
+  text(messageId: string, text: string): void {
+    const last = this.pending.at(-1);
+    if (last && 'message_id' in last && last.message_id === messageId) last.text += text;
+    else this.pending.push({ message_id: messageId, text } satisfies MessageDelta);
+    const wait = this.lastText + TEXT_MS - performance.now();
+    if (wait <= 0) this.flush();
+    else this.flushWithin(wait);
+  }
+
+  /** Committed events, sent at once with all that waits before them. */
+  events(events: SpineEvent[]): void {
+    this.pending.push(...events);
+    this.flush();
+  }
+
+  flush(): void {
+    clearTimeout(this.timer);
+    this.due = Infinity;
+    if (this.pending.length === 0) return;
+    const signal = this.pending;
+    this.pending = [];
+    if (signal.some((item) => 'message_id' in item)) this.lastText = performance.now();
+    this.send(signal);
+  }
+
+  /** Forgets text that has not been sent: the answer starts anew or will not come. Events are kept. */
+  discardText(): void {
+    this.pending = this.pending.filter((item) => !('message_id' in item));
+  }
+
+  private flushWithin(ms: number): void {
+    const due = performance.now() + ms;
+    if (due >= this.due) return;
+    clearTimeout(this.timer);
+    this.due = due;
+    this.timer = setTimeout(() => this.flush(), ms);
+  }
+}
