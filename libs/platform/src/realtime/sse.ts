@@ -21,8 +21,11 @@ export interface StreamOptions {
   after?: number;
   /** The state of the resource now, with the newest id that is part of it. Asked once, after the subscription stands. */
   snapshot: () => Promise<{ data: Record<string, unknown>; newestId: number }>;
-  /** Whether the reader may still read; asked about every five seconds. False ends the stream. */
-  stillAllowed: () => Promise<boolean>;
+  /**
+   * Whether the reader may still read; asked about every five seconds. False ends the stream, a reason ends it with an event of that
+   * name. A failure decides nothing: the database may be away.
+   */
+  stillAllowed: () => Promise<boolean | 'org_suspended'>;
 }
 
 // One frame is sent to many readers: it is built once per event object.
@@ -133,7 +136,9 @@ class Stream {
 
   async checkAccess(): Promise<void> {
     const allowed = await this.options.stillAllowed().catch(() => true);
-    if (!allowed) this.end();
+    if (allowed === true) return;
+    if (allowed) this.write(unnumbered(allowed, this.options.topic, this.options.orgId, {}));
+    this.end();
   }
 
   end(retryMs?: number): void {

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@
 import { ApiAcceptedResponse, ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
-import { chatTopic } from '@aps/contracts';
+import { chatTopic, DomainError } from '@aps/contracts';
 import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse, StopChatRequest, StopChatResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, PrincipalStore, type AuthenticatedRequest } from '@aps/guards';
 import { ApiPage, PageOf, type Page } from '@aps/platform/http';
@@ -132,13 +132,17 @@ export class ChatsController {
         return { data: { chat: toChatSummary(chat, hide), last_id: String(chat.event_seq) }, newestId: chat.event_seq };
       },
       stillAllowed: async () => {
-        const principal = await this.principals.byToken(token).catch(() => null);
-        const membership = principal && (await this.principals.membership(scope.orgId, principal.userId));
-        if (!membership || (membership.suspended && !principal.isPlatformAdmin)) return false;
-        return this.queries.get(scope, agentId, chatId).then(
-          () => true,
-          () => false,
-        );
+        try {
+          const principal = await this.principals.byToken(token);
+          const membership = await this.principals.membership(scope.orgId, principal.userId);
+          if (!membership) return false;
+          if (membership.suspended && !principal.isPlatformAdmin) return 'org_suspended';
+          await this.queries.get(scope, agentId, chatId);
+          return true;
+        } catch (error) {
+          if (error instanceof DomainError) return false;
+          throw error;
+        }
       },
     });
   }
