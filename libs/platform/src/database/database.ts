@@ -137,6 +137,16 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 /**
+ * True when the database was away or the connection broke: nothing is wrong with what was asked, and whether a commit that was under
+ * way went through is not known.
+ */
+export function isConnectionLoss(error: unknown): boolean {
+  const e = error as { code?: string; message?: string; driverError?: { code?: string; message?: string } };
+  const { code = '', message = '' } = e?.driverError ?? e ?? {};
+  return /^(08...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code) || /Connection terminated|timeout exceeded when trying to connect|not queryable|Client was closed/.test(message);
+}
+
+/**
  * Serializes everything that takes the same key until the transaction ends, e.g. counting rows against a cap before an insert.
  * Transaction-scoped on purpose: a session lock would outlive a crash inside a pooled connection.
  */

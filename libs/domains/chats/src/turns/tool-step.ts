@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
@@ -12,6 +12,9 @@ import { TurnRepository, type TurnWait } from './turn.repository';
 type StepStatus = 'done' | 'failed';
 
 const calls = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
+
+/** What a tool threw, as opposed to what went wrong around it. */
+class ToolFailed extends Error {}
 
 /** Runs the calls that a model asked for. Each call's effect and its result are one transaction. */
 @Injectable()
@@ -61,26 +64,34 @@ export class ToolStepRunner {
     try {
       return await this.inOwnedTransaction(turn, async (tx) => this.apply(tx, turn, step, await this.call(tx, turn, tool, parsed.value, step)));
     } catch (error) {
-      if (error instanceof LeaseEnded || turn.lease.signal.aborted) throw error;
-      // The tool failed and its transaction is undone; the model is told, and the turn goes on.
+      // Only what the tool itself threw has surely undone its transaction; after anything else the journal says what is.
+      if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
+      // The model is told, and the turn goes on.
       this.logger.warn({ msg: 'Tool failed', tool: tool.slug, turn_id: turn.claim.id, error: (error as Error).message });
       return refuse(`${tool.name} failed on our side and had no effect.`, 'failed', 'error');
     }
   }
 
-  private call(tx: Tx, turn: RunningTurn, tool: Tool, args: unknown, step: { stepNo: number; id: string }): Promise<ToolOutcome> {
+  private async call(tx: Tx, turn: RunningTurn, tool: Tool, args: unknown, step: { stepNo: number; id: string }): Promise<ToolOutcome> {
     const { claim, config } = turn;
-    return tool.run(tx, args as never, {
-      orgId: claim.org_id,
-      agentId: claim.agent_id,
-      chatId: claim.chat_id,
-      turnId: claim.id,
-      stepNo: step.stepNo,
-      toolCallId: step.id,
-      mountedSkills: config.mounted_skills,
-      idempotencyKey: `${claim.id}/${step.stepNo}`,
-      signal: turn.lease.signal,
-    });
+    try {
+      return await tool.run(tx, args as never, {
+        orgId: claim.org_id,
+        agentId: claim.agent_id,
+        chatId: claim.chat_id,
+        turnId: claim.id,
+        stepNo: step.stepNo,
+        toolCallId: step.id,
+        mountedSkills: config.mounted_skills,
+        idempotencyKey: `${claim.id}/${step.stepNo}`,
+        signal: turn.lease.signal,
+      });
+    } catch (error) {
+      // A deadlock undoes the transaction and has it run again.
+      const code = (error as { code?: string }).code;
+      if (error instanceof LeaseEnded || isConnectionLoss(error) || code === '40001' || code === '40P01') throw error;
+      throw new ToolFailed((error as Error).message, { cause: error });
+    }
   }
 
   private async apply(tx: Tx, turn: RunningTurn, step: { stepNo: number; id: string; name: string }, outcome: ToolOutcome): Promise<'done' | 'waiting'> {
