@@ -94,7 +94,7 @@ WITH l AS MATERIALIZED (
   FROM l
 ), t AS (
   UPDATE turns SET status = 'running', parked = false, lease_owner = $2, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = l.fence + 1,
-         deliveries = l.deliveries + 1, started_at = coalesce(turns.started_at, now()), wait = NULL
+         deliveries = l.deliveries + 1, started_at = coalesce(turns.started_at, now())
   FROM l, v WHERE v.verdict = 'claimed' AND turns.id = l.id
 ), c AS (
   UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = l.event_seq + (CASE WHEN l.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = $3
@@ -286,7 +286,7 @@ export class TurnRepository {
             m AS (INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_call_id, tool_name, turn_id, turn_no, created_at)
                   SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
             s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
-       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`,
+       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = NULL, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`,
       [step.turnId, step.stepNo, step.messageId, step.content, step.toolCallId, step.toolName, step.status, step.at],
     );
   }
