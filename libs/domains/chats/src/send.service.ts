@@ -159,7 +159,7 @@ export class SendService {
     throw new DomainError('dispatch_failed', 'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.', { context: { message_id: messageId }, retryAfterS: 2 });
   }
 
-  /** @returns false when the turn has got to a worker after all */
+  /** @returns false when the turn has got to a worker after all, or others wait behind it */
   private async cancel(scope: OrgScope, chatId: string, turnId: string): Promise<boolean> {
     return this.db.transaction(async (tx) => {
       const from = await this.turns.lockQueued(tx, turnId);

@@ -305,10 +305,14 @@ export class TurnRepository {
     return db.query(`SELECT step_no, kind, tool_call_id, tool_name FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`, [turnId]);
   }
 
-  /** Locks a turn that no worker has begun, with its chat. @returns the chat's status, null when a worker has it or it is over */
+  /**
+   * Locks a turn that no worker has begun and no other turn waits behind, with its chat: those behind it were accepted and must run.
+   *
+   * @returns the chat's status, null when there is no such turn
+   */
   async lockQueued(tx: Db, turnId: string): Promise<string | null> {
     const [row] = await tx.query<{ status: string }>(
-      `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' FOR UPDATE OF c, t`,
+      `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND c.pending_turns = 0 FOR UPDATE OF c, t`,
       [turnId],
     );
     return row?.status ?? null;
