@@ -92,12 +92,18 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
    * persistence, failover to an empty replica), every row becomes due at once instead of after {@link REPUBLISH_S}.
    */
   private async noticeLostRedis(): Promise<void> {
-    const created = await this.redis.set(`${redisConfig.value.prefix}:epoch`, randomUUID(), 'NX');
+    const epoch = `${redisConfig.value.prefix}:epoch`;
+    const created = await this.redis.set(epoch, randomUUID(), 'NX');
     if (created !== 'OK') return;
-    // Rows with a time of their own (publishes = 0, far ahead) keep it.
-    const due = await this.db.execute(
-      `UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`,
-    );
+    let due: number;
+    try {
+      // Rows with a time of their own (publishes = 0, far ahead) keep it.
+      due = await this.db.execute(`UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`);
+    } catch (error) {
+      // Nobody would notice any more.
+      await this.redis.del(epoch);
+      throw error;
+    }
     if (due > 0) this.logger.warn(`Redis has lost its memory; publishing ${due} job${due === 1 ? '' : 's'} again`);
   }
 }
