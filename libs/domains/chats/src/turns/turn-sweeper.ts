@@ -7,8 +7,8 @@ import { TurnRepository } from './turn.repository';
 const EVERY_MS = 5_000;
 
 /**
- * Finds what nobody told anybody: turns over the cap whose slot became free while they were being parked. Runs in every worker; what it
- * does is safe to do twice.
+ * Finds what nobody told anybody: turns that nobody owns any more, and turns over the cap whose slot became free while they were being
+ * parked. Runs in every worker; what it does is safe to do twice.
  */
 @Injectable()
 export class TurnSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -33,6 +33,7 @@ export class TurnSweeper implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async sweep(): Promise<void> {
+    await this.turns.wakeUnowned(this.db);
     for (const { org_id, running, parked } of await this.turns.parkedOrgs(this.db)) {
       const cap = (await this.entitlements.of(org_id)).max_concurrent_chats;
       const free = cap < 0 ? parked : Math.min(cap - running, parked);

@@ -425,6 +425,21 @@ export class TurnRepository {
     return db.query(`WITH ${DISPATCH_PARKED('SELECT $1::uuid AS org_id')} SELECT id, org_id, chat_id FROM p`, [orgId]);
   }
 
+  /**
+   * Makes the jobs of turns due whose lease or wait is over and which nobody has taken up: their job was lost, or was still held by the
+   * queue when it was published again.
+   *
+   * @returns how many
+   */
+  wakeUnowned(db: Db): Promise<number> {
+    return db.execute(
+      `UPDATE outbox SET available_at = now() FROM turns t
+       WHERE t.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
+         AND ((t.status = 'running' AND t.lease_expires_at < now() - interval '1 second')
+           OR (t.status = 'waiting' AND (t.wait->>'resume_at')::timestamptz < now() - interval '1 second'))`,
+    );
+  }
+
   /** Organizations with turns that are over the cap, and how many of their turns run. For the sweeper. */
   parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
     return db.query(
