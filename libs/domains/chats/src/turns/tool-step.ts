@@ -62,7 +62,7 @@ export class ToolStepRunner {
     const parsed = parseArguments(tool, call.arguments);
     if (!parsed.ok) return refuse(parsed.message, 'failed', 'invalid');
     try {
-      return await this.inOwnedTransaction(turn, async (tx) => this.apply(tx, turn, step, await this.call(tx, turn, tool, parsed.value, step)));
+      return await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => this.apply(tx, turn, step, await this.call(tx, turn, tool, parsed.value, step), pending > 0));
     } catch (error) {
       // Only what the tool itself threw has surely undone its transaction; after anything else the journal says what is.
       if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
@@ -94,10 +94,15 @@ export class ToolStepRunner {
     }
   }
 
-  private async apply(tx: Tx, turn: RunningTurn, step: { stepNo: number; id: string; name: string }, outcome: ToolOutcome): Promise<'done' | 'waiting'> {
+  private async apply(tx: Tx, turn: RunningTurn, step: { stepNo: number; id: string; name: string }, outcome: ToolOutcome, messagesWait: boolean): Promise<'done' | 'waiting'> {
     if (outcome.kind === 'result') {
       calls.inc({ tool: step.name, outcome: outcome.isError ? 'refused' : 'done' });
       await this.record(tx, turn, step, outcome.content, outcome.isError ? 'failed' : 'done');
+      return 'done';
+    }
+    // A message ends a wait, and one has come already: it would stand behind this turn until the wait is over.
+    if (messagesWait) {
+      await this.record(tx, turn, step, JSON.stringify({ status: 'interrupted_by_message' }), 'failed');
       return 'done';
     }
     const at = new Date();
@@ -132,10 +137,11 @@ export class ToolStepRunner {
     tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
   }
 
-  private inOwnedTransaction<T>(turn: RunningTurn, fn: (tx: Tx) => Promise<T>): Promise<T> {
+  private inOwnedTransaction<T>(turn: RunningTurn, fn: (tx: Tx, owned: { pending_turns: number }) => Promise<T>): Promise<T> {
     return this.db.transaction(async (tx) => {
-      if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) throw new LeaseEnded('lost');
-      return fn(tx);
+      const owned = await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence);
+      if (!owned) throw new LeaseEnded('lost');
+      return fn(tx, owned);
     });
   }
 }
