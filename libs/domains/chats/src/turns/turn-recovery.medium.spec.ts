@@ -1,0 +1,94 @@
+import { Outbox } from '@aps/platform/outbox';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { LeaseEnded } from './leases';
+import { ToolStepRunner } from './tool-step';
+import { TurnRunner } from './turn-runner';
+
+type Message = { role: string; content: string };
+const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
+
+/** Deaths at one exact place, which killing processes hits only by luck. */
+describe('turns that are cut off at a bad moment', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await app.org();
+  });
+  afterAll(() => app?.close());
+  afterEach(() => jest.restoreAllMocks());
+
+  const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  /** What the death of a worker leaves: the lease runs out by itself. */
+  const expireLease = (chat: string) => app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+
+  it('do not wait a second time when the worker dies right after the wait', async () => {
+    const chat = await app.chat(org);
+    const died = new Promise<void>((resolve) => {
+      jest.spyOn(get(ToolStepRunner), 'completeWait').mockImplementationOnce(async () => {
+        resolve();
+        throw new LeaseEnded('lost');
+      });
+    });
+    await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 1 } }] }, { text: 'awake' }));
+    await died;
+    await expireLease(chat);
+    const body = await app.settled(org, chat, 1);
+    expect(contents(body, 'tool').map((c) => JSON.parse(c) as unknown)).toEqual([expect.objectContaining({ status: 'elapsed' })]);
+    const pauses = await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'timer'`, [chat]);
+    expect(pauses).toHaveLength(1);
+  });
+
+  it('write a tool’s result once when the connection breaks in the commit that went through', async () => {
+    const chat = await app.chat(org);
+    const steps = get(ToolStepRunner) as unknown as { inOwnedTransaction: (...args: unknown[]) => Promise<unknown> };
+    const inTransaction = steps.inOwnedTransaction.bind(steps);
+    jest.spyOn(steps, 'inOwnedTransaction').mockImplementationOnce(async (...args) => {
+      await inTransaction(...args);
+      throw new Error('Connection terminated unexpectedly');
+    });
+    await app.send(org, chat, script({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'once', status: 'pending' }] } }] }, { text: 'done' }));
+    const body = await app.settled(org, chat, 1);
+    expect(contents(body, 'tool')).toEqual([expect.stringContaining('once')]);
+    expect(await app.db.query(`SELECT steps_done FROM turns WHERE chat_id = $1`, [chat])).toEqual([{ steps_done: 3 }]);
+  });
+
+  it('are taken up again soon, even if the outbox means to look much later', async () => {
+    const chat = await app.chat(org);
+    const died = new Promise<void>((resolve) => {
+      jest.spyOn(get(TurnRunner) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
+        resolve();
+        throw new LeaseEnded('lost');
+      });
+    });
+    await app.send(org, chat, 'hello');
+    await died;
+    await app.db.execute(`UPDATE outbox SET available_at = now() + interval '1 hour'`);
+    await expireLease(chat);
+    expect(contents(await app.settled(org, chat, 1), 'assistant')).toEqual(['You said: hello']);
+  });
+
+  it('run after all when a second message was accepted before the queue was found unreachable', async () => {
+    const chat = await app.chat(org);
+    let fail = () => {};
+    const unreachable = new Promise<void>((_, reject) => (fail = () => reject(new Error('Redis is away'))));
+    jest.spyOn(get(Outbox), 'publish').mockImplementationOnce(() => unreachable);
+    const first = app.send(org, chat, 'first');
+    await app.until(org, chat, (c) => c.messages.length === 1);
+    expect(await app.send(org, chat, 'second')).toMatchObject({ status: 202, body: { queued: true } });
+    fail();
+    expect(await first).toMatchObject({ status: 202, body: { dispatched: true } });
+    expect(contents(await app.settled(org, chat, 2), 'assistant')).toEqual(['You said: first', 'You said: second']);
+  });
+
+  it('do not begin to wait when a message waits behind them', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ delay_ms: 600, tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }, { text: 'interrupted' }));
+    await app.until(org, chat, (c) => c.status === 'RUNNING');
+    expect(await app.send(org, chat, 'are you there?')).toMatchObject({ status: 202, body: { queued: true } });
+    const body = await app.settled(org, chat, 2);
+    expect(contents(body, 'tool').map((c) => JSON.parse(c) as unknown)).toEqual([{ status: 'interrupted_by_message' }]);
+    expect(contents(body, 'assistant').slice(-2)).toEqual(['interrupted', 'You said: are you there?']);
+  });
+});
