@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+
+export const root = path.resolve(__dirname, '../..');
+export const at = (...parts: string[]): string => path.join(root, ...parts);
+export const read = (file: string): string => readFileSync(at(file), 'utf8');
+
+/** The deployables: every app with a project, except the suites of tests. */
+export const APPS = readdirSync(at('apps')).filter((name) => !name.endsWith('-e2e') && existsSync(at('apps', name, 'project.json')));
+
+/** The apps that listen for requests, as their definition says; the others only consume queues. */
+export const HTTP_APPS = APPS.filter((name) => /\bhttp:/.test(read(`apps/${name}/src/main.ts`)));
+
+/** Read by Node itself or by the images of others, not by our configuration. */
+export const FOREIGN_VARIABLES = ['NODE_OPTIONS', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
+
+export interface Instruction {
+  name: string;
+  args: string;
+  stage: string;
+}
+
+/** The instructions of a Dockerfile, lines joined and comments removed, each with the stage it belongs to. */
+export function dockerfile(file = 'docker/Dockerfile'): Instruction[] {
+  const lines = read(file).split('\n').filter((line) => !line.trimStart().startsWith('#'));
+  let stage = '';
+  return lines
+    .join('\n')
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => line.trim())
+    .map((line) => {
+      const [, name, args] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
+      if (!name) throw new Error(`${file}: cannot read the line ${line}`);
+      if (name === 'FROM') stage = / AS (\S+)$/.exec(args)?.[1] ?? args;
+      return { name, args: args.trim(), stage };
+    });
+}
+
+export interface ComposeService {
+  image?: string;
+  build?: { context: string; dockerfile: string; args: Record<string, string> };
+  command?: string[];
+  environment?: Record<string, string>;
+  env_file?: unknown;
+  ports?: string[];
+  networks: string[];
+  read_only?: boolean;
+  tmpfs?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
+  init?: boolean;
+  stop_grace_period?: string;
+  healthcheck?: { test?: string[]; disable?: boolean };
+  depends_on?: Record<string, { condition: string }>;
+}
+
+export const compose = (): { services: Record<string, ComposeService>; networks: Record<string, { internal?: boolean }> } =>
+  parse(read('docker/compose.yaml'), { merge: true }) as ReturnType<typeof compose>;

@@ -1,0 +1,335 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { QUEUES } from '@aps/contracts';
+import { parseAllDocuments } from 'yaml';
+import { allSections } from '../env-example/sections';
+import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, read } from './files';
+import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
+
+const OVERLAYS = readdirSync(at('k8s/overlays'));
+const RENDERED = OVERLAYS.flatMap((overlay) => [`k8s/overlays/${overlay}`, `k8s/overlays/${overlay}/migrate`]);
+const PRODUCTION = 'k8s/overlays/production';
+
+const all = new Map(RENDERED.map((folder) => [folder, render(at(folder))]));
+const everything = [...all.values()].flat();
+const of = (kind: string, resources: Resource[] = everything) => resources.filter((r) => r.kind === kind);
+const named = (kind: string, name: string, folder: string) => of(kind, all.get(folder)).find((r) => r.metadata.name === name);
+/** Reads below a resource by a path of fields. */
+const dig = <T>(from: unknown, ...keys: (string | number)[]): T => keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
+const workloads = everything.filter(podOf);
+const title = (r: Resource) => `${r.kind} ${r.metadata.name}`;
+const app = (r: Resource) => containersOf(r).find((c) => c.name === 'app') as Fields;
+
+interface Variable {
+  name: string;
+  value?: string;
+  valueFrom?: { secretKeyRef?: { name: string; key: string; optional?: boolean } };
+}
+const variables = (r: Resource) => containersOf(r).flatMap((c) => (c.env as unknown as Variable[] | undefined) ?? []);
+
+interface Rule {
+  from?: Peer[];
+  to?: Peer[];
+  ports?: { protocol: string; port: number | string; endPort?: number }[];
+}
+interface Peer {
+  podSelector?: { matchLabels?: Record<string, string> };
+  namespaceSelector?: { matchLabels?: Record<string, string> };
+  ipBlock?: { cidr: string; except?: string[] };
+}
+interface Policy {
+  podSelector: { matchLabels?: Record<string, string>; matchExpressions?: unknown };
+  policyTypes: string[];
+  ingress?: Rule[];
+  egress?: Rule[];
+}
+const labelsOf = (r: Resource) => dig<Record<string, string>>(r, 'spec', 'template', 'metadata', 'labels');
+/** The policies that select a workload. */
+const policiesFor = (workload: Resource, folder: string) =>
+  of('NetworkPolicy', all.get(folder))
+    .map((p) => p.spec as unknown as Policy)
+    .filter((p) => !p.podSelector.matchExpressions && Object.entries(p.podSelector.matchLabels ?? {}).every(([k, v]) => labelsOf(workload)[k] === v));
+
+describe('The rendering', () => {
+  const installed = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+  // Everything below is checked on the rendering of our own; that it is the right one is proved wherever kubectl is installed.
+  it.each(RENDERED)('of %s is complete, and that of kubectl', (folder) => {
+    expect(all.get(folder)?.length).toBeGreaterThan(1);
+    if (!installed) return;
+    const { stdout, stderr, status } = spawnSync('kubectl', ['kustomize', at(folder)], { encoding: 'utf8', maxBuffer: 1e8 });
+    expect([status, stderr]).toEqual([0, '']);
+    const theirs = parseAllDocuments(stdout.replace(/\b(aps-config)-[a-z0-9]{10}\b/g, '$1')).map((d) => d.toJS() as Resource);
+    const sorted = (resources: Resource[]) => resources.map((r) => JSON.parse(JSON.stringify(ordered(r))) as Resource).sort((a, b) => key(a).localeCompare(key(b)));
+    const key = (r: Resource) => `${r.kind}/${r.metadata.name}`;
+    expect(sorted(all.get(folder) ?? [])).toEqual(sorted(theirs));
+  });
+
+  /** Lists whose order means nothing, in one order. */
+  function ordered(value: unknown, name = ''): unknown {
+    if (Array.isArray(value)) {
+      const items = value.map((item) => ordered(item));
+      return ['env', 'ports', 'volumes', 'volumeMounts', 'envFrom'].includes(name) ? items.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))) : items;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a.localeCompare(b)).map(([k, v]) => [k, ordered(v, k)]));
+  }
+});
+
+describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
+  const resources = all.get(folder) ?? [];
+
+  it.each(APPS)('deploys %s completely', (name) => {
+    const deployment = named('Deployment', name, folder);
+    expect(deployment).toBeDefined();
+    expect(dig(deployment, 'spec', 'selector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
+    expect(labelsOf(deployment as Resource)).toMatchObject({ 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'agent-platform', 'agent-platform/kind': 'app' });
+    for (const kind of ['ServiceAccount', 'PodDisruptionBudget', 'NetworkPolicy']) expect([kind, named(kind, name, folder)?.metadata.name]).toEqual([kind, name]);
+    expect(podOf(deployment as Resource)?.serviceAccountName).toBe(name);
+    expect(dig(named('PodDisruptionBudget', name, folder), 'spec', 'selector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
+    expect(dig(named('NetworkPolicy', name, folder), 'spec', 'podSelector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
+    expect(named('ServiceAccount', name, folder)?.automountServiceAccountToken).toBe(false);
+    expect(Boolean(named('Service', name, folder))).toBe(HTTP_APPS.includes(name));
+  });
+
+  it('holds the namespace to the restricted standard, and puts everything into it', () => {
+    const [namespace] = of('Namespace', resources);
+    expect(namespace.metadata.labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted');
+    for (const r of resources) if (r.kind !== 'Namespace') expect([title(r), r.metadata.namespace]).toEqual([title(r), namespace.metadata.name]);
+  });
+
+  it('has one Ingress, to the gateway, and no other way from outside', () => {
+    const backends = of('Ingress', resources).flatMap((i) => dig<Fields[]>(i, 'spec', 'rules').flatMap((rule) => dig<Fields[]>(rule, 'http', 'paths').map((p) => dig(p, 'backend', 'service', 'name'))));
+    expect(backends).toEqual(['api-gateway']);
+    for (const service of of('Service', resources)) expect([title(service), dig(service, 'spec', 'type') ?? 'ClusterIP']).toEqual([title(service), 'ClusterIP']);
+    for (const workload of resources.filter(podOf)) {
+      expect(podOf(workload)).not.toHaveProperty('hostNetwork');
+      for (const c of containersOf(workload)) for (const port of (c.ports as Fields[]) ?? []) expect(port).not.toHaveProperty('hostPort');
+    }
+  });
+
+  it('streams through the Ingress: no buffer, and a long read time-out', () => {
+    const { annotations = {} } = of('Ingress', resources)[0].metadata;
+    expect(annotations['nginx.ingress.kubernetes.io/proxy-buffering']).toBe('off');
+    expect(Number(annotations['nginx.ingress.kubernetes.io/proxy-read-timeout'])).toBeGreaterThanOrEqual(3600);
+  });
+
+  it('denies all traffic by default', () => {
+    const spec = dig<Policy>(named('NetworkPolicy', 'default-deny', folder), 'spec');
+    expect(spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+  });
+
+  it('lets the ingress controller reach the gateway, the gateway reach admin-api, and Prometheus the internal port; nobody else', () => {
+    for (const name of APPS) {
+      const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.ingress ?? []);
+      const doors = rules.map((r) => ({ who: (r.from ?? []).map((p) => Object.values({ ...p.namespaceSelector?.matchLabels, ...p.podSelector?.matchLabels }).join()).join(), ports: (r.ports ?? []).map((p) => p.port) }));
+      const expected = [{ who: 'monitoring', ports: [9090] }];
+      if (name === 'api-gateway') expected.push({ who: 'ingress-nginx', ports: [3000] });
+      else if (HTTP_APPS.includes(name)) expected.push({ who: 'api-gateway', ports: [3000] });
+      expect([name, doors]).toEqual([name, expect.arrayContaining(expected)]);
+      expect([name, doors.length]).toEqual([name, expected.length]);
+    }
+  });
+
+  it('lets every app reach names, PostgreSQL and Redis, and only workers the internet', () => {
+    for (const name of APPS) {
+      const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.egress ?? []);
+      const ports = rules.flatMap((r) => (r.ports ?? []).map((p) => p.port));
+      expect(ports).toEqual(expect.arrayContaining([53, 5432, 6379]));
+      expect([name, rules.some((r) => r.to?.some((p) => p.ipBlock?.cidr === '0.0.0.0/0'))]).toEqual([name, !HTTP_APPS.includes(name)]);
+      for (const rule of rules) expect([name, rule.to?.length ?? 0, rule.ports?.length ?? 0]).toEqual([name, expect.any(Number), expect.any(Number)]);
+      for (const rule of rules) expect((rule.to?.length ?? 0) * (rule.ports?.length ?? 0)).toBeGreaterThan(0);
+    }
+  });
+
+  it('keeps private ranges and the metadata service out of every rule for the internet', () => {
+    const blocks = of('NetworkPolicy', resources).flatMap((p) => ((p.spec as unknown as Policy).egress ?? []).flatMap((r) => r.to ?? [])).flatMap((p) => (p.ipBlock ? [p.ipBlock] : []));
+    const open = blocks.filter((b) => b.cidr === '0.0.0.0/0');
+    expect(open.length).toBeGreaterThan(0);
+    for (const { except } of open) expect(except).toEqual(expect.arrayContaining(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10', '127.0.0.0/8']));
+    // IPv6: global unicast only, which leaves out fc00::/7 and fe80::/10.
+    expect(blocks.filter((b) => b.cidr.includes(':')).map((b) => b.cidr)).toEqual(['2000::/3']);
+  });
+
+  it('has the internal port scraped', () => {
+    const metrics = named('Service', 'metrics', folder);
+    const selector = dig<Record<string, string>>(metrics, 'spec', 'selector');
+    for (const name of APPS) expect(labelsOf(named('Deployment', name, folder) as Resource)).toMatchObject(selector);
+    expect(dig(metrics, 'spec', 'ports', 0, 'targetPort')).toBe('internal');
+  });
+
+  it('names services that exist in the addresses that it sets', () => {
+    const config = named('ConfigMap', 'aps-config', folder)?.data as Record<string, string>;
+    const addresses = [...Object.entries(config), ...resources.flatMap(variables).map((v) => [v.name, v.value ?? ''])].filter(([, value]) => /^http:\/\/[a-z-]+:\d+/.test(value));
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const [name, value] of addresses) {
+      const { hostname, port } = new URL(value);
+      const ports = dig<{ port: number }[] | undefined>(named('Service', hostname, folder), 'spec', 'ports') ?? [];
+      expect([name, ports.map((p) => String(p.port))]).toEqual([name, expect.arrayContaining([port])]);
+    }
+  });
+});
+
+describe('Every pod', () => {
+  it.each(workloads.map((w) => [`${title(w)} (${RENDERED.find((f) => all.get(f)?.includes(w))})`, w] as const))('%s is restricted and bounded', (_name, workload) => {
+    const pod = podOf(workload) as Fields;
+    expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } });
+    expect(dig<number>(pod, 'securityContext', 'runAsUser')).toBeGreaterThan(0);
+    for (const container of containersOf(workload)) {
+      expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+      for (const side of ['requests', 'limits']) expect(dig(container, 'resources', side)).toEqual({ cpu: expect.anything(), memory: expect.anything() });
+      expect(container.image).toMatch(/^[^:@]+(:[\w.-]+|@sha256:[0-9a-f]{64})$/);
+      expect(container.image).not.toMatch(/:latest$/);
+    }
+    for (const volume of (pod.volumes as Fields[]) ?? []) expect(volume).not.toHaveProperty('hostPath');
+  });
+
+  it('runs as the user of the image', () => {
+    const user = /^USER (\d+):/m.exec(read('docker/Dockerfile'))?.[1];
+    for (const w of workloads.filter((x) => app(x))) expect([title(w), String(dig(podOf(w), 'securityContext', 'runAsUser'))]).toEqual([title(w), user]);
+  });
+
+  it('writes to memory or a temporary volume only', () => {
+    for (const w of workloads.filter((x) => app(x))) {
+      const volumes = dig<Fields[]>(podOf(w), 'volumes').map((v) => Object.keys(v).find((k) => k !== 'name'));
+      expect(volumes.sort()).toEqual(['emptyDir', 'secret']);
+      expect(dig<Fields[]>(app(w), 'volumeMounts').map((m) => [m.mountPath, m.readOnly ?? false])).toEqual(expect.arrayContaining([['/tmp', false], ['/run/secrets/aps', true]]));
+    }
+  });
+
+  it('keeps its heap within its memory', () => {
+    const mebibytes = (text: string) => Number(/^(\d+)/.exec(text)?.[1]) * (text.endsWith('Gi') ? 1024 : 1);
+    for (const w of workloads) {
+      for (const { name, value = '' } of variables(w)) {
+        const heap = Number(/--max-old-space-size=(\d+)/.exec(value)?.[1] ?? 0);
+        if (name === 'NODE_OPTIONS' && heap) expect(heap).toBeLessThanOrEqual(0.8 * mebibytes(dig<string>(app(w), 'resources', 'limits', 'memory')));
+      }
+    }
+  });
+});
+
+describe('Every app', () => {
+  const deployments = of('Deployment').filter((d) => labelsOf(d)['agent-platform/kind'] === 'app');
+
+  it('is probed on the internal port', () => {
+    for (const d of deployments) {
+      const container = app(d);
+      expect(container.ports).toEqual(expect.arrayContaining([{ name: 'internal', containerPort: 9090 }]));
+      expect(dig(container, 'startupProbe', 'httpGet')).toEqual({ path: '/healthz', port: 'internal' });
+      expect(dig(container, 'livenessProbe', 'httpGet')).toEqual({ path: '/healthz', port: 'internal' });
+      expect(dig(container, 'readinessProbe', 'httpGet')).toEqual({ path: '/readyz', port: 'internal' });
+    }
+    expect(read('docker/Dockerfile')).toMatch(/INTERNAL_PORT=9090/);
+  });
+
+  it('listens for requests exactly when it has a Service', () => {
+    for (const d of deployments) expect([title(d), dig<Fields[]>(app(d), 'ports').some((p) => p.name === 'http')]).toEqual([title(d), HTTP_APPS.includes(d.metadata.name)]);
+  });
+
+  it('is never fewer than before while it is rolled out', () => {
+    for (const d of deployments) expect(dig(d, 'spec', 'strategy')).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } });
+  });
+
+  it('is spread over zones and nodes', () => {
+    for (const d of deployments) expect(dig<Fields[]>(podOf(d), 'topologySpreadConstraints').map((c) => c.topologyKey)).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+  });
+
+  it('gets the time that its shutdown takes', async () => {
+    const settings = (await allSections()).flatMap((s) => Object.values(s.settings));
+    const fallback = (env: string) => settings.find((s) => s.env === env)?.schema.parse(undefined) as number;
+    for (const folder of OVERLAYS.map((o) => `k8s/overlays/${o}`)) {
+      const config = named('ConfigMap', 'aps-config', folder)?.data as Record<string, string>;
+      const seconds = (env: string) => Number(config[env] ?? fallback(env)) / 1000;
+      for (const name of APPS) {
+        const d = named('Deployment', name, folder) as Resource;
+        const [command, wait] = dig<string[]>(app(d), 'lifecycle', 'preStop', 'exec', 'command');
+        expect([command, Number(wait)]).toEqual(['sleep', 5]);
+        expect(podOf(d)?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(wait) + seconds('SHUTDOWN_DELAY_MS') + seconds('SHUTDOWN_GRACE_MS') + 10);
+      }
+    }
+  });
+});
+
+describe('Settings and secrets', () => {
+  it('are known to the configuration, every one of them', async () => {
+    const known = new Set([...(await allSections()).flatMap((s) => Object.values(s.settings).map((x) => x.env)), ...FOREIGN_VARIABLES]);
+    const used = new Set([...workloads.flatMap(variables).map((v) => v.name), ...of('ConfigMap').flatMap((c) => Object.keys(c.data as Fields))]);
+    expect(used.size).toBeGreaterThan(10);
+    expect([...used].filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('pass every check of the configuration', async () => {
+    const settings = (await allSections()).flatMap((s) => Object.values(s.settings));
+    for (const config of of('ConfigMap')) {
+      for (const [name, value] of Object.entries(config.data as Record<string, string>)) {
+        for (const s of settings.filter((x) => x.env === name)) expect([name, s.schema.safeParse(value).success]).toEqual([name, true]);
+      }
+    }
+  });
+
+  it('hold no secret by value', async () => {
+    const secrets = new Set((await allSections()).flatMap((s) => Object.values(s.settings)).filter((s) => s.secret).map((s) => s.env));
+    expect(of('Secret')).toEqual([]);
+    for (const c of of('ConfigMap')) expect(Object.keys(c.data as Fields).filter((name) => secrets.has(name))).toEqual([]);
+    for (const v of workloads.flatMap(variables)) {
+      if (secrets.has(v.name) || /PASSWORD|SECRET|TOKEN$|_KEYS?$/.test(v.name)) expect([v.name, v.value, v.valueFrom?.secretKeyRef?.name]).toEqual([v.name, undefined, 'aps-secrets']);
+    }
+  });
+
+  it('deliver every secret that the configuration knows to some app', async () => {
+    const secrets = (await allSections()).flatMap((s) => Object.values(s.settings)).filter((s) => s.secret).map((s) => s.env);
+    const delivered = new Set(of('Deployment', all.get(PRODUCTION)).flatMap(variables).map((v) => v.name.replace(/_FILE$/, '')));
+    // Keys of model providers come as a whole, from the secret aps-provider-keys.
+    expect(secrets.filter((name) => !delivered.has(name) && !name.endsWith('_API_KEY'))).toEqual([]);
+  });
+
+  it('give the internal secret to those who sign or verify with it, and the mail server to workers', () => {
+    const holders = (name: string) => of('Deployment', all.get(PRODUCTION)).filter((d) => variables(d).some((v) => v.name === name)).map((d) => d.metadata.name).sort();
+    expect(holders('INTERNAL_TOKEN_SECRET')).toEqual([...HTTP_APPS].sort());
+    expect(holders('SMTP_URL')).toContain('chat-worker');
+    expect(holders('SMTP_URL').filter((name) => HTTP_APPS.includes(name))).toEqual([]);
+  });
+});
+
+describe('Scaling', () => {
+  const production = all.get(PRODUCTION) ?? [];
+  const scalers = [...of('HorizontalPodAutoscaler', production), ...of('ScaledObject', production)];
+
+  it('covers every app, and nothing else sets the number of its pods', () => {
+    const deployments = of('Deployment', production);
+    expect(deployments.map((d) => d.metadata.name)).toEqual(expect.arrayContaining(APPS));
+    expect(scalers.map((s) => dig(s, 'spec', 'scaleTargetRef', 'name')).sort()).toEqual(deployments.map((d) => d.metadata.name).sort());
+    for (const d of deployments) expect(d.spec).not.toHaveProperty('replicas');
+    for (const s of scalers) expect(dig<number>(s, 'spec', 'minReplicas') ?? dig<number>(s, 'spec', 'minReplicaCount')).toBeGreaterThanOrEqual(2);
+  });
+
+  it('of workers follows depth and age of queues that exist, with CPU beside', () => {
+    for (const s of of('ScaledObject', production)) {
+      const triggers = dig<Fields[]>(s, 'spec', 'triggers');
+      expect(triggers.map((t) => t.type)).toEqual(expect.arrayContaining(['prometheus', 'cpu']));
+      const queries = triggers.filter((t) => t.type === 'prometheus').map((t) => dig<string>(t, 'metadata', 'query'));
+      expect(queries.map((q) => /\b(queue_\w+)\{/.exec(q)?.[1]).sort()).toEqual(['queue_oldest_ready_seconds', 'queue_ready']);
+      for (const query of queries) {
+        const queue = /queue="([^"]+)"/.exec(query)?.[1];
+        expect(QUEUES as readonly string[]).toContain(queue);
+        const own = variables(named('Deployment', s.metadata.name, PRODUCTION) as Resource).find((v) => v.name === 'QUEUES')?.value;
+        if (own) expect([s.metadata.name, own.split(',')]).toEqual([s.metadata.name, expect.arrayContaining([queue])]);
+        expect(query).toContain(`namespace="${s.metadata.namespace}"`);
+        expect(read('libs/platform/src/queues/workers.module.ts')).toContain(`'${/\b(queue_\w+)\{/.exec(query)?.[1]}'`);
+      }
+      const down = dig<Fields>(s, 'spec', 'advanced', 'horizontalPodAutoscalerConfig', 'behavior', 'scaleDown');
+      expect(down.stabilizationWindowSeconds).toBeGreaterThanOrEqual(600);
+    }
+  });
+});
+
+it('The migration runs in every overlay, with the image and the settings of the gateway', () => {
+  for (const overlay of OVERLAYS) {
+    const folder = `k8s/overlays/${overlay}`;
+    const job = named('Job', 'migrate', `${folder}/migrate`) as Resource;
+    expect(dig(app(job), 'command')).toEqual(['node', 'dist/tools/migrate/main.js']);
+    expect(app(job).image).toBe(app(named('Deployment', 'api-gateway', folder) as Resource).image);
+    expect(named('ConfigMap', 'aps-config', `${folder}/migrate`)).toEqual(named('ConfigMap', 'aps-config', folder));
+    expect(labelsOf(job)['app.kubernetes.io/part-of']).toBe('agent-platform');
+  }
+});
