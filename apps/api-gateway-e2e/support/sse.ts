@@ -88,7 +88,7 @@ export class SseReader {
   /** Waits for the first frame that is as wanted. */
   until(wanted: (frame: Frame) => boolean, timeoutMs = 30_000): Promise<Frame> {
     return until(
-      `the stream brings what is wanted; it brought ${this.frames.map((f) => `${f.event}${f.id ? `#${f.id}` : ''}`).join(' ')}`,
+      () => `the stream brings what is wanted; it brought ${this.frames.map((f) => `${f.event}${f.id ? `#${f.id}` : ''}`).join(' ')}`,
       () => {
         const found = this.frames.find(wanted);
         if (!found && this.ended) throw new Error(`The stream ended; it had brought ${this.frames.map((f) => f.event).join(', ')}`);

@@ -63,4 +63,8 @@ export async function withPlatform(options: PlatformOptions, fn: (platform: Plat
   }
 }
 
-const tail = (log: string): string => log.trimEnd().split('\n').slice(-25).map((line) => line.slice(0, 600)).join('\n');
+/** The newest lines that tell of more than the ordinary. */
+function tail(log: string): string {
+  const lines = log.trimEnd().split('\n').filter((line) => !/"level":(10|20|30),/.test(line));
+  return lines.slice(-20).map((line) => line.slice(0, 700)).join('\n');
+}

@@ -24,6 +24,7 @@ const KINDS = {
     const text = words(10, 'w');
     return { messages: [script({ text, chunk_delay_ms: chance.between(60, 120) })], replies: [text], todos: [] as string[] };
   },
+  slow: () => ({ messages: [script({ text: words(14, 's'), chunk_delay_ms: 800 })], replies: [words(14, 's')], todos: [] as string[] }),
   tools: (chance: Chance) => {
     const memory = `fact ${process.pid} ${++serial}`;
     const text = words(6, 't');
@@ -55,7 +56,7 @@ const KINDS = {
   }),
 };
 export type Kind = keyof typeof KINDS;
-const ALL = Object.keys(KINDS) as Kind[];
+const ALL: Kind[] = ['plain', 'streaming', 'tools', 'waits', 'pair'];
 
 /** Opens so many chats and sends what each kind sends. Every send must be accepted. */
 export async function begin(platform: Platform, chance: Chance, count: number, { kinds = ALL, place = platform.home }: { kinds?: Kind[]; place?: Place } = {}): Promise<Work[]> {
