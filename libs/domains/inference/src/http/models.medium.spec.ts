@@ -81,6 +81,10 @@ describe('models over HTTP', () => {
     expect(items[0]).toMatchObject({ mode: 'trivial', available: false, credit_ratio: null });
     expect(items[2]).toMatchObject({ mode: 'high_effort', available: true, credit_ratio: null });
     expect(items[0].label).toBe('Trivial');
+    // Its model is off, and a chat would get another one: that is not what the mode promises.
+    await t.db.execute(`UPDATE platform_ai_settings SET mode_x_high = '{"model_key":"gone"}'`);
+    t.forget();
+    expect((await modes()).items[3]).toMatchObject({ mode: 'x_high', available: false, credit_ratio: null });
     await t.db.execute('UPDATE platform_ai_settings SET mode_normal = NULL, mode_x_high = NULL, mode_trivial = NULL, mode_high_effort = NULL');
     t.forget();
   });
