@@ -2,8 +2,10 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '@aps/billing';
 import { ChatsJobsModule } from '@aps/chats/jobs';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { IdentityMaintenanceModule } from '@aps/identity';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailJobsModule } from '@aps/platform/mail';
+import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 
@@ -13,6 +15,8 @@ import { PlatformModule } from '@aps/platform/runtime';
     PlatformModule.forRoot('chat-worker', { entities: ENTITIES, migrations: MIGRATIONS }),
     BillingModule,
     IdempotencyModule,
+    MaintenanceModule,
+    IdentityMaintenanceModule,
     ChatsJobsModule,
     MailJobsModule,
     WorkersModule.forQueues('turns', 'titles', 'maintenance'),

@@ -36,7 +36,7 @@ export class AgentsService {
     return this.db.transaction(async (tx) => {
       // Counting, and finding a free slug, hold for as long as nobody else creates or renames one.
       await this.lockNames(tx, scope);
-      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.countLive(tx, scope));
+      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.countLive(tx, scope), tx);
       await this.requireResolvable(tx, scope, input);
 
       const id = uuidv7();

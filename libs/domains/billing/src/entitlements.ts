@@ -1,4 +1,5 @@
 import { DomainError } from '@aps/contracts';
+import type { Db } from '@aps/platform/database';
 
 /** Whether an organization's plan includes something. */
 export const FEATURES = [
@@ -38,16 +39,20 @@ export type EntitlementSet = Readonly<Record<Feature, boolean> & Record<Cap, num
  * configuration, a plan with overrides) is the binding's business.
  */
 export abstract class Entitlements {
-  /** The resolved entitlements. Cheap: callers may ask on every request. */
-  abstract of(orgId: string): Promise<EntitlementSet>;
+  /**
+   * The resolved entitlements. Cheap: callers may ask on every request.
+   *
+   * @param db the open transaction, if any: asking over a second connection while holding one is how a pool runs dry
+   */
+  abstract of(orgId: string, db?: Db): Promise<EntitlementSet>;
 
-  async has(orgId: string, feature: Feature): Promise<boolean> {
-    return (await this.of(orgId))[feature];
+  async has(orgId: string, feature: Feature, db?: Db): Promise<boolean> {
+    return (await this.of(orgId, db))[feature];
   }
 
   /** @throws DomainError 403 `entitlement_required` */
-  async require(orgId: string, feature: Feature): Promise<void> {
-    if (!(await this.has(orgId, feature))) {
+  async require(orgId: string, feature: Feature, db?: Db): Promise<void> {
+    if (!(await this.has(orgId, feature, db))) {
       throw new DomainError('entitlement_required', `The plan of this organization does not include ${feature}.`, { context: { entitlement: feature } });
     }
   }
@@ -58,8 +63,8 @@ export abstract class Entitlements {
    * @param current how many there are already
    * @throws DomainError 403 `entitlement_exceeded` with `{entitlement, limit, current}`
    */
-  async requireRoom(orgId: string, cap: Cap, current: number): Promise<void> {
-    const limit = (await this.of(orgId))[cap];
+  async requireRoom(orgId: string, cap: Cap, current: number, db?: Db): Promise<void> {
+    const limit = (await this.of(orgId, db))[cap];
     if (limit >= 0 && current >= limit) {
       throw new DomainError('entitlement_exceeded', `The plan of this organization allows ${limit}, and ${current} are in use.`, {
         context: { entitlement: cap, limit, current },

@@ -65,16 +65,17 @@ export class SendService {
     const at = new Date();
     const messageId = uuidv7();
     const message = { id: messageId, seq: 0, role: 'user', content: input.content, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
+    const turnId = uuidv7();
     const m: NewMessage = {
       messageId,
-      turnId: uuidv7(),
+      turnId,
       content: input.content,
       model: input.model ?? null,
       mode: input.model_mode_override ?? null,
       effort: input.reasoning_effort ?? null,
       attachments: null,
       at,
-      event: { message, turn_id: null },
+      event: { message, turn_id: turnId },
     };
     const row = attempt
       ? await this.db.transaction(async (tx) => {
@@ -112,6 +113,7 @@ export class SendService {
       if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
       const events: NewEvent[] = [{ type: 'message_created', data: m.event }];
       if (effect === 'keep') {
+        m.event.turn_id = null;
         (m.event.message as { seq: number }).seq = await this.chats.insertUndispatched(tx, scope, chat, m);
         await this.append(tx, chatId, events, m.at);
         return { keep: true as const, reason: chat.status === 'ABANDONED' ? 'chat_abandoned' : 'chat_archived' };

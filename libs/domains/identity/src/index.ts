@@ -2,6 +2,7 @@ export * from './acting-user';
 export * from './allowed-emails.service';
 export * from './api-tokens.service';
 export * from './identity.config';
+export * from './identity.maintenance';
 export * from './identity.module';
 export * from './organization-door';
 export * from './passwords.service';

@@ -32,4 +32,9 @@ export class PasswordResetsRepository {
   async voidAllOf(tx: Tx, userId: string): Promise<void> {
     await tx.execute(VOID, [userId]);
   }
+
+  /** @returns how many that have long ended were removed */
+  purge(db: Db, limit: number): Promise<number> {
+    return db.execute(`DELETE FROM password_resets WHERE id IN (SELECT id FROM password_resets WHERE expires_at < now() - interval '1 day' LIMIT $1)`, [limit]);
+  }
 }

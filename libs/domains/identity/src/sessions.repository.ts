@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { statement, type Tx } from '@aps/platform/database';
+import { type Db, statement, type Tx } from '@aps/platform/database';
 
 /** Days after which a session ends, used or not. Ending an unused one earlier is the guard's matter. */
 export const SESSION_DAYS = 30;
@@ -29,5 +29,10 @@ export class SessionsRepository {
   /** Removes what has ended, so that the table does not grow with every sign-in of a user. */
   async sweep(tx: Tx, userId: string): Promise<void> {
     await tx.execute(SWEEP, [userId]);
+  }
+
+  /** @returns how many that have long ended were removed */
+  purge(db: Db, limit: number): Promise<number> {
+    return db.execute(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days' LIMIT $1)`, [limit]);
   }
 }

@@ -158,7 +158,7 @@ export class InvitationsService {
   /** Members and open invitations hold a seat each; the roster's lock keeps the count true until the commit. */
   private async requireSeat(tx: Tx, scope: OrgScope): Promise<void> {
     const taken = (await this.members.count(tx, scope)) + (await this.invitations.countOpen(tx, scope));
-    await this.limits.requireRoom(scope.orgId, 'max_seats', taken);
+    await this.limits.requireRoom(scope.orgId, 'max_seats', taken, tx);
   }
 
   private async linked(db: Db, token: string): Promise<LinkedInvitation> {

@@ -1,4 +1,5 @@
 import type { Abstract } from '@nestjs/common';
+import type { Db } from '@aps/platform/database';
 
 /**
  * What orgs must ask of plans, which stand above it. The composition root names the binding (`OrgsModule.forRoot`): whatever knows
@@ -6,10 +7,10 @@ import type { Abstract } from '@nestjs/common';
  */
 export abstract class OrgLimits {
   /** @throws DomainError 403 `entitlement_required` */
-  abstract require(orgId: string, feature: 'audit_log'): Promise<void>;
+  abstract require(orgId: string, feature: 'audit_log', db?: Db): Promise<void>;
 
   /** @throws DomainError 403 `entitlement_exceeded` when there is no room for one more beside `current` */
-  abstract requireRoom(orgId: string, cap: 'max_seats', current: number): Promise<void>;
+  abstract requireRoom(orgId: string, cap: 'max_seats', current: number, db?: Db): Promise<void>;
 }
 
 /** The class under which the binding is provided. */

@@ -232,6 +232,9 @@ export function DecimalField(o: FieldOptions & { positive?: boolean; min?: numbe
   );
 }
 
+/** A NUMERIC column as answers carry it: without the zeros that its scale adds. */
+export const decimalText = (value: string): string => (value.includes('.') ? value.replace(/\.?0+$/, '') : value);
+
 /** A decimal in an answer: always a string, so that no client loses digits. */
 export function DecimalString(o: FieldOptions = {}): PropertyDecorator {
   return StringField({ ...o, format: 'decimal' });

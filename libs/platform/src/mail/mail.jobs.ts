@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { QUEUE_POLICY, type JobPayload } from '@aps/contracts';
 import { DecryptionError, EnvelopeCrypto } from '@aps/platform/crypto';
 import { Database, statement } from '@aps/platform/database';
+import { Maintenance } from '@aps/platform/maintenance';
 import { JobHandler } from '@aps/platform/queues';
 import { bodyPlace, type MailBody } from './mailer';
 import { MailError, MailTransport } from './transport';
@@ -31,7 +32,10 @@ export class MailJobs {
     private readonly db: Database,
     private readonly crypto: EnvelopeCrypto,
     private readonly transport: MailTransport,
-  ) {}
+    maintenance: Maintenance,
+  ) {
+    maintenance.register({ name: 'outbound_mails', everyS: 3_600, batch: 1_000, run: () => this.purge() });
+  }
 
   /** @throws Error to be run again later */
   @JobHandler('mail.send')

@@ -8,6 +8,7 @@ import { QUEUE_POLICY } from '@aps/contracts';
 import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import type { Tx } from '@aps/platform/database';
+import { Maintenance } from '@aps/platform/maintenance';
 import type { Outbox } from '@aps/platform/outbox';
 import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { DataKeyEntity } from '../../../entities/src/platform/data-key.entity';
@@ -63,6 +64,7 @@ describe('mail', () => {
   let crypto: EnvelopeCrypto;
   let mailer: Mailer;
   let jobs: MailJobs;
+  let maintenance: Maintenance;
   let transport: MailTransport;
   let dir: string;
   let enqueued: unknown[];
@@ -73,6 +75,9 @@ describe('mail', () => {
     await database.dataSource.synchronize();
     crypto = new EnvelopeCrypto();
   });
+  beforeAll(() => {
+    maintenance = new Maintenance(database.db);
+  });
   beforeEach(() => {
     dir = path.join(mkdtempSync(path.join(tmpdir(), 'mail-')), 'deep', 'mail');
     configure({});
@@ -80,7 +85,7 @@ describe('mail', () => {
     const outbox = { enqueue: async (_tx: Tx, ...rest: unknown[]) => void enqueued.push(rest) } as unknown as Outbox;
     mailer = new Mailer(crypto, outbox);
     transport = new MailTransport();
-    jobs = new MailJobs(database.db, crypto, transport);
+    jobs = new MailJobs(database.db, crypto, transport, maintenance);
     logged = [];
     for (const level of ['log', 'warn', 'error'] as const) jest.spyOn(Logger.prototype, level).mockImplementation((...m: unknown[]) => void logged.push(m.join(' ')));
   });

@@ -16,7 +16,9 @@ type Handler = JobHandlerMetadata & { owner: string; run: (payload: unknown, con
 
 const EXISTS = statement('SELECT 1 FROM outbox WHERE id = $1');
 const DONE = statement('DELETE FROM outbox WHERE id = $1');
-const RETRY_SOON = statement(`UPDATE outbox SET available_at = least(available_at, now() + interval '2 seconds'), last_error = $2 WHERE id = $1`);
+const LATER = statement('UPDATE outbox SET available_at = now() + make_interval(secs => $2), last_error = $3 WHERE id = $1');
+/** Waits double up to this often: with a first wait of one second, to about a minute. */
+const MAX_DOUBLINGS = 6;
 const BURY = statement(`
   WITH gone AS (DELETE FROM outbox WHERE id = $1 RETURNING *)
   INSERT INTO dead_letters (id, job, version, payload, request_id, error, failed_at)
@@ -24,6 +26,8 @@ const BURY = statement(`
 
 const finished = counter('jobs_finished_total', 'Jobs that ended, by outcome', ['queue', 'job', 'outcome']);
 const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['queue', 'job']);
+
+class InvalidPayload extends Error {}
 
 /** Consumes the queues of a worker application. */
 @Injectable()
@@ -103,8 +107,9 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
         finished.inc({ queue, job: job.name, outcome: 'repeated' });
         return;
       }
-      const payload = JOBS[job.name as JobName].payload.parse(job.data.payload);
-      await handler.run(payload, context);
+      const payload = JOBS[job.name as JobName].payload.safeParse(job.data.payload);
+      if (!payload.success) throw new InvalidPayload(payload.error.message);
+      await handler.run(payload.data, context);
       if (!handler.ownsRow) await this.db.execute(DONE, [id]);
       finished.inc({ queue, job: job.name, outcome: 'done' });
     } catch (error) {
@@ -122,15 +127,15 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       .query<{ failures: number }>('UPDATE outbox SET failures = failures + 1 WHERE id = $1 RETURNING failures', [id])
       .catch(() => [{ failures: 0 }]);
     const failures = row?.failures ?? 0;
-    const last = !handler.ownsRow && failures >= attempts;
+    // A payload that does not parse never will. Who owns its row decides by itself when to give up; it is only slowed down here.
+    const last = error instanceof InvalidPayload || (!handler.ownsRow && failures >= attempts);
     finished.inc({ queue, job: job.name, outcome: last ? 'dead' : 'failed' });
     this.logger[last ? 'error' : 'warn']({ msg: last ? 'Job given up' : 'Job failed, will run again', job: job.name, job_id: id, request_id: job.data.request_id, failures, error: error.stack ?? String(error) });
     try {
       if (last) await this.db.execute(BURY, [id, String(error.message).slice(0, 2_000)]);
-      else if (handler.ownsRow) await this.db.execute(RETRY_SOON, [id, String(error.message).slice(0, 500)]);
       else {
-        const wait = QUEUE_POLICY[queue].backoffMs * 2 ** Math.min(failures - 1, 10) * (0.5 + Math.random() / 2);
-        await this.db.execute(`UPDATE outbox SET available_at = now() + make_interval(secs => $2), last_error = $3 WHERE id = $1`, [id, wait / 1000, String(error.message).slice(0, 500)]);
+        const wait = QUEUE_POLICY[queue].backoffMs * 2 ** Math.min(failures - 1, MAX_DOUBLINGS) * (0.5 + Math.random() / 2);
+        await this.db.execute(LATER, [id, wait / 1000, String(error.message).slice(0, 500)]);
       }
     } catch {
       // The database is away; the row becomes due again by itself.

@@ -1,5 +1,6 @@
 import type { ChatMessageDto, ChatResponse, ChatSummary, ChatTodo, StopChatResponse } from '@aps/dtos';
 import type { ChatRow, MessageRow, StopResult, TodoRow } from '@aps/chats';
+import { decimalText } from '@aps/platform/http';
 
 const iso = (date: Date | null): string | null => date && date.toISOString();
 
@@ -29,8 +30,8 @@ export function toChatSummary(chat: ChatRow, hideDollars: boolean): ChatSummary 
     root_chat_id: chat.root_chat_id,
     source_chat_id: chat.source_chat_id,
     origin: { kind: chat.origin_kind, ref_id: chat.origin_ref_id },
-    cost_usd: hideDollars ? null : chat.cost_usd,
-    cost_credits: chat.cost_credits,
+    cost_usd: hideDollars ? null : decimalText(chat.cost_usd),
+    cost_credits: decimalText(chat.cost_credits),
     last_message_at: iso(chat.last_message_at),
     message_count: chat.message_count,
     pending_hitl_count: 0,

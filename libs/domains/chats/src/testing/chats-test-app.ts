@@ -5,6 +5,7 @@ import { GuardsModule, OrgScope } from '@aps/guards';
 import { hashToken, newSessionToken } from '@aps/platform/crypto';
 import type { Database } from '@aps/platform/database';
 import { MailJobsModule } from '@aps/platform/mail';
+import { MaintenanceModule } from '@aps/platform/maintenance';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
@@ -73,6 +74,7 @@ export class ChatsTestApp {
         AgentsModule,
         ChatsHttpModule,
         ChatsJobsModule,
+        MaintenanceModule,
         MailJobsModule,
         WorkersModule.forQueues('turns', 'titles', 'maintenance'),
       ],

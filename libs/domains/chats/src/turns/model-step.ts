@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { MemoriesService, SkillsQueries } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
@@ -18,6 +19,15 @@ import { TurnRepository, type ModelStep, type StepCommit } from './turn.reposito
 const MEMORIES_IN_PROMPT = 50;
 const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
 
+/**
+ * Id of the message that a step writes. It follows from the step, so that a second owner writes the same message: readers who have got
+ * half of it from the first are told that it starts anew, and no other.
+ */
+export function stepMessageId(turnId: string, stepNo: number): string {
+  const hex = createHash('sha256').update(`${turnId}/${stepNo}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
 /** Asks the model once and writes down what it answered. */
 @Injectable()
 export class ModelStepRunner {
@@ -35,9 +45,24 @@ export class ModelStepRunner {
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
   async run(turn: RunningTurn): Promise<'finished' | 'continues'> {
-    const { claim, config, lease } = turn;
+    const { claim, lease } = turn;
     const stepNo = turn.stepsDone + 1;
-    const model = await this.resolver.resolve({
+    // Once per delivery: a change of settings takes effect with the next turn, not in the middle of one.
+    const model = (turn.model ??= await this.resolve(turn));
+    if (stepNo > 1) await this.turns.beginModelStep(this.db, claim, stepNo);
+
+    const messageId = stepMessageId(claim.id, stepNo);
+    if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
+    const started = performance.now();
+    const result = await this.ask(turn, model, messageId);
+    lease.signal.throwIfAborted();
+    const finished = result.toolCalls.length === 0;
+    await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
+    return finished ? 'finished' : 'continues';
+  }
+
+  private resolve({ claim, config }: RunningTurn): Promise<ResolvedModel> {
+    return this.resolver.resolve({
       orgId: claim.org_id,
       scope: 'chat',
       requested: {
@@ -49,15 +74,6 @@ export class ModelStepRunner {
         agentReasoningEffort: config.reasoning_effort,
       },
     });
-    if (stepNo > 1) await this.turns.beginModelStep(this.db, claim, stepNo);
-
-    const messageId = uuidv7();
-    const started = performance.now();
-    const result = await this.ask(turn, model, messageId);
-    lease.signal.throwIfAborted();
-    const finished = result.toolCalls.length === 0;
-    await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
-    return finished ? 'finished' : 'continues';
   }
 
   private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string): Promise<ChatResult> {

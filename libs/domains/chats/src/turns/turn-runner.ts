@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentRevisions, type SealedAgentConfig } from '@aps/agents';
 import { chatTopic, type JobPayload } from '@aps/contracts';
+import type { ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { JobContext } from '@aps/platform/queues';
@@ -26,6 +27,8 @@ export interface RunningTurn {
   stepsDone: number;
   /** Model steps of this turn so far. */
   modelSteps: number;
+  /** The model of this turn, once it is known. */
+  model?: ResolvedModel;
   /** Tells the chat's readers what happens. */
   readonly signals: TurnSignals;
   readonly requestId: string | undefined;
@@ -59,8 +62,8 @@ export class TurnRunner {
     const claim = await this.claims.claim(payload.turn_id, payload.org_id);
     if (!claim) return;
     const started = performance.now();
-    if (claim.deliveries > 0) redelivered.inc();
-    else waited.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
+    if (claim.taken_over) redelivered.inc();
+    else if (claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
     const lease = this.leases.hold(claim, context.signal);
     let outcome = 'error';
     try {

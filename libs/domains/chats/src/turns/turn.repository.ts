@@ -34,6 +34,8 @@ export interface ClaimedTurn {
   seq: number;
   cause: 'message' | 'continue' | 'retry';
   deliveries: number;
+  /** Its former owner had gone silent in the middle of it. */
+  taken_over: boolean;
   steps_done: number;
   wait: TurnWait | null;
   model: string | null;
@@ -109,7 +111,7 @@ WITH l AS MATERIALIZED (
   ON CONFLICT (turn_id, step_no) DO UPDATE SET started_at = $3
 )
 SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN l.lease_expires_at WHEN 'early' THEN (l.wait->>'resume_at')::timestamptz END AS retry_at,
-       l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, l.fence + 1 AS fence, l.seq, l.cause, l.deliveries, l.steps_done, l.wait, l.model, l.model_mode_override,
+       l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, l.fence + 1 AS fence, l.seq, l.cause, l.deliveries, l.status = 'running' AS taken_over, l.steps_done, l.wait, l.model, l.model_mode_override,
        l.reasoning_effort, l.unpriced_allowed, l.dispatched_at, l.chat_title, l.chat_mode, l.chat_status, l.created_by, l.enabled_scopes, l.event_seq,
        CASE WHEN v.verdict = 'claimed' AND l.deliveries = 0 THEN (
          SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
