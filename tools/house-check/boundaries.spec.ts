@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+interface Case {
+  why: string;
+  /** An existing file, whose text the fixture stands in for. */
+  file: string;
+  code: string;
+  rule: string | null;
+}
+
+const BOUNDARIES = '@nx/enforce-module-boundaries';
+const IMPORTS = 'no-restricted-imports';
+const uses = (name: string, from: string) => `import { ${name} } from '${from}';\nexport const used: unknown = ${name};\n`;
+
+const CASES: Case[] = [
+  { why: 'platform imports a domain', file: 'libs/platform/src/http/body.ts', code: uses('IdentityModule', '@aps/identity'), rule: BOUNDARIES },
+  { why: 'platform imports the entities', file: 'libs/platform/src/http/body.ts', code: uses('ENTITIES', '@aps/entities'), rule: BOUNDARIES },
+  { why: 'platform imports the guards', file: 'libs/platform/src/http/body.ts', code: uses('OrgScope', '@aps/guards'), rule: BOUNDARIES },
+  { why: 'contracts import platform', file: 'libs/contracts/src/jobs.ts', code: uses('loadConfig', '@aps/platform/config'), rule: BOUNDARIES },
+  { why: 'entities import contracts', file: 'libs/entities/src/schema-extras.ts', code: uses('JOBS', '@aps/contracts'), rule: BOUNDARIES },
+  { why: 'the wire contract imports a domain', file: 'libs/dtos/src/chats/chat.dtos.ts', code: uses('ChatsModule', '@aps/chats'), rule: BOUNDARIES },
+  { why: 'the wire contract imports entities', file: 'libs/dtos/src/chats/chat.dtos.ts', code: uses('ENTITIES', '@aps/entities'), rule: BOUNDARIES },
+  { why: 'guards import a domain', file: 'libs/guards/src/access.ts', code: uses('IdentityModule', '@aps/identity'), rule: BOUNDARIES },
+  { why: 'a domain imports a later one', file: 'libs/domains/identity/src/users.service.ts', code: uses('ChatsModule', '@aps/chats'), rule: BOUNDARIES },
+  { why: 'a domain imports its neighbour above', file: 'libs/domains/orgs/src/roster.ts', code: uses('BillingModule', '@aps/billing'), rule: BOUNDARIES },
+  { why: 'a library imports an app', file: 'libs/domains/chats/src/queue-depth.ts', code: uses('AppModule', '../../../../apps/chat-worker/src/app.module'), rule: BOUNDARIES },
+  { why: 'a domain reaches into another, past its face', file: 'libs/domains/chats/src/queue-depth.ts', code: uses('AgentsRepository', '../../agents/src/agents.repository'), rule: BOUNDARIES },
+  { why: 'an app imports another', file: 'apps/chat-worker/src/app.module.ts', code: uses('AppModule', '../../api-gateway/src/app.module'), rule: BOUNDARIES },
+  { why: 'an app imports typeorm', file: 'apps/api-gateway/src/main.ts', code: uses('DataSource', 'typeorm'), rule: IMPORTS },
+  { why: 'an app imports pg', file: 'apps/api-gateway/src/main.ts', code: uses('Client', 'pg'), rule: IMPORTS },
+  { why: 'an app imports undici', file: 'apps/api-gateway/src/main.ts', code: uses('fetch', 'undici'), rule: IMPORTS },
+  { why: 'a service imports its http', file: 'libs/domains/chats/src/chats.service.ts', code: uses('ChatsHttpModule', './http'), rule: IMPORTS },
+  { why: 'a service imports its jobs', file: 'libs/domains/chats/src/chats.service.ts', code: uses('ChatsJobsModule', './jobs'), rule: IMPORTS },
+  { why: 'a service imports the http of another domain', file: 'libs/domains/chats/src/chats.service.ts', code: uses('AgentsHttpModule', '@aps/agents/http'), rule: IMPORTS },
+  { why: 'a service imports wire classes', file: 'libs/domains/chats/src/chats.service.ts', code: uses('ChatResponse', '@aps/dtos'), rule: IMPORTS },
+  { why: 'a service reads the environment', file: 'libs/domains/chats/src/chats.service.ts', code: 'export const url = process.env.DATABASE_URL;\n', rule: 'no-restricted-properties' },
+  { why: 'a service writes to the console', file: 'libs/domains/chats/src/chats.service.ts', code: "console.log('x');\n", rule: 'no-console' },
+  // What is allowed, so that the rules above are known to be about the import and not about the file.
+  { why: 'a domain imports an earlier one', file: 'libs/domains/chats/src/queue-depth.ts', code: uses('AgentsModule', '@aps/agents'), rule: null },
+  { why: 'a service imports paging from platform/http', file: 'libs/domains/chats/src/chats.service.ts', code: uses('toPage', '@aps/platform/http'), rule: null },
+  { why: 'an app imports a domain', file: 'apps/api-gateway/src/main.ts', code: uses('AgentsModule', '@aps/agents'), rule: null },
+  { why: 'config reads the environment', file: 'libs/platform/src/config/index.ts', code: 'export const url = process.env.DATABASE_URL;\n', rule: null },
+];
+
+/** In a process of its own: the configuration is an ES module, which Jest cannot load. */
+function lint(cases: Case[]): string[][] {
+  const root = path.join(__dirname, '../..');
+  const { stdout, stderr, status } = spawnSync(process.execPath, [path.join(__dirname, 'testing/lint-probe.mjs')], {
+    cwd: root,
+    input: JSON.stringify(cases.map(({ file, code }) => ({ file, code }))),
+    env: { ...process.env, NX_DAEMON: 'false' },
+    encoding: 'utf8',
+    maxBuffer: 1 << 24,
+  });
+  if (status !== 0) throw new Error(`The probe failed: ${stderr}`);
+  return JSON.parse(stdout.slice(stdout.indexOf('['))) as string[][];
+}
+
+describe('the lint', () => {
+  let found: string[][];
+  beforeAll(() => {
+    found = lint(CASES);
+  }, 180_000);
+
+  it.each(CASES.map((c, i) => [c.rule ? 'reports' : 'allows', c.why, i] as const))('%s: %s', (_, __, i) => {
+    expect([...new Set(found[i])]).toEqual(CASES[i].rule ? [CASES[i].rule] : []);
+  });
+});

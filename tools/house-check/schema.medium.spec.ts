@@ -1,0 +1,119 @@
+import { Client } from 'pg';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { createDataSource } from '@aps/platform/database';
+import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import type { DataSource } from 'typeorm';
+import { checkSchema } from '../migrate/schema';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase({ entities: ENTITIES, migrations: MIGRATIONS });
+});
+afterAll(() => database?.drop());
+
+const EXISTING = `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> 'schema_migrations' ORDER BY 1`;
+
+describe('migrations', () => {
+  const name = `aps_test_empty_${process.pid}`;
+  const server = () => process.env.TEST_DATABASE_URL!;
+  let empty: DataSource;
+
+  async function asServer(sql: string): Promise<void> {
+    const client = new Client({ connectionString: server() });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  }
+  beforeAll(async () => {
+    await asServer(`CREATE DATABASE ${name}`);
+    empty = await createDataSource({ entities: ENTITIES, migrations: MIGRATIONS }, { url: Object.assign(new URL(server()), { pathname: `/${name}` }).toString(), poolSize: 1 }).initialize();
+  });
+  afterAll(async () => {
+    await empty?.destroy();
+    await asServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  });
+
+  it('lead from nothing to what the entities say, back to nothing, and up again', async () => {
+    await empty.runMigrations({ transaction: 'each' });
+    await checkSchema(empty);
+    const tables = await empty.query<{ name: string }[]>(EXISTING);
+    expect(tables.length).toBeGreaterThan(20);
+    for (let i = 0; i < MIGRATIONS.length; i++) await empty.undoLastMigration({ transaction: 'each' });
+    expect(await empty.query(EXISTING)).toEqual([]);
+    await empty.runMigrations({ transaction: 'each' });
+    await checkSchema(empty);
+    expect(await empty.query(EXISTING)).toEqual(tables);
+  });
+
+  it('a difference is noticed', async () => {
+    await empty.query('ALTER TABLE agents ADD COLUMN stray text');
+    await expect(checkSchema(empty)).rejects.toThrow(/agents.*stray/);
+    await empty.query('ALTER TABLE agents DROP COLUMN stray');
+  });
+});
+
+/** Columns that name another row of the organization without a composite foreign key, each with its reason. */
+const LOOSE: Record<string, string> = {
+  'agents.environment_id': 'environments have no table yet',
+  'agents.live_revision_id': 'agents and their revisions name each other; the transaction that names one has written it',
+  'agents.project_id': 'projects have no table yet',
+  'agents.team_id': 'teams have no table yet',
+  'chats.current_turn_id': 'chats and their turns name each other; changes under the row lock of the chat',
+  'chats.environment_id': 'environments have no table yet',
+  'chats.parent_chat_id': 'written by the service, from a chat that it holds',
+  'chats.rollout_id': 'a note of where the revision came from',
+  'chats.root_chat_id': 'written by the service, from a chat that it holds',
+  'chats.source_chat_id': 'written by the service, from a chat that it holds',
+  'instruction_revisions.base_revision_id': 'a note of what a draft began from',
+  'memories.owner_id': 'names an agent, a team or a project by its kind',
+  'messages.turn_id': 'messages and turns name each other; written in one statement',
+  'turns.message_id': 'messages and turns name each other; written in one statement',
+};
+
+/** Tables with an organization that hang on nothing of it, each with its reason. */
+const ROOTLESS: Record<string, string> = {
+  api_tokens: 'belongs to a user; the organization only narrows it',
+  audit_log: 'outlives what it is about',
+  data_keys: 'made before the first secret of the organization, in any transaction',
+  events: 'the spine is keyed by topic and written on the hot path',
+  inference_receipts: 'outlives what it is about',
+  turn_steps: 'the journal of a turn, written twice a step by whoever holds its fence',
+};
+
+interface Key {
+  table: string;
+  columns: string[];
+  target: string;
+}
+
+describe('tenancy in the schema', () => {
+  const owned = async () => (await database.db.query<{ table: string }>(`SELECT table_name AS "table" FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'org_id' ORDER BY 1`)).map((r) => r.table);
+  const keys = () =>
+    database.db.query<Key>(`
+      SELECT c.conrelid::regclass::text AS "table", c.confrelid::regclass::text AS target,
+             ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k) AS columns
+      FROM pg_constraint c WHERE c.contype = 'f'`);
+
+  it('a row names rows of its own organization only: foreign keys between tables of organizations carry org_id', async () => {
+    const tables = await owned();
+    const narrow = (await keys()).filter((k) => tables.includes(k.table) && tables.includes(k.target) && !k.columns.includes('org_id'));
+    expect(narrow.map((k) => `${k.table}(${k.columns.join()}) -> ${k.target}`)).toEqual([]);
+  });
+
+  it('every table of an organization hangs on it, by itself or through its parent', async () => {
+    const all = await keys();
+    const rootless = (await owned()).filter((table) => !all.some((k) => k.table === table && k.columns.includes('org_id')));
+    expect(rootless).toEqual(Object.keys(ROOTLESS).sort());
+  });
+
+  it('every reference has a composite key or a reason', async () => {
+    const tables = await owned();
+    const all = await keys();
+    const columns = await database.db.query<{ table: string; column: string }>(
+      `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+       WHERE table_name = ANY($1) AND data_type = 'uuid' AND column_name LIKE '%\\_id' AND column_name NOT IN ('org_id', 'user_id', 'actor_id', 'author_id') ORDER BY 1, 2`,
+      [tables],
+    );
+    const loose = columns.filter(({ table, column }) => !ROOTLESS[table] && !all.some((k) => k.table === table && k.columns.includes(column))).map((c) => `${c.table}.${c.column}`);
+    expect(loose).toEqual(Object.keys(LOOSE).sort());
+  });
+});
