@@ -52,10 +52,11 @@ function startInternalServer(readiness: () => Readiness | undefined, redisRequir
   });
 }
 
+/** Errors are thrown and not, as Nest would have it, ended upon: {@link runApp} says in words what they mean. */
 async function createApp(definition: AppDefinition, pino: Pino): Promise<INestApplication | INestMicroservice> {
   const logger = new NestLogger(pino);
-  if (!definition.http) return NestFactory.createMicroservice(definition.module, { ...broadcastTransport(), logger, bufferLogs: true });
-  const app = await NestFactory.create<NestExpressApplication>(definition.module, { logger, bodyParser: false, bufferLogs: true });
+  if (!definition.http) return NestFactory.createMicroservice(definition.module, { ...broadcastTransport(), logger, bufferLogs: true, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(definition.module, { logger, bodyParser: false, bufferLogs: true, abortOnError: false });
   configureHttpApp(app, pino, definition.http.rawBodyPaths);
   await definition.http.configure?.(app);
   app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
