@@ -42,6 +42,7 @@ export interface Ended {
 export class NodeProcess {
   private child?: ChildProcess;
   private text = '';
+  private errorText = '';
   private end: Promise<Ended> = Promise.resolve({ code: null, signal: null });
   private frozenBy?: ChildProcess;
 
@@ -71,6 +72,11 @@ export class NodeProcess {
     return this.text;
   }
 
+  /** What of it went to its error output: words for the person at the terminal. */
+  errors(): string {
+    return this.errorText;
+  }
+
   spawn(): this {
     if (this.isRunning) throw new Error(`${this.name} runs already.`);
     const child = spawn(process.execPath, ['--enable-source-maps', '--require', GUARD, this.file, ...this.args], {
@@ -83,7 +89,10 @@ export class NodeProcess {
     this.child = child;
     const keep = (data: Buffer) => (this.text = (this.text + data.toString('utf8')).slice(-KEPT_LOG_CHARS));
     child.stdout?.on('data', keep);
-    child.stderr?.on('data', keep);
+    child.stderr?.on('data', (data: Buffer) => {
+      keep(data);
+      this.errorText = (this.errorText + data.toString('utf8')).slice(-KEPT_LOG_CHARS);
+    });
     // After `close` everything that it wrote has been read.
     this.end = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
     child.once('error', (error) => keep(Buffer.from(String(error))));
