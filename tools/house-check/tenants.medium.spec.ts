@@ -1,4 +1,4 @@
-import { bodySchema, buildDocument, operationsOf, resolve, type Document, type Schema } from './testing/document';
+import { bodySchema, buildDocument, resolve, type Document, type Schema } from './testing/document';
 import { House, type Answer } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, paramsOf, templateOf, type Route } from './testing/surface';

@@ -3,7 +3,7 @@ import { Test } from '@nestjs/testing';
 import type { JobName, QueueName } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
-import { metrics } from '@aps/platform/observability';
+import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { JobHandler, proveHandlers, Workers, WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
@@ -42,7 +42,7 @@ async function boot(queues: QueueName[], ...providers: Type<unknown>[]): Promise
   metrics.clear();
   const schema = { entities: ENTITIES, migrations: MIGRATIONS };
   const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), handlers(...providers), WorkersModule.forQueues(...queues)] })
-    .setLogger(false)
+    .setLogger(new NestLogger(createLogger('test')))
     .compile();
   // The one hook that decides; after a failed init Nest would close nothing.
   try {

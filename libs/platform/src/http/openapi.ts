@@ -2,7 +2,12 @@ import type { INestApplication, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUS } from '@aps/contracts';
 
-type Operation = { responses?: Record<string, unknown>; security?: unknown; parameters?: { in: string; name: string; schema?: Record<string, unknown> }[]; requestBody?: unknown; 'x-access'?: { tier: string } };
+interface Operation {
+  description?: string;
+  responses?: Record<string, { description?: string; content?: unknown }>;
+  parameters?: { in: string; name: string; required?: boolean; description?: string; schema?: Record<string, unknown> }[];
+  'x-access'?: { tier: string; area?: string };
+}
 
 const errorRef = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 const validationRef = { 'application/json': { schema: { $ref: '#/components/schemas/HTTPValidationError' } } };
@@ -41,6 +46,10 @@ const COMPONENTS = {
 };
 
 const WHY: Record<string, string> = {
+  '200': 'The result.',
+  '201': 'What was made.',
+  '202': 'Taken in; it goes on after this answer.',
+  '204': 'Done; there is nothing to say.',
   '401': 'No valid bearer token.',
   '403': 'Not allowed: membership, suspension, role, token scope or plan.',
   '404': 'Nothing there, or nothing that the caller may see.',
@@ -48,24 +57,48 @@ const WHY: Record<string, string> = {
   '429': 'Too many requests; see `Retry-After`.',
 };
 
+const WHO: Record<string, string> = {
+  public: 'Anybody may call this.',
+  user: 'For any signed-in user',
+  member: 'For members of the organization',
+  admin: 'For ADMIN and OWNER of the organization',
+  owner: 'For the OWNER of the organization',
+  platform_admin: 'For operators of the platform',
+};
+
+/** Who may call an operation, in words. */
+function accessOf(method: string, { tier, area }: { tier: string; area?: string }): string {
+  const who = WHO[tier] ?? tier;
+  if (tier === 'public') return who;
+  return area ? `${who}; with an API token, of scope \`${area}:${method === 'get' ? 'read' : 'write'}\`.` : `${who}.`;
+}
+
 /** Adds to every operation what the platform answers on its behalf: the errors of its access tier, its limits and its validation. */
 function completeOperation(path: string, method: string, op: Operation): void {
-  const tier = op['x-access']?.tier ?? 'public';
-  const add = (status: string) => {
-    op.responses ??= {};
-    op.responses[status] ??= { description: WHY[status], content: status === '422' ? validationRef : errorRef };
-  };
-  if (tier !== 'public') {
-    add('401');
-    add('403');
+  const access = op['x-access'] ?? { tier: 'public' };
+  const responses = (op.responses ??= {});
+  if (access.tier !== 'public') {
+    responses['401'] ??= {};
+    responses['403'] ??= {};
   }
-  if (path.includes('{')) add('404');
-  add('422');
-  add('429');
-  for (const p of op.parameters ?? []) {
-    if (p.in === 'path' && p.name.endsWith('_id') && p.schema && !('format' in p.schema) && !('pattern' in p.schema)) p.schema.format = 'uuid';
+  if (path.includes('{')) responses['404'] ??= {};
+  responses['422'] ??= {};
+  responses['429'] ??= {};
+  for (const [status, response] of Object.entries(responses)) {
+    response.description ||= WHY[status] ?? 'The request is refused; `code` says why.';
+    if (status >= '400') response.content ??= status === '422' ? validationRef : errorRef;
   }
-  void method;
+  op.description = [op.description, accessOf(method, access)].filter(Boolean).join('\n\n');
+  const parameters = (op.parameters ??= []);
+  for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
+    // What only the access guard reads is in no handler's arguments, where the generator looks.
+    if (!parameters.some((p) => p.in === 'path' && p.name === name)) parameters.unshift({ in: 'path', name, required: true, schema: { type: 'string' } });
+  }
+  for (const p of parameters) {
+    if (p.in !== 'path' || !p.name.endsWith('_id')) continue;
+    p.description ??= p.name === 'org_id' ? 'The organization.' : `The ${p.name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`;
+    if (p.schema && !('format' in p.schema) && !('pattern' in p.schema)) p.schema.format = 'uuid';
+  }
 }
 
 /**

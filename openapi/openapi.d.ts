@@ -1,0 +1,11860 @@
+/** Types of the API for TypeScript clients. Written by `npm run openapi` from openapi.json; do not edit. */
+export interface paths {
+    "/api/admin/admins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the platform administrators
+         * @description For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["platformAdmins.list"];
+        put?: never;
+        /**
+         * Make a registered user a platform administrator
+         * @description For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["platformAdmins.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/admins/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take the administration of the platform from a user
+         * @description Not from yourself, and not from the last one who can act.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        delete: operations["platformAdmins.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/allowed-emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the addresses that may sign up
+         * @description For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["allowedEmails.list"];
+        put?: never;
+        /**
+         * Let an address sign up
+         * @description For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["allowedEmails.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/allowed-emails/{allowed_email_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Let an address sign up no longer
+         * @description Whoever has signed up stays.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        delete: operations["allowedEmails.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the platform's audit log, newest first
+         * @description What operators did anywhere, and what belongs to no organization.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["adminAudit.platform"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List organizations
+         * @description For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["adminOrgs.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an organization and its roster
+         * @description For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["adminOrgs.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an organization's audit log, newest first
+         * @description What operators did to it, merged with what happened inside it.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["adminAudit.organization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a registered user to an organization
+         * @description Nobody is created or invited, and the plan's number of seats does not bind.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminMembers.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description Refused for the last owner.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        delete: operations["adminMembers.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a member's role
+         * @description Refused when it would leave no owner.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        patch: operations["adminMembers.setRole"];
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend an organization
+         * @description Its members are locked out and its work stops. Repeating it changes nothing.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminOrgs.suspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}/unsuspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the suspension of an organization
+         * @description Repeating it changes nothing.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminOrgs.unsuspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/orgs/{org_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an organization has used
+         * @description The same figures that its members see.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["adminOrgs.usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/subscriptions/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribe organizations that have no subscription
+         * @description Never changes an existing subscription; repeating it creates none.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminSubscriptions.backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{user_id}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deactivate a user
+         * @description Ends their sessions and refuses their API tokens. Not yourself. Repeating it changes nothing.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminUsers.deactivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{user_id}/reactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reactivate a user
+         * @description Their API tokens work again; their sessions do not come back.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminUsers.reactivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/waitlist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who asked for access, most recently asked first
+         * @description For operators of the platform; with an API token, of scope `admin:read`.
+         */
+        get: operations["adminWaitlist.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/waitlist/{waitlist_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a pending request aside
+         * @description The row is kept; asking again makes it pending.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminWaitlist.dismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/waitlist/{waitlist_id}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let somebody in and mail it to them
+         * @description Somebody who is in already gets no second mail.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminWaitlist.invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/waitlist/{waitlist_id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail the admission again
+         * @description Refused when it was never granted.
+         *
+         *     For operators of the platform; with an API token, of scope `admin:write`.
+         */
+        post: operations["adminWaitlist.resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description Anybody may call this.
+         */
+        post: operations["auth.login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the session
+         * @description For any signed-in user.
+         */
+        post: operations["auth.logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who am I
+         * @description For any signed-in user.
+         */
+        get: operations["auth.me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change my profile
+         * @description Only the fields that are present; an explicit null removes the picture.
+         *
+         *     For any signed-in user.
+         */
+        patch: operations["auth.updateMe"];
+        trace?: never;
+    };
+    "/api/auth/password/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change my password
+         * @description All other sessions end.
+         *
+         *     For any signed-in user.
+         */
+        post: operations["password.change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/password/forgot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a link to choose a new password
+         * @description The answer is the same whether the address has an account or not.
+         *
+         *     Anybody may call this.
+         */
+        post: operations["password.forgot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/password/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a new password with a mailed link
+         * @description The link is good for one hour and once. All sessions end.
+         *
+         *     Anybody may call this.
+         */
+        post: operations["password.reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the session for a new one
+         * @description The old session ends.
+         *
+         *     For any signed-in user.
+         */
+        post: operations["auth.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign up
+         * @description Redeems the pending invitations of the address; with none, makes an organization that the new user owns.
+         *
+         *     Anybody may call this.
+         */
+        post: operations["auth.signup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the invitation behind a link
+         * @description Anybody may call this.
+         */
+        get: operations["invitationLinks.preview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation
+         * @description For callers who have an account; signing up accepts by itself.
+         *
+         *     For any signed-in user; with an API token, of scope `members:write`.
+         */
+        post: operations["invitationLinks.accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the models of the platform
+         * @description Those that are on, in display order. Prices are null when every organization of the caller pays in credits.
+         *
+         *     For any signed-in user.
+         */
+        get: operations["models.catalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's organizations
+         * @description By name; suspended ones too. A token that is confined to one organization sees that one.
+         *
+         *     For any signed-in user; with an API token, of scope `settings:read`.
+         */
+        get: operations["organizations.list"];
+        put?: never;
+        /**
+         * Make an organization
+         * @description The caller becomes its owner. Without a slug, one is made from the name.
+         *
+         *     For any signed-in user; with an API token, of scope `settings:write`.
+         */
+        post: operations["organizations.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an organization
+         * @description For members of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["organizations.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an organization
+         * @description Nobody gets in from now on, pending invitations die, the slug is free again.
+         *
+         *     For the OWNER of the organization; with an API token, of scope `settings:write`.
+         */
+        delete: operations["organizations.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change name or slug of an organization
+         * @description For ADMIN and OWNER of the organization; with an API token, of scope `settings:write`.
+         */
+        patch: operations["organizations.update"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agents
+         * @description Newest first.
+         *
+         *     For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agents.list"];
+        put?: never;
+        /**
+         * Create an agent
+         * @description It is sealed and deployed as version 1 at once.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        post: operations["agents.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an agent
+         * @description For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agents.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an agent
+         * @description Refused while other agents name it. Its slug is free again; its chats keep what they run on.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        delete: operations["agents.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit an agent
+         * @description Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        patch: operations["agents.update"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the agent’s chats
+         * @description Newest first, without their messages. Only chats that the caller may open.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["chats.list"];
+        put?: never;
+        /**
+         * Open a chat
+         * @description The chat keeps the agent revision that is live now.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chats.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a chat with all its messages
+         * @description For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["chats.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue a chat that failed
+         * @description Dispatches its next turn without a new message.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chats.continue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message
+         * @description Stores the message and dispatches the turn that answers it; follow the chat’s stream for the answer. While a turn runs, the message waits and becomes its own turn. A 503 means that the message is stored and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chats.send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop what the chat is doing
+         * @description Ends the running turn, one that has not begun, or a timer. The chat stays usable. Doing nothing is no error.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chats.stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a chat
+         * @description Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["chats.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/todos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the agent means to do
+         * @description For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["chats.todos"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/instruction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the instruction of an agent
+         * @description The published one and the draft.
+         *
+         *     For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agentInstruction.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/instruction/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save the instruction draft
+         * @description Begins a draft if there is none. Of several saves with one `base_version` exactly one succeeds.
+         *
+         *     For members of the organization; with an API token, of scope `agents:write`.
+         */
+        put: operations["agentInstruction.saveDraft"];
+        post?: never;
+        /**
+         * Discard the instruction draft
+         * @description For members of the organization; with an API token, of scope `agents:write`.
+         */
+        delete: operations["agentInstruction.discard"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/instruction/draft/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the instruction draft
+         * @description It becomes part of the next revision that is sealed.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        post: operations["agentInstruction.publish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/instruction/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of the instruction
+         * @description The draft first, then newest first.
+         *
+         *     For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agentInstruction.revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the memories of an agent
+         * @description Newest first.
+         *
+         *     For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agentMemories.list"];
+        put?: never;
+        /**
+         * Give an agent a memory
+         * @description For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        post: operations["agentMemories.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a memory of an agent
+         * @description For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        delete: operations["agentMemories.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sealed revisions of an agent
+         * @description Newest first.
+         *
+         *     For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agentRevisions.list"];
+        put?: never;
+        /**
+         * Seal the draft
+         * @description Makes a revision of the draft. When nothing has changed since the latest one, that one is returned.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        post: operations["agentRevisions.seal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/revisions/{revision_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a sealed revision
+         * @description For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["agentRevisions.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/revisions/{revision_id}/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy a revision
+         * @description New chats run on it from now on; an older one is a rollback. A running experiment ends. Deploying what is live already changes nothing.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        post: operations["agentRevisions.deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rollouts of an agent
+         * @description Deployments and experiments, newest first.
+         *
+         *     For members of the organization; with an API token, of scope `rollouts:read`.
+         */
+        get: operations["rollouts.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/rollouts/{rollout_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a rollout
+         * @description For members of the organization; with an API token, of scope `rollouts:read`.
+         */
+        get: operations["rollouts.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log of an organization
+         * @description Newest first.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["organizationAudit.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the members
+         * @description Oldest membership first.
+         *
+         *     For members of the organization; with an API token, of scope `members:read`.
+         */
+        get: operations["members.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/members/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the pending invitations
+         * @description Oldest first.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:read`.
+         */
+        get: operations["invitations.list"];
+        put?: never;
+        /**
+         * Add or invite somebody
+         * @description An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
+         */
+        post: operations["invitations.invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/members/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a pending invitation
+         * @description Its link is dead for good; inviting again makes a new one.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
+         */
+        delete: operations["invitations.revoke"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the role that an invitation offers
+         * @description Only an owner can raise it to ADMIN or OWNER.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
+         */
+        patch: operations["invitations.setRole"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/members/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add or invite somebody (the same as POST …/invitations)
+         * @description An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
+         */
+        post: operations["invitations.inviteAlias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/members/leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave the organization
+         * @description For members of the organization; with an API token, of scope `members:write`.
+         */
+        post: operations["members.leave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/members/{member_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a member
+         * @description For members of the organization; with an API token, of scope `members:read`.
+         */
+        get: operations["members.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave).
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
+         */
+        delete: operations["members.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a member's role
+         * @description Only an owner can give ADMIN or OWNER, or change an owner. Nobody changes their own role (422 `self_action`).
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
+         */
+        patch: operations["members.setRole"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/model-config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what model pickers offer
+         * @description Allowlist, default and models of each scope.
+         *
+         *     For members of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["models.config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/model-modes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the model modes
+         * @description What an organization without direct model choice chooses from.
+         *
+         *     For members of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["models.modes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the models that an organization may choose
+         * @description Filtered by its allowlists.
+         *
+         *     For members of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["models.models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/settings/ai/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the settings of all routes
+         * @description Keys are masked.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["inferenceSettings.getRoutes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set keys, addresses and switches of routes
+         * @description Changes all that is listed, or nothing.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `settings:write`.
+         */
+        patch: operations["inferenceSettings.updateRoutes"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/settings/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get default models, allowlists and the budget
+         * @description As stored, even where the plan would refuse it now.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["inferenceSettings.getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set default models, allowlists and the budget
+         * @description Setting models needs `direct_model_choice`; a budget needs a plan that does not pay in credits. Clearing is always allowed.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `settings:write`.
+         */
+        patch: operations["inferenceSettings.updateLimits"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/settings/limits/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what was spent this month
+         * @description For ADMIN and OWNER of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["inferenceSettings.getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/settings/runtime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how turns run
+         * @description For ADMIN and OWNER of the organization; with an API token, of scope `settings:read`.
+         */
+        get: operations["inferenceSettings.getRuntime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set how turns run
+         * @description Holds from the start of the next turn.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `settings:write`.
+         */
+        patch: operations["inferenceSettings.updateRuntime"];
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List skills
+         * @description The organization’s own and those of the system, by slug.
+         *
+         *     For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["skills.list"];
+        put?: never;
+        /**
+         * Create a skill
+         * @description For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        post: operations["skills.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/skills/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a skill
+         * @description For members of the organization; with an API token, of scope `agents:read`.
+         */
+        get: operations["skills.get"];
+        /**
+         * Replace a skill
+         * @description Skills of the system are read-only.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        put: operations["skills.replace"];
+        post?: never;
+        /**
+         * Delete a skill
+         * @description Refused while agents mount it. Skills of the system are read-only.
+         *
+         *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
+         */
+        delete: operations["skills.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the organization has used
+         * @description For members of the organization; with an API token, of scope `billing:read`.
+         */
+        get: operations["orgUsage.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List my API tokens
+         * @description Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.
+         *
+         *     For any signed-in user; with an API token, of scope `settings:read`.
+         */
+        get: operations["tokens.list"];
+        put?: never;
+        /**
+         * Make an API token
+         * @description The answer shows the token, this once. Only a session can do this.
+         *
+         *     For any signed-in user.
+         */
+        post: operations["tokens.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API token
+         * @description It stops working within a second.
+         *
+         *     For any signed-in user; with an API token, of scope `settings:write`.
+         */
+        delete: operations["tokens.revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/waitlist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask to be let in
+         * @description The answer is the same for every address.
+         *
+         *     Anybody may call this.
+         */
+        post: operations["waitlist.join"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AddAllowedEmailRequest: {
+            /**
+             * Format: email
+             * @description Address that may sign up; compared without regard to case.
+             * @example grace@example.com
+             */
+            email: string;
+        };
+        AddPlatformAdminRequest: {
+            /**
+             * Format: email
+             * @description Address of a registered user; compared without regard to case.
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        AdminAddMemberRequest: {
+            /**
+             * Format: email
+             * @description Address of a registered user. Nobody is created or invited.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description Their role.
+             * @default MEMBER
+             */
+            role?: components["schemas"]["OrgRole"];
+        };
+        AdminSetRoleRequest: {
+            /**
+             * @description The new role.
+             * @example OWNER
+             */
+            role: components["schemas"]["OrgRole"];
+        };
+        AdminUserRef: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            user_id: string;
+            /**
+             * @description Their address.
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        AffectedAgent: {
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Support
+             */
+            name: string;
+            /**
+             * @description The model it names, which the allowlist leaves out; it runs on the default for agents.
+             * @example claude-opus-5-5
+             */
+            model: string;
+        };
+        AgentLiveRevision: {
+            /**
+             * Format: uuid
+             * @description The revision that new chats run on.
+             */
+            id: string;
+            /**
+             * @description Its number.
+             * @example 3
+             */
+            version: number;
+        };
+        AgentMemoryResponse: {
+            /**
+             * Format: uuid
+             * @description The memory.
+             */
+            id: string;
+            /**
+             * @description What to remember.
+             * @example The customer writes in German and wants answers in German.
+             */
+            content: string;
+            /** @description Whose it is. */
+            owner: components["schemas"]["MemoryOwnerResponse"];
+            /** @description Who wrote it. */
+            source: components["schemas"]["MemorySource"];
+            /**
+             * Format: uuid
+             * @description The user who wrote it; null when an agent did.
+             */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The same: a memory never changes.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        AgentResponse: {
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
+            id: string;
+            /**
+             * @description What people call it.
+             * @example Support agent
+             */
+            name: string;
+            /**
+             * @description Names it in addresses and tool scopes.
+             * @example support-agent
+             */
+            slug: string;
+            /**
+             * @description What it is for.
+             * @example Answers support questions from the handbook.
+             */
+            description: string | null;
+            /**
+             * @description Clients draw its picture from it.
+             * @example teal-fox
+             */
+            avatar_seed: string | null;
+            /**
+             * Format: uuid
+             * @description The team it belongs to.
+             */
+            team_id: string | null;
+            /**
+             * Format: uuid
+             * @description The project it belongs to.
+             */
+            project_id: string | null;
+            /**
+             * @description The published instruction; empty when there is none.
+             * @example You answer politely and briefly.
+             */
+            instruction: string;
+            /**
+             * @description Version of the published instruction; 0 when there is none.
+             * @example 1
+             */
+            instruction_version: number;
+            /**
+             * @description Whether a change of the instruction is being written.
+             * @example false
+             */
+            has_instruction_draft: boolean;
+            /**
+             * @description Key of its model; null for the default.
+             * @example mock
+             */
+            model: string | null;
+            /**
+             * @description Its mode; null for the default.
+             * @example normal
+             * @enum {string|null}
+             */
+            model_mode: "trivial" | "normal" | "high_effort" | "x_high" | null;
+            /**
+             * @description Null for the default.
+             * @example medium
+             * @enum {string|null}
+             */
+            reasoning_effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            /**
+             * @description Tool scopes that it may use.
+             * @example [
+             *       "core",
+             *       "system:web"
+             *     ]
+             */
+            allowed_tools: string[];
+            /**
+             * @description Tool scopes that it may not use, whoever grants them.
+             * @example []
+             */
+            denied_tools: string[];
+            /**
+             * @description Slugs of the skills that it mounts.
+             * @example [
+             *       "clear-writing"
+             *     ]
+             */
+            mounted_skills: string[];
+            /** @description Knowledge bases that it reads. */
+            knowledge_base_ids: string[];
+            /**
+             * Format: uuid
+             * @description Where its commands run; null for the built-in sandbox.
+             */
+            environment_id: string | null;
+            /** @description Agents that it may delegate to. */
+            child_agent_ids: string[];
+            /**
+             * @description Model calls that one turn may take.
+             * @example 50
+             */
+            max_steps: number;
+            /**
+             * @description How deep delegation may go.
+             * @example 5
+             */
+            max_child_depth: number;
+            /**
+             * Format: decimal
+             * @description Credits it may spend in a billing period.
+             * @example 500.000000
+             */
+            budget_credits_per_period: string | null;
+            /**
+             * @description Whether it may write memories.
+             * @example false
+             */
+            memory_enabled: boolean;
+            /**
+             * @description The caller’s own.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description What new chats run on. */
+            live_revision: components["schemas"]["AgentLiveRevision"] | null;
+            /**
+             * @description Whether sealing and deploying now would change what is live.
+             * @example false
+             */
+            draft_dirty: boolean;
+            /**
+             * Format: uuid
+             * @description The experiment that runs, if any.
+             */
+            running_rollout_id: string | null;
+            /**
+             * Format: uuid
+             * @description Who made it.
+             */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        AgentRevisionResponse: {
+            /**
+             * Format: uuid
+             * @description The revision.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The agent it belongs to.
+             */
+            agent_id: string;
+            /**
+             * @description 1, 2, 3 … within the agent, without gaps.
+             * @example 3
+             */
+            version: number;
+            /**
+             * @description SHA-256 over the canonical JSON (RFC 8785) of `config`, hex. Equal configurations have equal hashes.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            hash: string;
+            /** @description What it seals. */
+            config: components["schemas"]["SealedAgentConfigResponse"];
+            /**
+             * @description Whether new chats run on it.
+             * @example true
+             */
+            is_live: boolean;
+            /**
+             * Format: uuid
+             * @description Who sealed it.
+             */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was sealed.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The same: a revision never changes.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        AllowedEmailResponse: {
+            /**
+             * Format: uuid
+             * @description The entry.
+             */
+            id: string;
+            /**
+             * @description The address that may sign up.
+             * @example grace@example.com
+             */
+            email: string;
+            /** @description The operator who added it. */
+            added_by: components["schemas"]["AdminUserRef"] | null;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        AuditActorResponse: {
+            /**
+             * Format: uuid
+             * @description The user who acted.
+             */
+            id: string;
+            /**
+             * @description Their address today; null when the user is gone.
+             * @example ada@example.com
+             */
+            email: string | null;
+        };
+        AuditItem: {
+            /**
+             * Format: uuid
+             * @description The entry.
+             */
+            id: string;
+            /** @description `admin`: an operator acted through the admin surface; `business`: it happened inside the organization. */
+            source: components["schemas"]["AuditSource"];
+            /**
+             * @description What was done, as `<thing>.<verb>`.
+             * @example organization.suspended
+             */
+            action: string;
+            /**
+             * Format: uuid
+             * @description The organization it concerns; null when none.
+             */
+            org_id: string | null;
+            /** @description Who did it; null when the system did. */
+            actor: components["schemas"]["AuditActorResponse"] | null;
+            /** @description What it was done to. */
+            target: components["schemas"]["AuditTargetResponse"];
+            /**
+             * @description Facts that a reader needs. Never secrets.
+             * @example {
+             *       "role": "ADMIN"
+             *     }
+             */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /**
+         * @description `business`: a member acted; `admin`: an operator of the platform did, who stays nameless.
+         * @enum {string}
+         */
+        AuditSource: "admin" | "business";
+        AuditTargetResponse: {
+            /**
+             * @description Kind of the thing.
+             * @example organization
+             */
+            kind: string;
+            /** @description Its id. */
+            id: string | null;
+        };
+        AuthResponse: {
+            /** @description Who signed in. */
+            user: components["schemas"]["UserInfo"];
+            /** @description The session. */
+            session: components["schemas"]["SessionInfo"];
+            /** @description Where the user is a member. */
+            memberships: components["schemas"]["MembershipInfo"][];
+        };
+        /**
+         * @description What its costs are counted in.
+         * @enum {string}
+         */
+        BillingUnit: "credits" | "usd";
+        ChangePasswordRequest: {
+            /**
+             * Format: password
+             * @description The password that is to be replaced.
+             * @example correct horse battery staple
+             */
+            current_password: string;
+            /**
+             * Format: password
+             * @description The new password.
+             * @example staple battery horse correct
+             */
+            new_password: string;
+        };
+        ChatErrorDto: {
+            /** @example provider_unavailable */
+            code: string;
+            message: string;
+            /** @description Whether `continue` may help. */
+            retryable: boolean;
+        };
+        ChatListResponse: {
+            items: components["schemas"]["ChatSummary"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        ChatMessageDto: {
+            /** Format: uuid */
+            id: string;
+            /** @description Order within the chat. */
+            seq: number;
+            role: components["schemas"]["MessageRole"];
+            content: string;
+            attachments: {
+                [key: string]: unknown;
+            }[];
+            /** @description Of assistant messages: what the model asked for. */
+            tool_calls: components["schemas"]["ChatToolCallDto"][];
+            /** @description Of tool messages: the call that it answers. */
+            tool_call_id: string | null;
+            tool_name: string | null;
+            /** @description Key of the model that wrote it. */
+            model: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Tokens and dollars of the call that wrote it. */
+            usage: {
+                [key: string]: unknown;
+            } | null;
+        };
+        ChatOriginDto: {
+            kind: components["schemas"]["ChatOriginKind"];
+            ref_id: string | null;
+        };
+        /** @enum {string} */
+        ChatOriginKind: "user" | "inbox" | "process" | "agent" | "api" | "schedule";
+        ChatPauseDto: {
+            kind: components["schemas"]["PauseKind"];
+            /** Format: date-time */
+            since: string;
+            /** Format: uuid */
+            request_id?: string;
+            /** Format: date-time */
+            resume_at?: string;
+            child_chat_ids?: string[];
+            queue_position?: number;
+        };
+        ChatResponse: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description The agent revision that the chat was frozen with.
+             */
+            agent_revision_id: string;
+            /** Format: uuid */
+            rollout_id: string | null;
+            arm_label: string | null;
+            title: string | null;
+            status: components["schemas"]["ChatStatus"];
+            /** @description What the chat waits for. */
+            pause: components["schemas"]["ChatPauseDto"] | null;
+            stop_reason: string | null;
+            error: components["schemas"]["ChatErrorDto"] | null;
+            /** Format: date-time */
+            stop_requested_at: string | null;
+            /** Format: date-time */
+            completed_at: string | null;
+            archived: boolean;
+            /** Format: date-time */
+            archived_at: string | null;
+            /** @description Open to every member of the organization. */
+            shared: boolean;
+            /** Format: uuid */
+            created_by: string | null;
+            /** Format: uuid */
+            environment_id: string | null;
+            sandbox_enabled: boolean | null;
+            model_mode_override: components["schemas"]["ModelMode"] | null;
+            /** Format: uuid */
+            parent_chat_id: string | null;
+            /** Format: uuid */
+            root_chat_id: string | null;
+            /** Format: uuid */
+            source_chat_id: string | null;
+            origin: components["schemas"]["ChatOriginDto"];
+            /**
+             * Format: decimal
+             * @description Null where the organization pays in credits.
+             */
+            cost_usd: string | null;
+            /** Format: decimal */
+            cost_credits: string;
+            /** Format: date-time */
+            last_message_at: string | null;
+            message_count: number;
+            pending_hitl_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Every message, oldest first. */
+            messages: components["schemas"]["ChatMessageDto"][];
+        };
+        /** @enum {string} */
+        ChatStatus: "ACTIVE" | "RUNNING" | "PAUSED" | "ERRORED" | "ARCHIVED" | "ABANDONED";
+        ChatSummary: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description The agent revision that the chat was frozen with.
+             */
+            agent_revision_id: string;
+            /** Format: uuid */
+            rollout_id: string | null;
+            arm_label: string | null;
+            title: string | null;
+            status: components["schemas"]["ChatStatus"];
+            /** @description What the chat waits for. */
+            pause: components["schemas"]["ChatPauseDto"] | null;
+            stop_reason: string | null;
+            error: components["schemas"]["ChatErrorDto"] | null;
+            /** Format: date-time */
+            stop_requested_at: string | null;
+            /** Format: date-time */
+            completed_at: string | null;
+            archived: boolean;
+            /** Format: date-time */
+            archived_at: string | null;
+            /** @description Open to every member of the organization. */
+            shared: boolean;
+            /** Format: uuid */
+            created_by: string | null;
+            /** Format: uuid */
+            environment_id: string | null;
+            sandbox_enabled: boolean | null;
+            model_mode_override: components["schemas"]["ModelMode"] | null;
+            /** Format: uuid */
+            parent_chat_id: string | null;
+            /** Format: uuid */
+            root_chat_id: string | null;
+            /** Format: uuid */
+            source_chat_id: string | null;
+            origin: components["schemas"]["ChatOriginDto"];
+            /**
+             * Format: decimal
+             * @description Null where the organization pays in credits.
+             */
+            cost_usd: string | null;
+            /** Format: decimal */
+            cost_credits: string;
+            /** Format: date-time */
+            last_message_at: string | null;
+            message_count: number;
+            pending_hitl_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ChatTodo: {
+            /** Format: uuid */
+            id: string;
+            position: number;
+            title: string;
+            status: components["schemas"]["TodoStatus"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ChatToolCallDto: {
+            id: string;
+            name: string;
+            /** @description JSON text, as the model wrote it. */
+            arguments: string;
+        };
+        /**
+         * @description Roughly how expensive it is.
+         * @enum {string}
+         */
+        CostTier: "free" | "low" | "medium" | "high" | "premium";
+        CreateAgentRequest: {
+            /**
+             * @description Unique among the live agents of the organization. Default: made from the name.
+             * @example support-agent
+             */
+            slug?: string | null;
+            /**
+             * @description What the agent is for.
+             * @example Answers support questions from the handbook.
+             */
+            description?: string | null;
+            /**
+             * @description Clients draw the agent’s picture from it.
+             * @example teal-fox
+             */
+            avatar_seed?: string | null;
+            /**
+             * Format: uuid
+             * @description The team it belongs to.
+             */
+            team_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The project it belongs to.
+             */
+            project_id?: string | null;
+            /**
+             * @description The instruction. Setting it publishes a new version of it.
+             * @example You answer politely and briefly.
+             */
+            instruction?: string | null;
+            /**
+             * @description Key of a catalog model; needs `direct_model_choice`. Null: the default.
+             * @example mock
+             */
+            model?: string | null;
+            /**
+             * @description Instead of a model, where the plan does not include `direct_model_choice`.
+             * @example normal
+             * @enum {string|null}
+             */
+            model_mode?: "trivial" | "normal" | "high_effort" | "x_high" | null;
+            /**
+             * @description Needs `direct_model_choice`. Null: the default.
+             * @example medium
+             * @enum {string|null}
+             */
+            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            /**
+             * @description Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all. What the agent may use.
+             * @example [
+             *       "core",
+             *       "system:web"
+             *     ]
+             */
+            allowed_tools?: string[];
+            /**
+             * @description Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all. What it may not use, whatever its team or project grants.
+             * @example [
+             *       "core",
+             *       "system:web"
+             *     ]
+             */
+            denied_tools?: string[];
+            /**
+             * @description Slugs of skills.
+             * @example [
+             *       "clear-writing"
+             *     ]
+             */
+            mounted_skills?: string[];
+            /** @description Knowledge bases that it reads. */
+            knowledge_base_ids?: string[];
+            /**
+             * Format: uuid
+             * @description Where its commands run. Null: the built-in sandbox.
+             */
+            environment_id?: string | null;
+            /** @description Agents that it may delegate to. */
+            child_agent_ids?: string[];
+            /**
+             * @description Model calls that one turn may take. Default 50.
+             * @example 50
+             */
+            max_steps?: number;
+            /**
+             * @description How deep delegation may go. Default 5.
+             * @example 5
+             */
+            max_child_depth?: number;
+            /**
+             * @description Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.
+             * @example 500
+             */
+            budget_credits_per_period?: (number | string) | null;
+            /**
+             * @description Whether it may write memories. Default false.
+             * @example false
+             */
+            memory_enabled?: boolean;
+            /**
+             * @description Yours to use; at most 16 KiB of JSON.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What people call it.
+             * @example Support agent
+             */
+            name: string;
+        };
+        CreateChatRequest: {
+            /**
+             * @description Without one, the chat names itself after its first answer.
+             * @example Invoices of March
+             */
+            title?: string | null;
+            /**
+             * Format: uuid
+             * @description Environment that the chat runs commands in.
+             */
+            environment_id?: string | null;
+            sandbox_enabled?: boolean | null;
+            /** @description Refused where the organization chooses models directly. Null inherits the agent’s. */
+            model_mode_override?: components["schemas"]["ModelMode"] | null;
+        };
+        CreateMemoryRequest: {
+            /**
+             * @description What to remember; at most 8 KiB.
+             * @example The customer writes in German and wants answers in German.
+             */
+            content: string;
+        };
+        CreateOrganizationRequest: {
+            /**
+             * @description What people call it.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * @description Name for addresses, free among all live organizations. Made from the name when omitted.
+             * @example acme
+             */
+            slug?: string;
+        };
+        CreateSkillRequest: {
+            /**
+             * @description What people call it.
+             * @example Refunds
+             */
+            name: string;
+            /**
+             * @description What it does and when to use it; by this the agent decides whether to read on.
+             * @example Use when a customer asks for money back.
+             */
+            description: string;
+            /**
+             * @description Markdown.
+             * @example # Refunds
+             *
+             *     1. Find the order.
+             */
+            content: string;
+            /** @description Files that belong to it. */
+            files?: components["schemas"]["SkillFile"][];
+            /**
+             * @description Default: made from the name.
+             * @example refunds
+             */
+            slug?: string | null;
+        };
+        CreateTokenRequest: {
+            /**
+             * @description What the token is for.
+             * @example Nightly export
+             */
+            name: string;
+            /**
+             * @description More about it.
+             * @example Runs on the reporting server.
+             */
+            description?: string | null;
+            /**
+             * @description What the token may do: `*`, or `<area>:read` and `<area>:write` separated by spaces. `write` includes `read`. Never more than its user may.
+             * @default *
+             * @example agents:read chats:write
+             */
+            scope?: string;
+            /**
+             * @description Days until it expires. Omitted: never.
+             * @example 90
+             */
+            expires_in_days?: number | null;
+            /**
+             * Format: uuid
+             * @description The only organization that the token is good for. Omitted: all of its user.
+             */
+            org_id?: string | null;
+        };
+        CreateTokenResponse: {
+            /** @description The token as it is listed. */
+            token_info: components["schemas"]["TokenInfo"];
+            /**
+             * @description The token itself. Shown this once.
+             * @example apt_3kTzV0fQn8wLr5Xb2YcHs7MdJg4PaEu1_0K0mQx
+             */
+            token: string;
+        };
+        /**
+         * @description Where the credential comes from; null inherits.
+         * @enum {string}
+         */
+        CredentialSource: "api_key" | "gateway";
+        /**
+         * @description The dialect spoken there: 1 Chat Completions, 2 Messages, 3 generateContent.
+         * @enum {string}
+         */
+        Dialect: "dialect_1" | "dialect_2" | "dialect_3";
+        Error: {
+            /** @description One sentence for a human. */
+            detail: string;
+            /**
+             * @description Stable, for programs.
+             * @enum {string}
+             */
+            code: "agent_in_use" | "already_admin" | "already_allowed" | "already_member" | "bad_request" | "budget_exceeded" | "conflict" | "creator_only" | "credits_exhausted" | "dispatch_failed" | "email_taken" | "entitlement_exceeded" | "entitlement_required" | "idempotency_in_progress" | "idempotency_key_invalid" | "insufficient_role" | "insufficient_scope" | "internal_error" | "invalid_credentials" | "invitation_email_mismatch" | "invitation_gone" | "invitation_pending" | "last_admin" | "last_owner" | "method_not_allowed" | "model_conflict" | "model_in_use" | "never_admitted" | "no_draft" | "not_authenticated" | "not_found" | "not_org_member" | "not_pending" | "org_suspended" | "payload_too_large" | "platform_admin_required" | "queue_full" | "rate_limited" | "read_only" | "registration_not_allowed" | "route_in_use" | "service_unavailable" | "skill_in_use" | "slug_taken" | "upstream_timeout" | "upstream_unavailable" | "user_deactivated" | "user_not_found" | "version_conflict";
+            request_id: string;
+            /** @description Facts that let a program act on the error. */
+            context?: {
+                [key: string]: unknown;
+            };
+        };
+        ForgotPasswordRequest: {
+            /**
+             * Format: email
+             * @description The address to mail a link to.
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        HTTPValidationError: {
+            /** @description Every problem of the request. */
+            detail: components["schemas"]["ValidationError"][];
+            /** @enum {string} */
+            code: "allowlist_needs_default" | "base_url_needs_own_key" | "cannot_unarchive" | "idempotency_mismatch" | "masked_secret" | "model_not_allowed" | "model_unknown" | "not_continuable" | "password_incorrect" | "plan_mismatch" | "replacement_cycle" | "reset_token_invalid" | "route_borrows_key" | "self_action" | "unknown_reference" | "validation_error";
+            request_id: string;
+            context?: {
+                [key: string]: unknown;
+            };
+        };
+        InstructionResponse: {
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
+            agent_id: string;
+            /** @description The published instruction; null when none ever was. */
+            active: components["schemas"]["InstructionRevisionResponse"] | null;
+            /** @description What is being written; null when nothing is. */
+            draft: components["schemas"]["InstructionRevisionResponse"] | null;
+            /**
+             * @description Opaque; changes with every change of either. Send it with the next save.
+             * @example v4
+             */
+            base_version: string;
+        };
+        InstructionRevisionResponse: {
+            /**
+             * Format: uuid
+             * @description The revision.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The agent it belongs to.
+             */
+            agent_id: string;
+            /**
+             * @description Given when it is published; null for the draft.
+             * @example 2
+             */
+            version: number | null;
+            /** @description At most one is the draft, at most one is active. */
+            state: components["schemas"]["InstructionState"];
+            /**
+             * @description The text.
+             * @example You answer politely and briefly.
+             */
+            content: string;
+            /**
+             * Format: uuid
+             * @description The revision that was active when it was begun.
+             */
+            base_revision_id: string | null;
+            /**
+             * Format: uuid
+             * @description Who began it.
+             */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was published.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was begun.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        /**
+         * @description At most one is the draft, at most one is active.
+         * @enum {string}
+         */
+        InstructionState: "draft" | "active" | "superseded";
+        InvitationPreviewResponse: {
+            /**
+             * @description The organization that invites.
+             * @example Acme
+             */
+            org_name: string;
+            /**
+             * Format: email
+             * @description The address that is invited; only its account can accept.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description As what.
+             * @example MEMBER
+             */
+            role: components["schemas"]["OrgRole"];
+            /**
+             * @description Always `pending`: a link whose invitation is over answers 410.
+             * @example pending
+             */
+            state: components["schemas"]["InvitationState"];
+            /**
+             * Format: date-time
+             * @description Until when the link is good.
+             * @example 2026-12-04T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        InvitationResponse: {
+            /**
+             * @description Tells invitations from members in the answer to an invite. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "invitation";
+            /**
+             * Format: uuid
+             * @description The invitation.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a13
+             */
+            id: string;
+            /**
+             * Format: email
+             * @description Who is invited.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description As what.
+             * @example MEMBER
+             */
+            role: components["schemas"]["OrgRole"];
+            /**
+             * @description What became of it. One whose time is over stays pending until it is revoked.
+             * @example pending
+             */
+            state: components["schemas"]["InvitationState"];
+            /**
+             * Format: uuid
+             * @description The user who invited them.
+             */
+            invited_by: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the link is good.
+             * @example 2026-12-04T09:30:00.000Z
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When it was taken up.
+             */
+            accepted_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        /**
+         * @description What became of it. One whose time is over stays pending until it is revoked.
+         * @enum {string}
+         */
+        InvitationState: "pending" | "accepted" | "revoked";
+        InviteRequest: {
+            /**
+             * Format: email
+             * @description Whom to invite. Who has an account becomes a member at once.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description As what. Only an owner can invite as ADMIN or OWNER.
+             * @default MEMBER
+             */
+            role?: components["schemas"]["OrgRole"];
+        };
+        JoinWaitlistRequest: {
+            /**
+             * Format: email
+             * @description The address that wants in.
+             * @example grace@example.com
+             */
+            email: string;
+            /**
+             * @description Who asks.
+             * @example Grace Hopper
+             */
+            name?: string | null;
+            /**
+             * @description What for.
+             * @example We would like to automate our support inbox.
+             */
+            note?: string | null;
+        };
+        LoginRequest: {
+            /**
+             * Format: email
+             * @description The address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * Format: password
+             * @description The password.
+             * @example correct horse battery staple
+             */
+            password: string;
+        };
+        MeResponse: {
+            /** @description The caller. */
+            user: components["schemas"]["UserInfo"];
+            /**
+             * @description Whether the caller operates the platform.
+             * @example false
+             */
+            is_platform_admin: boolean;
+            /** @description Where the caller is a member. With an API token pinned to an organization: that one. */
+            memberships: components["schemas"]["MembershipInfo"][];
+        };
+        MemberListResponse: {
+            items: components["schemas"]["MemberResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        MemberResponse: {
+            /**
+             * @description Tells members from invitations in the answer to an invite. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "member";
+            /**
+             * Format: uuid
+             * @description The membership; `member_id` in paths.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The user.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a12
+             */
+            user_id: string;
+            /**
+             * Format: email
+             * @description Their address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description Their name.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /** @description Where their picture is. */
+            avatar_url: string | null;
+            /**
+             * @description What they are in the organization.
+             * @example ADMIN
+             */
+            role: components["schemas"]["OrgRole"];
+            /**
+             * Format: date-time
+             * @description When they became a member.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            joined_at: string;
+            /**
+             * Format: date-time
+             * @description When a session or API token of theirs was last used, to some minutes; null when never.
+             */
+            last_active_at: string | null;
+            /**
+             * Format: date-time
+             * @description As `joined_at`.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When their role last changed.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        MembershipInfo: {
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            org_name: string;
+            /**
+             * @description Its slug.
+             * @example analytical-engines
+             */
+            slug: string;
+            /**
+             * @description What the user is in it.
+             * @example OWNER
+             */
+            role: components["schemas"]["OrgRole"];
+        };
+        /**
+         * @description Who remembers.
+         * @enum {string}
+         */
+        MemoryOwnerKind: "project" | "team" | "agent";
+        MemoryOwnerResponse: {
+            /** @description Who remembers. */
+            kind: components["schemas"]["MemoryOwnerKind"];
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+        };
+        /**
+         * @description Who wrote it.
+         * @enum {string}
+         */
+        MemorySource: "human" | "agent";
+        /** @enum {string} */
+        MessageRole: "user" | "assistant" | "tool" | "system";
+        ModelConfigResponse: {
+            /** @description What to offer where. */
+            scopes: components["schemas"]["ModelScopes"];
+            /**
+             * @description Slugs of routes that the organization switched off; empty without `byo_keys`.
+             * @example []
+             */
+            disabled_providers: string[];
+            /**
+             * @description Route slug by model key; null without `byo_keys`.
+             * @example {
+             *       "claude-sonnet-5-5": "anthropic"
+             *     }
+             */
+            model_routes: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * @description What it does.
+         * @enum {string}
+         */
+        ModelKind: "chat" | "embedding" | "rerank" | "image";
+        /** @enum {string} */
+        ModelListScope: "agent" | "chat" | "prompt";
+        /**
+         * @description The mode.
+         * @enum {string}
+         */
+        ModelMode: "trivial" | "normal" | "high_effort" | "x_high";
+        ModelModeItem: {
+            /**
+             * @description The mode.
+             * @example normal
+             */
+            mode: components["schemas"]["ModelMode"];
+            /**
+             * @description Its name.
+             * @example Normal
+             */
+            label: string;
+            /**
+             * @description What it is good for.
+             * @example The everyday balance of quality and cost.
+             */
+            description: string;
+            /**
+             * Format: decimal
+             * @description What a call costs compared with the mode `normal`; null where prices are missing.
+             * @example 1
+             */
+            credit_ratio: string | null;
+            /**
+             * @description The organization could use it now.
+             * @example true
+             */
+            available: boolean;
+        };
+        ModelModesResponse: {
+            /** @description From the least to the most expensive. */
+            items: components["schemas"]["ModelModeItem"][];
+            /**
+             * @description The mode where nobody chose one.
+             * @example normal
+             */
+            default: components["schemas"]["ModelMode"];
+        };
+        ModelResponse: {
+            /**
+             * Format: uuid
+             * @description The catalog entry.
+             */
+            id: string;
+            /**
+             * @description What agents, messages and settings name it by.
+             * @example claude-sonnet-5-5
+             */
+            key: string;
+            /**
+             * @description Its name.
+             * @example Claude Sonnet 5.5
+             */
+            label: string;
+            /**
+             * @description Who made it.
+             * @example anthropic
+             */
+            provider: string;
+            /**
+             * @description What it does.
+             * @example chat
+             */
+            kind: components["schemas"]["ModelKind"];
+            /** @description The route that it is called by. */
+            route: components["schemas"]["RouteRef"];
+            /**
+             * Format: uuid
+             * @description The organization whose own model it is; null for models of the platform.
+             */
+            owner_org_id: string | null;
+            /**
+             * @description It still answers, but a newer one should be chosen.
+             * @example false
+             */
+            deprecated: boolean;
+            /**
+             * @description Place in lists.
+             * @example 10
+             */
+            sort_order: number;
+            /**
+             * @description Tokens that fit into one call.
+             * @example 1000000
+             */
+            context_window: number | null;
+            /**
+             * @description Tokens that it writes at most.
+             * @example 128000
+             */
+            max_output_tokens: number | null;
+            /**
+             * @description Reasoning efforts that it takes; empty with `supports_reasoning`: all.
+             * @example [
+             *       "low",
+             *       "medium",
+             *       "high"
+             *     ]
+             */
+            allowed_efforts: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh")[];
+            /**
+             * @description Roughly how expensive it is.
+             * @example medium
+             */
+            cost_tier: components["schemas"]["CostTier"] | null;
+            /**
+             * @description It can think before it answers.
+             * @example true
+             */
+            supports_reasoning: boolean;
+            /**
+             * @description It reads images.
+             * @example true
+             */
+            supports_vision: boolean;
+            /**
+             * Format: decimal
+             * @description US dollars per million input tokens. Prices are null where the caller pays in credits, and where they are not known.
+             * @example 2
+             */
+            input_price_per_1m: string | null;
+            /**
+             * Format: decimal
+             * @description US dollars per million output tokens, reasoning included.
+             * @example 10
+             */
+            output_price_per_1m: string | null;
+            /**
+             * Format: decimal
+             * @description US dollars per million input tokens that the provider had cached; null: the input price.
+             * @example 0.2
+             */
+            cached_input_price_per_1m: string | null;
+            /**
+             * Format: decimal
+             * @description US dollars per million input tokens that the provider caches; null: the input price.
+             * @example 2.5
+             */
+            cache_write_price_per_1m: string | null;
+        };
+        ModelScopeConfig: {
+            /**
+             * @description Models that may be chosen; empty: all.
+             * @example [
+             *       "claude-sonnet-5-5"
+             *     ]
+             */
+            allowlist: string[];
+            /**
+             * @description The model that is taken where nobody chose one; null when there is none.
+             * @example claude-sonnet-5-5
+             */
+            default: string | null;
+            /**
+             * @description Models to offer.
+             * @example [
+             *       "claude-sonnet-5-5"
+             *     ]
+             */
+            models: string[];
+        };
+        ModelScopes: {
+            /** @description For agents. */
+            agent: components["schemas"]["ModelScopeConfig"];
+            /** @description For messages in chats. */
+            chat: components["schemas"]["ModelScopeConfig"];
+            /** @description For prompt templates. */
+            prompt: components["schemas"]["ModelScopeConfig"];
+            /** @description For steps of processes. */
+            process: components["schemas"]["ModelScopeConfig"];
+            /** @description For classifying what comes in. */
+            intake_classifier: components["schemas"]["ModelScopeConfig"];
+            /** @description For choosing tools. */
+            tool_router: components["schemas"]["ModelScopeConfig"];
+        };
+        OrgAuditResponse: {
+            items: components["schemas"]["AuditItem"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        OrgDetailResponse: {
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * @description Its slug.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Whether it is suspended.
+             * @example false
+             */
+            suspended: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is suspended.
+             */
+            suspended_at: string | null;
+            /**
+             * @description How many members it has.
+             * @example 4
+             */
+            member_count: number;
+            /**
+             * @description Code of its plan; null without a subscription.
+             * @example starter
+             */
+            plan_code: string | null;
+            /**
+             * @description State of its subscription; null without one.
+             * @example active
+             */
+            subscription_status: string | null;
+            /**
+             * Format: decimal
+             * @description What it may still spend: both balances and the overdraft grace; null without a credit account.
+             * @example 3150
+             */
+            credits_remaining: string | null;
+            /**
+             * Format: decimal
+             * @description What is left of granted credits.
+             * @example 3000
+             */
+            credits_balance: string | null;
+            /**
+             * Format: decimal
+             * @description What is left of purchased credits.
+             * @example 0
+             */
+            credits_purchased: string | null;
+            /**
+             * Format: decimal
+             * @description How far below zero granted credits may go.
+             * @example 150
+             */
+            credits_overdraft: string | null;
+            /** @description The roster, oldest membership first. */
+            members: components["schemas"]["OrgMemberInfo"][];
+        };
+        OrgLimitsResponse: {
+            /**
+             * @description Model of agents that name none.
+             * @example claude-sonnet-5-5
+             */
+            agent_default_model: string | null;
+            /**
+             * @description Models that agents may name; empty: all.
+             * @example []
+             */
+            agent_model_allowlist: string[];
+            /**
+             * Format: decimal
+             * @description Dollars that chats may spend in a calendar month (UTC).
+             * @example 500
+             */
+            budget_limit_usd: string | null;
+            /**
+             * @description Model of chats.
+             * @example claude-sonnet-5-5
+             */
+            chat_default_model: string | null;
+            /**
+             * @description Models that messages may name; empty: all.
+             * @example []
+             */
+            chat_model_allowlist: string[];
+            /**
+             * @description Model that classifies what comes in.
+             * @example null
+             */
+            intake_classifier_default_model: string | null;
+            /**
+             * @description Model of process steps.
+             * @example null
+             */
+            process_default_model: string | null;
+            /**
+             * @description Models that prompt templates may name; empty: all.
+             * @example []
+             */
+            prompt_model_allowlist: string[];
+            /**
+             * @description Model that chooses tools.
+             * @example null
+             */
+            tool_router_default_model: string | null;
+            /** @description Agents outside the allowlist for agents. */
+            affected_agents: components["schemas"]["AffectedAgent"][];
+        };
+        OrgLimitsUsageResponse: {
+            /**
+             * Format: date-time
+             * @description Begin of the month, UTC.
+             * @example 2026-11-01T00:00:00.000Z
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Begin of the next month.
+             * @example 2026-12-01T00:00:00.000Z
+             */
+            period_end: string;
+            /**
+             * Format: decimal
+             * @description What chats have spent: what the limit is about. Null for an organization that pays in credits.
+             * @example 12.5
+             */
+            spend_usd: string | null;
+            /**
+             * Format: decimal
+             * @description What all model calls have cost, also those outside of chats.
+             * @example 13.25
+             */
+            metered_spend_usd: string | null;
+            /**
+             * Format: decimal
+             * @description The limit as stored.
+             * @example 500
+             */
+            budget_limit_usd: string | null;
+            /**
+             * Format: decimal
+             * @description What is left of the limit; null without one.
+             * @example 487.5
+             */
+            remaining_usd: string | null;
+        };
+        OrgListItem: {
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * @description Its slug.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Whether it is suspended.
+             * @example false
+             */
+            suspended: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is suspended.
+             */
+            suspended_at: string | null;
+            /**
+             * @description How many members it has.
+             * @example 4
+             */
+            member_count: number;
+            /**
+             * @description Code of its plan; null without a subscription.
+             * @example starter
+             */
+            plan_code: string | null;
+            /**
+             * @description State of its subscription; null without one.
+             * @example active
+             */
+            subscription_status: string | null;
+            /**
+             * Format: decimal
+             * @description What it may still spend: both balances and the overdraft grace; null without a credit account.
+             * @example 3150
+             */
+            credits_remaining: string | null;
+            /**
+             * Format: decimal
+             * @description What is left of granted credits.
+             * @example 3000
+             */
+            credits_balance: string | null;
+            /**
+             * Format: decimal
+             * @description What is left of purchased credits.
+             * @example 0
+             */
+            credits_purchased: string | null;
+            /**
+             * Format: decimal
+             * @description How far below zero granted credits may go.
+             * @example 150
+             */
+            credits_overdraft: string | null;
+        };
+        OrgListResponse: {
+            items: components["schemas"]["OrgListItem"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        OrgMemberInfo: {
+            /**
+             * Format: uuid
+             * @description The member.
+             */
+            user_id: string;
+            /**
+             * @description Their address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description Their name.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /**
+             * @description Their role.
+             * @example ADMIN
+             */
+            role: components["schemas"]["OrgRole"];
+            /**
+             * Format: date-time
+             * @description When they joined.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            joined_at: string;
+            /**
+             * @description Whether the user is deactivated on the platform.
+             * @example false
+             */
+            deactivated: boolean;
+        };
+        OrgModelResponse: {
+            /**
+             * Format: uuid
+             * @description The catalog entry.
+             */
+            id: string;
+            /**
+             * @description What agents, messages and settings name it by.
+             * @example claude-sonnet-5-5
+             */
+            key: string;
+            /**
+             * @description Its name.
+             * @example Claude Sonnet 5.5
+             */
+            label: string;
+            /**
+             * @description Who made it.
+             * @example anthropic
+             */
+            provider: string;
+            /**
+             * @description What it does.
+             * @example chat
+             */
+            kind: components["schemas"]["ModelKind"];
+            /** @description The route that it is called by. */
+            route: components["schemas"]["RouteRef"];
+            /**
+             * Format: uuid
+             * @description The organization whose own model it is; null for models of the platform.
+             */
+            owner_org_id: string | null;
+            /**
+             * @description It still answers, but a newer one should be chosen.
+             * @example false
+             */
+            deprecated: boolean;
+            /**
+             * @description Place in lists.
+             * @example 10
+             */
+            sort_order: number;
+            /**
+             * @description Tokens that fit into one call.
+             * @example 1000000
+             */
+            context_window: number | null;
+            /**
+             * @description Tokens that it writes at most.
+             * @example 128000
+             */
+            max_output_tokens: number | null;
+            /**
+             * @description Reasoning efforts that it takes; empty with `supports_reasoning`: all.
+             * @example [
+             *       "low",
+             *       "medium",
+             *       "high"
+             *     ]
+             */
+            allowed_efforts: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh")[];
+            /**
+             * @description Roughly how expensive it is.
+             * @example medium
+             */
+            cost_tier: components["schemas"]["CostTier"] | null;
+            /**
+             * @description It can think before it answers.
+             * @example true
+             */
+            supports_reasoning: boolean;
+            /**
+             * @description It reads images.
+             * @example true
+             */
+            supports_vision: boolean;
+            /**
+             * Format: decimal
+             * @description US dollars per million input tokens. Prices are null where the caller pays in credits, and where they are not known.
+             * @example 2
+             */
+            input_price_per_1m: string | null;
+            /**
+             * Format: decimal
+             * @description US dollars per million output tokens, reasoning included.
+             * @example 10
+             */
+            output_price_per_1m: string | null;
+            /**
+             * Format: decimal
+             * @description US dollars per million input tokens that the provider had cached; null: the input price.
+             * @example 0.2
+             */
+            cached_input_price_per_1m: string | null;
+            /**
+             * Format: decimal
+             * @description US dollars per million input tokens that the provider caches; null: the input price.
+             * @example 2.5
+             */
+            cache_write_price_per_1m: string | null;
+            /**
+             * @description A call could be made now: its route has a key, or needs none.
+             * @example true
+             */
+            available: boolean;
+            /**
+             * @description Where the allowlists of the organization let it be chosen.
+             * @example [
+             *       "agent",
+             *       "chat",
+             *       "prompt"
+             *     ]
+             */
+            scopes: ("agent" | "chat" | "prompt")[];
+        };
+        /**
+         * @description What the user is in it.
+         * @enum {string}
+         */
+        OrgRole: "OWNER" | "ADMIN" | "MEMBER";
+        OrgRouteSetting: {
+            /**
+             * @description The route.
+             * @example openai
+             */
+            slug: string;
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            route_id: string;
+            /**
+             * @description Its name.
+             * @example OpenAI
+             */
+            label: string;
+            /**
+             * @description The dialect spoken there: 1 Chat Completions, 2 Messages, 3 generateContent.
+             * @example dialect_1
+             */
+            dialect: components["schemas"]["Dialect"];
+            /**
+             * @description Whether the route is on at all.
+             * @example true
+             */
+            platform_enabled: boolean;
+            /**
+             * @description The switch of the organization; null: as the platform says.
+             * @example null
+             */
+            enabled: boolean | null;
+            /**
+             * @description Where the credential comes from; null inherits.
+             * @example null
+             */
+            credential_source: components["schemas"]["CredentialSource"] | null;
+            /**
+             * @description The own key, masked.
+             * @example sk-…4f2a
+             */
+            api_key: string | null;
+            /**
+             * @description Whether there is an own key.
+             * @example true
+             */
+            is_set: boolean;
+            /**
+             * @description The address that the organization uses instead of the route’s.
+             * @example null
+             */
+            base_url: string | null;
+            /**
+             * @description Slug of the route whose key is spent; such a route takes no key of its own.
+             * @example null
+             */
+            borrows_from: string | null;
+            /**
+             * @description The route belongs to the organization.
+             * @example false
+             */
+            owned: boolean;
+        };
+        OrgRouteSettingsResponse: {
+            /** @description Every route, in display order, also unconfigured and disabled ones. */
+            items: components["schemas"]["OrgRouteSetting"][];
+        };
+        OrgRuntimeSettingsResponse: {
+            /**
+             * @description Whether long chats are compacted; null inherits, as everywhere here.
+             * @example null
+             */
+            compaction_enabled: boolean | null;
+            /**
+             * @description Share of the context window at which a chat is compacted.
+             * @example null
+             */
+            compaction_threshold: number | null;
+            /**
+             * @description Whether decisions are recorded.
+             * @example null
+             */
+            decision_log_enabled: boolean | null;
+            /**
+             * @description Whether models may think.
+             * @example null
+             */
+            thinking_enabled: boolean | null;
+            /** @description What holds where a setting is null. */
+            platform_defaults: components["schemas"]["RuntimeDefaults"];
+        };
+        OrgSuspensionResponse: {
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * @description Whether it is suspended now.
+             * @example true
+             */
+            suspended: boolean;
+            /**
+             * Format: date-time
+             * @description Since when. Suspending again keeps the first time.
+             */
+            suspended_at: string | null;
+            /**
+             * @description False when it was so already.
+             * @example true
+             */
+            changed: boolean;
+        };
+        OrganizationAuditActor: {
+            /**
+             * Format: uuid
+             * @description The user who acted.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a12
+             */
+            id: string;
+            /**
+             * @description Their address today; null when the user is gone.
+             * @example ada@example.com
+             */
+            email: string | null;
+        };
+        OrganizationAuditItem: {
+            /**
+             * Format: uuid
+             * @description The entry.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a14
+             */
+            id: string;
+            /**
+             * @description `business`: a member acted; `admin`: an operator of the platform did, who stays nameless.
+             * @example business
+             */
+            source: components["schemas"]["AuditSource"];
+            /**
+             * @description What was done, as `<thing>.<verb>`.
+             * @example member.role_changed
+             */
+            action: string;
+            /** @description Who did it; null for the system and for operators. */
+            actor: components["schemas"]["OrganizationAuditActor"] | null;
+            /** @description What it was done to. */
+            target: components["schemas"]["OrganizationAuditTarget"];
+            /**
+             * @description Facts that a reader needs. Never secrets.
+             * @example {
+             *       "from": "MEMBER",
+             *       "to": "ADMIN"
+             *     }
+             */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        OrganizationAuditResponse: {
+            items: components["schemas"]["OrganizationAuditItem"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        OrganizationAuditTarget: {
+            /**
+             * @description Kind of the thing.
+             * @example user
+             */
+            kind: string;
+            /**
+             * @description Its id.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a13
+             */
+            id: string | null;
+        };
+        OrganizationDeletedResponse: {
+            /**
+             * Format: uuid
+             * @description The organization that was deleted.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description Since when nobody gets in.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            deleted_at: string;
+        };
+        OrganizationListResponse: {
+            items: components["schemas"]["OrganizationResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        OrganizationResponse: {
+            /**
+             * Format: uuid
+             * @description The organization.
+             * @example 0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            id: string;
+            /**
+             * @description What people call it.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * @description Name for addresses.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * @description Code of the plan that it is subscribed to; null without a subscription.
+             * @example starter
+             */
+            plan_code: string | null;
+            /**
+             * @description A suspended organization lets its members in no more.
+             * @example false
+             */
+            suspended: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is suspended.
+             */
+            suspended_at: string | null;
+            /**
+             * @description How many members it has.
+             * @example 4
+             */
+            member_count: number;
+            /**
+             * @description The caller's role in it.
+             * @example OWNER
+             */
+            my_role: components["schemas"]["OrgRole"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        Page_AgentMemoryResponse_: {
+            items: components["schemas"]["AgentMemoryResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_AgentResponse_: {
+            items: components["schemas"]["AgentResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_AgentRevisionResponse_: {
+            items: components["schemas"]["AgentRevisionResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_ChatTodo_: {
+            items: components["schemas"]["ChatTodo"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_InstructionRevisionResponse_: {
+            items: components["schemas"]["InstructionRevisionResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_ModelResponse_: {
+            items: components["schemas"]["ModelResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_OrgModelResponse_: {
+            items: components["schemas"]["OrgModelResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_SkillResponse_: {
+            items: components["schemas"]["SkillResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        /** @enum {string} */
+        PauseKind: "human" | "children" | "timer" | "queued";
+        PlatformAdminResponse: {
+            /**
+             * Format: uuid
+             * @description The operator.
+             */
+            user_id: string;
+            /**
+             * @description Their address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description Their name.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /** @description Who made them an operator; null for the first one, made at installation. */
+            added_by: components["schemas"]["AdminUserRef"] | null;
+            /**
+             * Format: date-time
+             * @description When they became an operator.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        PlatformAuditResponse: {
+            items: components["schemas"]["AuditItem"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        PutSkillRequest: {
+            /**
+             * @description What people call it.
+             * @example Refunds
+             */
+            name: string;
+            /**
+             * @description What it does and when to use it; by this the agent decides whether to read on.
+             * @example Use when a customer asks for money back.
+             */
+            description: string;
+            /**
+             * @description Markdown.
+             * @example # Refunds
+             *
+             *     1. Find the order.
+             */
+            content: string;
+            /** @description Files that belong to it. */
+            files?: components["schemas"]["SkillFile"][];
+        };
+        /**
+         * @description Needs the entitlement `direct_model_choice`.
+         * @enum {string}
+         */
+        ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+        ReceivedResponse: {
+            /**
+             * @description Always the same.
+             * @example received
+             * @enum {string}
+             */
+            status: "received";
+        };
+        ResetPasswordRequest: {
+            /** @description Secret of the mailed link. */
+            token: string;
+            /**
+             * Format: password
+             * @description The new password.
+             * @example correct horse battery staple
+             */
+            password: string;
+        };
+        RolloutArmResponse: {
+            /**
+             * @description Names the arm within the rollout.
+             * @example v3
+             */
+            label: string;
+            /**
+             * Format: uuid
+             * @description The revision that its chats run on.
+             */
+            revision_id: string;
+            /**
+             * @description Number of that revision.
+             * @example 3
+             */
+            version: number;
+            /**
+             * @description Its share of new chats, in basis points; all arms together have 10000.
+             * @example 10000
+             */
+            weight: number;
+            /**
+             * @description Chats that it got.
+             * @example 0
+             */
+            chat_count: number;
+            /**
+             * @description Whether the other arms are compared with it.
+             * @example false
+             */
+            is_control: boolean;
+        };
+        RolloutDetailResponse: {
+            /**
+             * Format: uuid
+             * @description The rollout.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
+            agent_id: string;
+            /** @description One revision for all chats, or several side by side. */
+            kind: components["schemas"]["RolloutKind"];
+            /** @description `live` for the deployment in force, `running` for an experiment in progress. */
+            status: components["schemas"]["RolloutStatus"];
+            /** @description What people call it. */
+            label: string | null;
+            /** @description What the experiment is to show. */
+            hypothesis: string | null;
+            /** @description What is assigned to an arm: each chat, or all chats of whoever began them. */
+            unit: components["schemas"]["RolloutUnit"];
+            /** @description Label of the arm that the others are compared with. */
+            control: string | null;
+            /** @description Chats per arm below which results say nothing. */
+            min_sample: number | null;
+            /** @description What its costs are counted in. */
+            billing_unit: components["schemas"]["BillingUnit"];
+            /** @description The revisions in it. */
+            arms: components["schemas"]["RolloutArmResponse"][];
+            /** @description Label of the arm that was promoted. */
+            promoted_arm: string | null;
+            /**
+             * Format: uuid
+             * @description Who started it.
+             */
+            started_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The same as `started_at`.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it began or ended.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        /**
+         * @description One revision for all chats, or several side by side.
+         * @enum {string}
+         */
+        RolloutKind: "deploy" | "experiment";
+        RolloutListResponse: {
+            items: components["schemas"]["RolloutDetailResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        /**
+         * @description `live` for the deployment in force, `running` for an experiment in progress.
+         * @enum {string}
+         */
+        RolloutStatus: "live" | "running" | "superseded" | "promoted" | "stopped";
+        /**
+         * @description What is assigned to an arm: each chat, or all chats of whoever began them.
+         * @enum {string}
+         */
+        RolloutUnit: "chat" | "originator";
+        RouteRef: {
+            /**
+             * Format: uuid
+             * @description The route.
+             */
+            id: string;
+            /**
+             * @description Its slug.
+             * @example anthropic
+             */
+            slug: string;
+        };
+        RuntimeDefaults: {
+            /**
+             * @description Whether long chats are compacted.
+             * @example true
+             */
+            compaction_enabled: boolean;
+            /**
+             * @description Share of the context window at which a chat is compacted.
+             * @example 0.8
+             */
+            compaction_threshold: number;
+            /**
+             * @description Whether decisions are recorded.
+             * @example true
+             */
+            decision_log_enabled: boolean;
+            /**
+             * @description Whether models may think.
+             * @example true
+             */
+            thinking_enabled: boolean;
+        };
+        SaveInstructionDraftRequest: {
+            /**
+             * @description The whole text.
+             * @example You answer politely and briefly.
+             */
+            content: string;
+            /**
+             * @description The `base_version` that the author had read. If it is no longer the current one, nothing is saved (409). Without it the last save wins.
+             * @example v4
+             */
+            base_version?: string | null;
+        };
+        SealedAgentConfigResponse: {
+            /**
+             * @description Version of this shape.
+             * @example 1
+             */
+            schema_version: number;
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
+            agent_id: string;
+            /**
+             * @description Its name.
+             * @example Support agent
+             */
+            name: string;
+            /**
+             * @description Its slug.
+             * @example support-agent
+             */
+            slug: string;
+            /** @description What it is for. */
+            description: string | null;
+            /** @description Seed of its picture. */
+            avatar_seed: string | null;
+            /**
+             * Format: uuid
+             * @description Its team.
+             */
+            team_id: string | null;
+            /**
+             * Format: uuid
+             * @description Its project.
+             */
+            project_id: string | null;
+            /**
+             * @description The instruction that was published.
+             * @example You answer politely and briefly.
+             */
+            instruction: string;
+            /**
+             * @description Version of that instruction; 0 when there was none.
+             * @example 1
+             */
+            instruction_version: number;
+            /**
+             * @description Key of its model; null for the default.
+             * @example mock
+             */
+            model: string | null;
+            /**
+             * @description Its mode; null for the default.
+             * @enum {string|null}
+             */
+            model_mode: "trivial" | "normal" | "high_effort" | "x_high" | null;
+            /**
+             * @description Null for the default.
+             * @enum {string|null}
+             */
+            reasoning_effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            /**
+             * @description Tool scopes that it may use.
+             * @example [
+             *       "core"
+             *     ]
+             */
+            allowed_tools: string[];
+            /**
+             * @description Tool scopes that it may not use.
+             * @example []
+             */
+            denied_tools: string[];
+            /**
+             * @description Slugs of its skills.
+             * @example [
+             *       "clear-writing"
+             *     ]
+             */
+            mounted_skills: string[];
+            /** @description Knowledge bases that it reads. */
+            knowledge_base_ids: string[];
+            /**
+             * Format: uuid
+             * @description Where its commands run.
+             */
+            environment_id: string | null;
+            /** @description Agents that it may delegate to. */
+            child_agent_ids: string[];
+            /**
+             * @description Model calls that one turn may take.
+             * @example 50
+             */
+            max_steps: number;
+            /**
+             * @description How deep delegation may go.
+             * @example 5
+             */
+            max_child_depth: number;
+            /** @description Whether it may write memories. */
+            memory_enabled: boolean;
+            /**
+             * Format: decimal
+             * @description Credits it may spend in a billing period.
+             * @example 500.000000
+             */
+            budget_credits_per_period: string | null;
+            /** @description The caller’s own. */
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        SendMessageRequest: {
+            /**
+             * @description What the user says.
+             * @example What is on my list today?
+             */
+            content: string;
+            /** @description Files that were uploaded before. */
+            attachment_ids?: string[];
+            /**
+             * @description Key of the catalog; needs the entitlement `direct_model_choice`.
+             * @example mock
+             */
+            model?: string | null;
+            /** @description Refused where the organization chooses models directly. */
+            model_mode_override?: components["schemas"]["ModelMode"] | null;
+            /** @description Needs the entitlement `direct_model_choice`. */
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+        };
+        SendMessageResponse: {
+            /**
+             * Format: uuid
+             * @description The stored message.
+             */
+            message_id: string;
+            /** Format: uuid */
+            chat_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that answers it; null when nothing runs.
+             */
+            turn_id: string | null;
+            /** @description A worker runs the turn. */
+            dispatched: boolean;
+            /** @description The turn waits behind the one that runs. */
+            queued: boolean;
+            /** @description Why it was not dispatched: `turn_running`, `chat_archived`, `chat_abandoned`. */
+            reason: string | null;
+        };
+        SessionInfo: {
+            /**
+             * @description Send it as `Authorization: Bearer <token>`. Shown this once.
+             * @example aps_3q2-7wEjRWeJq83vASNFZ4mrze8BI0Vniavz7wEjRWc
+             */
+            token: string;
+            /**
+             * @description How to send it.
+             * @example bearer
+             * @enum {string}
+             */
+            token_type: "bearer";
+            /**
+             * Format: date-time
+             * @description When it ends in any case; unused for 7 days it ends earlier.
+             * @example 2026-12-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        SignupRequest: {
+            /**
+             * Format: email
+             * @description The address to sign in with; compared without regard to case.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * Format: password
+             * @description The password.
+             * @example correct horse battery staple
+             */
+            password: string;
+            /**
+             * @description Name of the person. Omitted: what stands before the @.
+             * @example Ada Lovelace
+             */
+            name?: string;
+            /** @description Secret of the invitation link that led here. */
+            invitation_token?: string;
+            /**
+             * @description Name of the organization that is made when no invitation waits.
+             * @example Analytical Engines
+             */
+            org_name?: string;
+        };
+        SkillFile: {
+            /**
+             * Format: uuid
+             * @description An uploaded file.
+             */
+            file_id: string;
+            /**
+             * @description What the agent sees it called.
+             * @example checklist.md
+             */
+            filename?: string | null;
+        };
+        SkillResponse: {
+            /**
+             * Format: uuid
+             * @description The skill.
+             */
+            id: string;
+            /**
+             * @description Names it.
+             * @example refunds
+             */
+            slug: string;
+            /**
+             * @description What people call it.
+             * @example Refunds
+             */
+            name: string;
+            /**
+             * @description What it does and when to use it.
+             * @example Use when a customer asks for money back.
+             */
+            description: string;
+            /**
+             * @description Markdown.
+             * @example # Refunds
+             *
+             *     1. Find the order.
+             */
+            content: string;
+            /** @description Files that belong to it. */
+            files: components["schemas"]["SkillFile"][];
+            /**
+             * @description Whether it comes with the service; such a skill cannot be changed.
+             * @example false
+             */
+            is_system: boolean;
+            /**
+             * Format: uuid
+             * @description Who made it.
+             */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        StopChatRequest: {
+            /**
+             * @description Also stop every descendant chat.
+             * @default false
+             */
+            cascade?: boolean;
+            reason?: string | null;
+        };
+        StopChatResponse: {
+            /** Format: uuid */
+            chat_id: string;
+            status: components["schemas"]["ChatStatus"];
+            /** @description Whether there was something to stop. */
+            stopped: boolean;
+            /** Format: date-time */
+            stop_requested_at: string | null;
+            /**
+             * @description What the chat waited for and no longer does.
+             * @enum {string|null}
+             */
+            cleared_pause: "human" | "children" | "timer" | "queued" | null;
+            cascaded_chat_ids: string[];
+        };
+        SubscriptionBackfillRequest: {
+            /**
+             * Format: uuid
+             * @description Only this organization. Omitted: every organization that has no subscription.
+             */
+            org_id?: string | null;
+            /**
+             * @description Code of the plan. Omitted: the plan of new organizations (CREDITS_DEFAULT_NEW_ORG_PLAN).
+             * @example trial
+             */
+            plan_code?: string | null;
+        };
+        SubscriptionBackfillResponse: {
+            /**
+             * @description Subscriptions that were made.
+             * @example 3
+             */
+            created: number;
+            /**
+             * @description Organizations that were looked at and left as they are.
+             * @example 12
+             */
+            skipped: number;
+            /**
+             * @description Code of the plan.
+             * @example trial
+             */
+            plan_code: string;
+            /** @description The organizations that were subscribed. */
+            org_ids: string[];
+        };
+        /** @enum {string} */
+        TodoStatus: "pending" | "in_progress" | "completed" | "invalidated";
+        TokenInfo: {
+            /**
+             * Format: uuid
+             * @description The token.
+             */
+            id: string;
+            /**
+             * @description What it is for.
+             * @example Nightly export
+             */
+            name: string;
+            /**
+             * @description More about it.
+             * @example Runs on the reporting server.
+             */
+            description: string | null;
+            /**
+             * @description What it may do.
+             * @example agents:read chats:write
+             */
+            scope: string;
+            /**
+             * Format: uuid
+             * @description The only organization that it is good for; null = all of its user.
+             */
+            org_id: string | null;
+            /**
+             * @description How it begins.
+             * @example apt_3kTz
+             */
+            prefix: string;
+            /**
+             * @description How it ends.
+             * @example 0mQx
+             */
+            last4: string;
+            /**
+             * Format: date-time
+             * @description Last use, to within five minutes.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it expires; null = never.
+             * @example 2027-02-18T09:30:00.000Z
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The same: a token cannot be changed.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        TokenListResponse: {
+            items: components["schemas"]["TokenInfo"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        UpdateAgentRequest: {
+            /**
+             * @description Unique among the live agents of the organization. Default: made from the name.
+             * @example support-agent
+             */
+            slug?: string | null;
+            /**
+             * @description What the agent is for.
+             * @example Answers support questions from the handbook.
+             */
+            description?: string | null;
+            /**
+             * @description Clients draw the agent’s picture from it.
+             * @example teal-fox
+             */
+            avatar_seed?: string | null;
+            /**
+             * Format: uuid
+             * @description The team it belongs to.
+             */
+            team_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The project it belongs to.
+             */
+            project_id?: string | null;
+            /**
+             * @description The instruction. Setting it publishes a new version of it.
+             * @example You answer politely and briefly.
+             */
+            instruction?: string | null;
+            /**
+             * @description Key of a catalog model; needs `direct_model_choice`. Null: the default.
+             * @example mock
+             */
+            model?: string | null;
+            /**
+             * @description Instead of a model, where the plan does not include `direct_model_choice`.
+             * @example normal
+             * @enum {string|null}
+             */
+            model_mode?: "trivial" | "normal" | "high_effort" | "x_high" | null;
+            /**
+             * @description Needs `direct_model_choice`. Null: the default.
+             * @example medium
+             * @enum {string|null}
+             */
+            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            /**
+             * @description Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all. What the agent may use.
+             * @example [
+             *       "core",
+             *       "system:web"
+             *     ]
+             */
+            allowed_tools?: string[];
+            /**
+             * @description Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all. What it may not use, whatever its team or project grants.
+             * @example [
+             *       "core",
+             *       "system:web"
+             *     ]
+             */
+            denied_tools?: string[];
+            /**
+             * @description Slugs of skills.
+             * @example [
+             *       "clear-writing"
+             *     ]
+             */
+            mounted_skills?: string[];
+            /** @description Knowledge bases that it reads. */
+            knowledge_base_ids?: string[];
+            /**
+             * Format: uuid
+             * @description Where its commands run. Null: the built-in sandbox.
+             */
+            environment_id?: string | null;
+            /** @description Agents that it may delegate to. */
+            child_agent_ids?: string[];
+            /**
+             * @description Model calls that one turn may take. Default 50.
+             * @example 50
+             */
+            max_steps?: number;
+            /**
+             * @description How deep delegation may go. Default 5.
+             * @example 5
+             */
+            max_child_depth?: number;
+            /**
+             * @description Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.
+             * @example 500
+             */
+            budget_credits_per_period?: (number | string) | null;
+            /**
+             * @description Whether it may write memories. Default false.
+             * @example false
+             */
+            memory_enabled?: boolean;
+            /**
+             * @description Yours to use; at most 16 KiB of JSON.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What people call it.
+             * @example Support agent
+             */
+            name?: string;
+        };
+        UpdateInvitationRequest: {
+            /**
+             * @description The new role. Only an owner can raise it to ADMIN or OWNER.
+             * @example MEMBER
+             */
+            role: components["schemas"]["OrgRole"];
+        };
+        UpdateMeRequest: {
+            /**
+             * @description New name.
+             * @example Ada King
+             */
+            name?: string;
+            /**
+             * @description New picture; null removes it.
+             * @example https://example.com/ada.png
+             */
+            avatar_url?: string | null;
+        };
+        UpdateMemberRequest: {
+            /**
+             * @description The new role. Only an owner can give ADMIN or OWNER.
+             * @example ADMIN
+             */
+            role: components["schemas"]["OrgRole"];
+        };
+        UpdateOrgLimitsRequest: {
+            /**
+             * @description Key of the model that agents take which name none; null clears it.
+             * @example claude-sonnet-5-5
+             */
+            agent_default_model?: string | null;
+            /**
+             * @description Models that may be chosen for agents; empty or null: all. With entries, `agent_default_model` must be one of them.
+             * @example [
+             *       "claude-sonnet-5-5"
+             *     ]
+             */
+            agent_model_allowlist?: string[] | null;
+            /**
+             * @description Dollars that chats may spend in a calendar month (UTC); null: no limit.
+             * @example 500
+             */
+            budget_limit_usd?: (number | string) | null;
+            /**
+             * @description Key of the model that chats take; null clears it.
+             * @example claude-sonnet-5-5
+             */
+            chat_default_model?: string | null;
+            /**
+             * @description Models that may be chosen for messages; empty or null: all. With entries, `chat_default_model` must be one of them.
+             * @example [
+             *       "claude-sonnet-5-5"
+             *     ]
+             */
+            chat_model_allowlist?: string[] | null;
+            /**
+             * @description Key of the model that classifies what comes in; null clears it.
+             * @example claude-sonnet-5-5
+             */
+            intake_classifier_default_model?: string | null;
+            /**
+             * @description Key of the model that steps of processes take; null clears it.
+             * @example claude-sonnet-5-5
+             */
+            process_default_model?: string | null;
+            /**
+             * @description Models that may be chosen for prompt templates; empty or null: all.
+             * @example [
+             *       "claude-sonnet-5-5"
+             *     ]
+             */
+            prompt_model_allowlist?: string[] | null;
+            /**
+             * @description Key of the model that chooses tools; null clears it.
+             * @example claude-sonnet-5-5
+             */
+            tool_router_default_model?: string | null;
+        };
+        UpdateOrgRoutesRequest: {
+            /**
+             * @description By route slug: `{api_key, credential_source, base_url, enabled}`, each optional. Only listed routes and present fields change; null clears (an empty `api_key` as well). A `base_url` needs a key of your own for the route, and goes with it. Setting needs `byo_keys`, clearing does not.
+             * @example {
+             *       "openai": {
+             *         "api_key": "sk-...",
+             *         "enabled": true
+             *       },
+             *       "google": {
+             *         "enabled": false
+             *       }
+             *     }
+             */
+            routes: {
+                [key: string]: unknown;
+            };
+        };
+        UpdateOrgRuntimeRequest: {
+            /**
+             * @description Whether long chats are compacted.
+             * @example true
+             */
+            compaction_enabled?: boolean | null;
+            /**
+             * @description Share of the context window at which a chat is compacted.
+             * @example 0.8
+             */
+            compaction_threshold?: number | null;
+            /**
+             * @description Whether decisions of agents are recorded and asked for.
+             * @example true
+             */
+            decision_log_enabled?: boolean | null;
+            /**
+             * @description Whether models may think before they answer. Setting it needs `direct_model_choice`.
+             * @example true
+             */
+            thinking_enabled?: boolean | null;
+        };
+        UpdateOrganizationRequest: {
+            /**
+             * @description What people call it. The slug does not follow.
+             * @example Acme Labs
+             */
+            name?: string;
+            /**
+             * @description Name for addresses.
+             * @example acme-labs
+             */
+            slug?: string;
+        };
+        UsageByAgent: {
+            /**
+             * @description Tokens of all kinds.
+             * @example 18250
+             */
+            tokens: number;
+            /**
+             * Format: decimal
+             * @description US dollars; null where the plan bills in credits.
+             * @example 0.4215
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             * @example 42.15
+             */
+            credits: string;
+            /**
+             * @description Chats begun in the window.
+             * @example 12
+             */
+            chats: number;
+            /**
+             * @description Turns dispatched in the window.
+             * @example 48
+             */
+            turns: number;
+            /**
+             * Format: uuid
+             * @description The agent; null for calls that no agent made.
+             */
+            agent_id: string | null;
+            /**
+             * @description Its name today.
+             * @example Support
+             */
+            agent_name: string | null;
+        };
+        UsageByDay: {
+            /**
+             * @description Tokens of all kinds.
+             * @example 18250
+             */
+            tokens: number;
+            /**
+             * Format: decimal
+             * @description US dollars; null where the plan bills in credits.
+             * @example 0.4215
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             * @example 42.15
+             */
+            credits: string;
+            /**
+             * @description Chats begun in the window.
+             * @example 12
+             */
+            chats: number;
+            /**
+             * @description Turns dispatched in the window.
+             * @example 48
+             */
+            turns: number;
+            /**
+             * Format: date
+             * @description The day, in UTC. Days without use are listed too.
+             * @example 2026-11-20
+             */
+            day: string;
+        };
+        UsageByFeature: {
+            /**
+             * @description Tokens of all kinds.
+             * @example 18250
+             */
+            tokens: number;
+            /**
+             * Format: decimal
+             * @description US dollars; null where the plan bills in credits.
+             * @example 0.4215
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             * @example 42.15
+             */
+            credits: string;
+            /**
+             * @description What the call was for.
+             * @example turn
+             */
+            feature: string;
+            /**
+             * @description Model calls.
+             * @example 96
+             */
+            calls: number;
+        };
+        UsageByModel: {
+            /**
+             * @description Tokens of all kinds.
+             * @example 18250
+             */
+            tokens: number;
+            /**
+             * Format: decimal
+             * @description US dollars; null where the plan bills in credits.
+             * @example 0.4215
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             * @example 42.15
+             */
+            credits: string;
+            /**
+             * @description Key of the model that answered.
+             * @example mock-large
+             */
+            model_key: string;
+            /**
+             * @description Model calls.
+             * @example 96
+             */
+            calls: number;
+        };
+        UsageSummaryResponse: {
+            /**
+             * @description The window that was asked for.
+             * @example 30d
+             */
+            window: components["schemas"]["UsageWindow"];
+            /**
+             * Format: date-time
+             * @description Begin of the window.
+             * @example 2026-10-21T09:30:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description End of the window.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            to: string;
+            /** @description The sums. */
+            totals: components["schemas"]["UsageTotals"];
+            /** @description By day, oldest first. */
+            by_day: components["schemas"]["UsageByDay"][];
+            /** @description By agent, most tokens first. */
+            by_agent: components["schemas"]["UsageByAgent"][];
+            /** @description By model, most tokens first. */
+            by_model: components["schemas"]["UsageByModel"][];
+            /** @description By what the calls were for, most tokens first. */
+            by_feature: components["schemas"]["UsageByFeature"][];
+        };
+        UsageTotals: {
+            /**
+             * @description Tokens of all kinds.
+             * @example 18250
+             */
+            tokens: number;
+            /**
+             * Format: decimal
+             * @description US dollars; null where the plan bills in credits.
+             * @example 0.4215
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             * @example 42.15
+             */
+            credits: string;
+            /**
+             * @description Chats begun in the window.
+             * @example 12
+             */
+            chats: number;
+            /**
+             * @description Turns dispatched in the window.
+             * @example 48
+             */
+            turns: number;
+        };
+        /** @enum {string} */
+        UsageWindow: "24h" | "7d" | "30d";
+        UserInfo: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            id: string;
+            /**
+             * Format: email
+             * @description Their address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description Their name.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /**
+             * Format: uri
+             * @description Their picture.
+             * @example https://example.com/ada.png
+             */
+            avatar_url: string | null;
+            /**
+             * Format: date-time
+             * @description When they signed up.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the profile was changed last.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        UserStatusResponse: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            user_id: string;
+            /**
+             * @description Their address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description False while the user is deactivated: no session, no API token works.
+             * @example false
+             */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description Since when the user is deactivated.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            deactivated_at: string | null;
+            /** @description Organizations that have no other owner. A fact to act on, not an obstacle. */
+            sole_owner_org_ids: string[];
+        };
+        ValidationError: {
+            /** @description Where: `body`, `query`, `path` or `header`, then the way down. */
+            loc: (string | number)[];
+            msg: string;
+            type: string;
+        };
+        WaitlistEntryResponse: {
+            /**
+             * Format: uuid
+             * @description The entry.
+             */
+            id: string;
+            /**
+             * @description Address of whoever asked.
+             * @example grace@example.com
+             */
+            email: string;
+            /**
+             * @description Their name, when they gave one.
+             * @example Grace Hopper
+             */
+            name: string | null;
+            /**
+             * @description What they wrote.
+             * @example We would like to automate our support inbox.
+             */
+            note: string | null;
+            /**
+             * @description Where the request stands.
+             * @example pending
+             */
+            status: components["schemas"]["WaitlistStatus"];
+            /**
+             * Format: date-time
+             * @description When they asked last.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            asked_at: string;
+            /**
+             * Format: date-time
+             * @description When they were let in.
+             */
+            admitted_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the request was put aside.
+             */
+            dismissed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the admission mail was handed over last.
+             */
+            last_mailed_at: string | null;
+        };
+        WaitlistListResponse: {
+            items: components["schemas"]["WaitlistEntryResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        /** @enum {string} */
+        WaitlistStatus: "pending" | "admitted" | "dismissed" | "registered";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    "platformAdmins.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformAdminResponse"][];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "platformAdmins.add": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddPlatformAdminRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformAdminResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "platformAdmins.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "allowedEmails.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowedEmailResponse"][];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "allowedEmails.add": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddAllowedEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowedEmailResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "allowedEmails.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The allowed email. */
+                allowed_email_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminAudit.platform": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Only this action. */
+                action?: string;
+                /** @description Only what this user did. */
+                actor_id?: string;
+                /** @description Only what concerns this organization. */
+                org_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformAuditResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminOrgs.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Part of a name or slug, without regard to case. */
+                q?: string;
+                /** @description Code of the plan they are subscribed to; `__none__` for those without a subscription. */
+                plan_code?: string;
+                /** @description Only suspended ones, or only those that are not. */
+                suspended?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminOrgs.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgDetailResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminAudit.organization": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgAuditResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminMembers.add": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminAddMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgMemberInfo"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminMembers.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminMembers.setRole": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminSetRoleRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgMemberInfo"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminOrgs.suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgSuspensionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminOrgs.unsuspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgSuspensionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminOrgs.usage": {
+        parameters: {
+            query?: {
+                /** @description The window, ending now. */
+                window?: components["schemas"]["UsageWindow"];
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageSummaryResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminSubscriptions.backfill": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionBackfillRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionBackfillResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminUsers.deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserStatusResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminUsers.reactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserStatusResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminWaitlist.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Only entries in this state. */
+                status?: components["schemas"]["WaitlistStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitlistListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminWaitlist.dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The waitlist. */
+                waitlist_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitlistEntryResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminWaitlist.invite": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The waitlist. */
+                waitlist_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitlistEntryResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "adminWaitlist.resend": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The waitlist. */
+                waitlist_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitlistEntryResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthResponse"];
+                };
+            };
+            /** @description `invalid_credentials`, or `user_deactivated` with the right password. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.updateMe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMeRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserInfo"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "password.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "password.forgot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgotPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description Taken in; it goes on after this answer. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedResponse"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "password.reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResetPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignupRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthResponse"];
+                };
+            };
+            /** @description `registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `email_taken`: the address has an account. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitationLinks.preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The last part of the mailed link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationPreviewResponse"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invitation_gone`: it was accepted or revoked, or is too old. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitationLinks.accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The last part of the mailed link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invitation_email_mismatch`: it is for another address than the caller's. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invitation_gone`: it was accepted or revoked, or is too old. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "models.catalog": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ModelResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizations.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizations.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateOrganizationRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `slug_taken`: another organization has the given slug. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizations.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizations.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken in; it goes on after this answer. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationDeletedResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizations.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateOrganizationRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `slug_taken`: another organization has the slug. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agents.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Part of a name, slug or description. */
+                q?: string;
+                /** @description Only agents of this team, or `none`. */
+                team_id?: string;
+                /** @description Only agents of this project, or `none`. */
+                project_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AgentResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agents.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAgentRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `slug_taken` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agents.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agents.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `agent_in_use`, with the agents that name it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agents.update": {
+        parameters: {
+            query?: {
+                /** @description Seal the edited draft and deploy it at once. */
+                deploy?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAgentRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `slug_taken`; `agent_in_use` when other agents grant the old slug as a tool */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChatRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.send": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description Taken in; it goes on after this answer. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendMessageResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `dispatch_failed`: stored as `context.message_id`, but not dispatched. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StopChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.stream": {
+        parameters: {
+            query?: {
+                /** @description Resume after this event id. `Last-Event-ID` wins over it. */
+                after?: number;
+            };
+            header?: {
+                /** @description The last event that the client has seen. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chats.todos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ChatTodo_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentInstruction.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstructionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentInstruction.saveDraft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveInstructionDraftRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstructionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `version_conflict`, with `current_version` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentInstruction.discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentInstruction.publish": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstructionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `no_draft` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentInstruction.revisions": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_InstructionRevisionResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentMemories.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AgentMemoryResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentMemories.add": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMemoryRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMemoryResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentMemories.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The memory. */
+                memory_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentRevisions.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AgentRevisionResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentRevisions.seal": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest revision, which seals the same already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRevisionResponse"];
+                };
+            };
+            /** @description A new revision. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRevisionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentRevisions.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The revision. */
+                revision_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRevisionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentRevisions.deploy": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The revision. */
+                revision_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetailResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "rollouts.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "rollouts.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The rollout. */
+                rollout_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetailResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizationAudit.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationAuditResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_role`; `entitlement_required` when the plan does not include `audit_log`. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "members.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitations.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationResponse"][];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitations.invite": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InviteRequest"];
+            };
+        };
+        responses: {
+            /** @description A member or an invitation; `kind` tells. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberResponse"] | components["schemas"]["InvitationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `already_member`; `invitation_pending` when the address has an open invitation. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitations.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The invitation. */
+                invitation_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitations.setRole": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The invitation. */
+                invitation_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "invitations.inviteAlias": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InviteRequest"];
+            };
+        };
+        responses: {
+            /** @description A member or an invitation; `kind` tells. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberResponse"] | components["schemas"]["InvitationResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `already_member`; `invitation_pending` when the address has an open invitation. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "members.leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `last_owner`: the organization would have no owner who can sign in. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "members.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The membership, `id` of a member. */
+                member_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "members.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The membership, `id` of a member. */
+                member_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `last_owner`: the organization would have no owner who can sign in. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "members.setRole": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The membership, `id` of a member. */
+                member_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `last_owner`: the organization would have no owner who can sign in. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "models.config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelConfigResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "models.modes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelModesResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "models.models": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Only the chat models that may be chosen there. */
+                scope?: components["schemas"]["ModelListScope"];
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_OrgModelResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.getRoutes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgRouteSettingsResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.updateRoutes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateOrgRoutesRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgRouteSettingsResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.getLimits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgLimitsResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.updateLimits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateOrgLimitsRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgLimitsResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.getUsage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgLimitsUsageResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.getRuntime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgRuntimeSettingsResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "inferenceSettings.updateRuntime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateOrgRuntimeRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgRuntimeSettingsResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "skills.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Part of a name, slug or description. */
+                q?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SkillResponse_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "skills.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSkillRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `slug_taken` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "skills.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The skill. */
+                slug: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "skills.replace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The skill. */
+                slug: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSkillRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "skills.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The skill. */
+                slug: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `skill_in_use`, with the agents that mount it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "orgUsage.get": {
+        parameters: {
+            query?: {
+                /** @description The window, ending now. */
+                window?: components["schemas"]["UsageWindow"];
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageSummaryResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "tokens.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "tokens.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTokenResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "tokens.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token. */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "waitlist.join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinWaitlistRequest"];
+            };
+        };
+        responses: {
+            /** @description Taken in; it goes on after this answer. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedResponse"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}
