@@ -53,6 +53,9 @@ export function sideBySide(scenarios: Record<string, Scenario>, timeoutMs: numbe
 export async function withPlatform(options: PlatformOptions, fn: (platform: Platform) => Promise<void>): Promise<void> {
   const platform = await startPlatform(options);
   try {
+    const { org_id, agent_id } = platform.demo;
+    const patched = await platform.call('PATCH', `/api/orgs/${org_id}/agents/${agent_id}?deploy=true`, { body: { memory_enabled: true } });
+    if (patched.status !== 200) throw new Error(`Changing the agent answered ${patched.status} ${JSON.stringify(patched.body)}`);
     await fn(platform);
   } catch (error) {
     const logs = (options.apps ?? ['api-gateway', 'chat-worker']).map((app) => `--- ${app}\n${tail(platform.logs(app))}`);
