@@ -1,6 +1,7 @@
 import { Injectable, OnApplicationShutdown } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
 import { counter, durationHistogram } from '@aps/platform/observability';
+import { beginSpan, failSpan } from '@aps/platform/tracing';
 import { ModelClient, type ChatRequest, type ChatResult, type EmbedRequest, type EmbedResult, type Endpoint, type StreamOptions, type Usage } from './client';
 import { InferenceError } from './inference.errors';
 import type { ResolvedModel } from './model-resolver.service';
@@ -63,18 +64,25 @@ export class ModelCalls implements OnApplicationShutdown {
   private async measured<R extends { usage: Usage; attempts?: number }>(model: ResolvedModel, signal: AbortSignal | undefined, call: () => Promise<R>): Promise<R> {
     const labels = labelsOf(model);
     const stop = seconds.startTimer(labels);
+    const span = beginSpan('model call', { kind: 'client', attributes: { 'aps.route': labels.route, 'aps.model': labels.model } });
     const retried = (attempts: number) => attempts > 1 && retries.inc(labels, attempts - 1);
     try {
       const result = await call();
       stop({ outcome: 'ok' });
+      for (const [kind, count] of Object.entries(result.usage)) span.setAttribute(`aps.tokens.${kind}`, count as number);
       retried(result.attempts ?? 1);
       for (const [kind, count] of Object.entries(result.usage)) if (count) tokens.inc({ ...labels, kind }, count as number);
       return result;
     } catch (cause) {
       const error = InferenceError.from(cause);
-      stop({ outcome: signal?.aborted ? 'aborted' : error instanceof InferenceError ? error.code : 'internal' });
+      const outcome = signal?.aborted ? 'aborted' : error instanceof InferenceError ? error.code : 'internal';
+      stop({ outcome });
+      if (outcome === 'aborted') span.setAttribute('aps.outcome', outcome);
+      else failSpan(span, outcome);
       if (error instanceof InferenceError) retried(error.attempts);
       throw error;
+    } finally {
+      span.end();
     }
   }
 }

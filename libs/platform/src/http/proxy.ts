@@ -1,7 +1,8 @@
 import http from 'node:http';
 import { DomainError } from '@aps/contracts';
+import { beginSpan, failSpan, traceparentOf } from '@aps/platform/tracing';
 import type { Request, Response } from 'express';
-import type { RequestContext } from './request-context';
+import { routeOf, type RequestContext } from './request-context';
 import { sendError } from './error.filter';
 
 /** Headers that belong to one connection, not to the message. */
@@ -36,9 +37,11 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
   // The proof of identity stops here: what stands behind trusts our signature, not the caller's token.
   delete outgoing.authorization;
   delete outgoing.cookie;
-  Object.assign(outgoing, headers, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
+  const span = beginSpan(`${request.method} ${routeOf(request)}`, { kind: 'client', parent: request.traceparent, attributes: { 'server.address': base.hostname, 'http.request.method': request.method } });
+  const traceparent = traceparentOf(span);
+  Object.assign(outgoing, headers, traceparent && { traceparent }, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
 
-  return new Promise((resolve) => {
+  return new Promise<void>((resolve) => {
     let timedOut = false;
     const upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });
     const timer = setTimeout(() => {
@@ -47,6 +50,7 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
     }, target.timeoutMs);
     upstream.on('response', (answer) => {
       clearTimeout(timer);
+      span.setAttribute('http.response.status_code', answer.statusCode ?? 0);
       const back: http.OutgoingHttpHeaders = {};
       for (const [name, value] of Object.entries(answer.headers)) if (!HOP_BY_HOP.has(name)) back[name] = value;
       response.writeHead(answer.statusCode ?? 502, back);
@@ -61,6 +65,7 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
     });
     upstream.on('error', () => {
       clearTimeout(timer);
+      failSpan(span, timedOut ? 'upstream_timeout' : response.destroyed ? 'aborted' : 'upstream_unavailable');
       if (!response.destroyed) {
         const error = timedOut
           ? new DomainError('upstream_timeout', 'The service behind this address did not answer in time.')
@@ -74,5 +79,5 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
       if (!response.writableFinished) upstream.destroy();
     });
     request.pipe(upstream);
-  });
+  }).finally(() => span.end());
 }

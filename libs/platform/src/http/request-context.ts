@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { beginSpan, failSpan, traceparentOf } from '@aps/platform/tracing';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Histogram } from 'prom-client';
@@ -7,7 +8,7 @@ import type { Histogram } from 'prom-client';
 export interface RequestContext {
   /** Given by the caller in `X-Request-Id`, or made here; answered in the same header and in every error. */
   requestId: string;
-  /** W3C trace context, as received. */
+  /** W3C trace context of this request; while nothing is traced, the one that the caller gave. */
   traceparent?: string;
 }
 
@@ -27,12 +28,17 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
     const given = req.headers['x-request-id'];
     req.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     const trace = req.headers.traceparent;
-    if (typeof trace === 'string' && TRACEPARENT.test(trace)) req.traceparent = trace;
+    const span = beginSpan(req.method, { kind: 'server', parent: typeof trace === 'string' && TRACEPARENT.test(trace) ? trace : undefined });
+    req.traceparent = traceparentOf(span);
     res.setHeader('X-Request-Id', req.requestId);
     res.once('close', () => {
       const ms = Number(process.hrtime.bigint() - started) / 1e6;
       const route = routeOf(req);
       duration.observe({ method: req.method, route, status: String(res.statusCode) }, ms / 1000);
+      span.updateName(`${req.method} ${route}`);
+      span.setAttributes({ 'http.request.method': req.method, 'http.route': route, 'http.response.status_code': res.statusCode, 'aps.request_id': req.requestId });
+      if (res.statusCode >= 500) failSpan(span, String(res.statusCode));
+      span.end();
       const level = res.statusCode >= 500 ? 'error' : 'info';
       logger[level]({ request_id: req.requestId, method: req.method, route, status: res.statusCode, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
     });

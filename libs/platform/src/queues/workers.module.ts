@@ -5,6 +5,7 @@ import { Database, statement } from '@aps/platform/database';
 import { counter, durationHistogram, gauge } from '@aps/platform/observability';
 import { Outbox, OutboxRelayModule } from '@aps/platform/outbox';
 import { connectRedis, redisConfig } from '@aps/platform/redis';
+import { failSpan, inSpan, traceparentOf, type Span } from '@aps/platform/tracing';
 import { Worker, type Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { JOB_HANDLER, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
@@ -100,8 +101,14 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       finished.inc({ queue, job: job.name, outcome: 'unknown' });
       return;
     }
+    const attributes = { 'aps.job.id': id, 'aps.queue': queue, 'aps.request_id': job.data.request_id };
+    await inSpan(`job ${job.name}`, { kind: 'consumer', parent: job.data.traceparent, attributes }, (span) => this.handle(queue, job, handler, span));
+  }
+
+  private async handle(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, span: Span): Promise<void> {
+    const id = job.id ?? '';
     const stop = seconds.startTimer({ queue, job: job.name });
-    const context: JobContext = { jobId: id, requestId: job.data.request_id, traceparent: job.data.traceparent, signal: this.shutdown.signal };
+    const context: JobContext = { jobId: id, requestId: job.data.request_id, traceparent: traceparentOf(span), signal: this.shutdown.signal };
     try {
       if (!handler.ownsRow && (await this.db.query(EXISTS, [id])).length === 0) {
         finished.inc({ queue, job: job.name, outcome: 'repeated' });
@@ -113,6 +120,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       if (!handler.ownsRow) await this.db.execute(DONE, [id]);
       finished.inc({ queue, job: job.name, outcome: 'done' });
     } catch (error) {
+      failSpan(span, (error as Error)?.name ?? 'unknown');
       await this.onError(queue, job, handler, error as Error);
     } finally {
       stop();

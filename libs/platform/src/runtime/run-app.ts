@@ -9,6 +9,7 @@ import { broadcastTransport } from '@aps/platform/broadcast';
 import { ConfigError, configSection, integer, loadConfig, setting } from '@aps/platform/config';
 import { configureHttpApp, httpConfig, type RawBodyPaths } from '@aps/platform/http';
 import { collectProcessMetrics, createLogger, metrics, NestLogger } from '@aps/platform/observability';
+import { startTracing } from '@aps/platform/tracing';
 import type { Logger as Pino } from 'pino';
 import { z } from 'zod';
 import { Readiness } from './readiness';
@@ -96,6 +97,7 @@ export async function runApp(definition: AppDefinition): Promise<void> {
   let readiness: Readiness | undefined;
   let app: INestApplication | INestMicroservice | undefined;
   let ending = false;
+  let endTracing = (): Promise<void> => Promise.resolve();
 
   const end = async (signal: string, exitCode = 0): Promise<void> => {
     if (ending) return;
@@ -109,6 +111,7 @@ export async function runApp(definition: AppDefinition): Promise<void> {
       process.exit(exitCode || 1);
     }, shutdownGraceMs);
     await app?.close().catch((error: Error) => logger.error({ msg: 'Shutdown failed', error: error.stack }));
+    await endTracing();
     clearTimeout(timer);
     logger.log('Ended');
     process.exit(exitCode);
@@ -127,6 +130,7 @@ export async function runApp(definition: AppDefinition): Promise<void> {
 
   try {
     await startInternalServer(() => readiness, definition.redisRequired);
+    endTracing = await startTracing(definition.name);
     app = await createApp(definition, pino);
     app.flushLogs();
     if (definition.http) {

@@ -187,7 +187,7 @@ export class ModelStepRunner {
     message.seq = done.message_seq;
     turn.signals.events(numbered(events, done.event_seq, at));
     if (done.title_job_id) {
-      void this.outbox.publish([{ id: done.title_job_id, name: 'chat.title', payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id } }]).catch(() => undefined);
+      void this.outbox.publish([{ id: done.title_job_id, name: 'chat.title', payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id }, requestId: turn.requestId, traceparent: turn.traceparent }]).catch(() => undefined);
     }
     if (done.parked) void this.endings.publishTurns([done.parked]);
   }

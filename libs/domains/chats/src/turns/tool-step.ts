@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
+import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
 import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
@@ -51,11 +52,17 @@ export class ToolStepRunner {
     return 'done';
   }
 
-  private async runOne(turn: RunningTurn, call: ToolCallRecord, stepNo: number): Promise<'done' | 'waiting'> {
+  private runOne(turn: RunningTurn, call: ToolCallRecord, stepNo: number): Promise<'done' | 'waiting'> {
     const tool = this.catalog.find(turn.config, call.name);
+    // Named by the tool, because the model may have written anything as its name.
+    return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes: { 'aps.turn.id': turn.claim.id, 'aps.step_no': stepNo } }, (span) => this.answer(turn, call, stepNo, tool, span));
+  }
+
+  private async answer(turn: RunningTurn, call: ToolCallRecord, stepNo: number, tool: Tool | undefined, span: Span): Promise<'done' | 'waiting'> {
     const step = { stepNo, id: call.id, name: call.name };
     const refuse = (content: string, status: StepStatus, outcome: string) => {
       calls.inc({ tool: tool?.slug ?? 'unknown', outcome });
+      failSpan(span, outcome);
       return this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, content, status)).then(() => 'done' as const);
     };
     if (!tool) return refuse(`There is no tool ${call.name.slice(0, 100)}, or you may not use it.`, 'failed', 'refused');

@@ -6,6 +6,7 @@ import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
+import { inSpan, type Span } from '@aps/platform/tracing';
 import type { TranscriptRow } from '../chat.types';
 import { LeaseEnded, Leases, type Lease } from './leases';
 import { ModelStepRunner } from './model-step';
@@ -32,6 +33,7 @@ export interface RunningTurn {
   /** Tells the chat's readers what happens. */
   readonly signals: TurnSignals;
   readonly requestId: string | undefined;
+  readonly traceparent: string | undefined;
 }
 
 const duration = durationHistogram('turn_duration_seconds', 'Time from the claim of a turn to its end', ['outcome']);
@@ -61,6 +63,11 @@ export class TurnRunner {
   async run(payload: JobPayload<'turn.run'>, context: JobContext): Promise<void> {
     const claim = await this.claims.claim(payload.turn_id, payload.org_id);
     if (!claim) return;
+    const attributes = { 'aps.org.id': claim.org_id, 'aps.agent.id': claim.agent_id, 'aps.chat.id': claim.chat_id, 'aps.turn.id': claim.id, 'aps.turn.steps_done': claim.steps_done };
+    await inSpan('turn', { attributes }, (span) => this.own(claim, context, span));
+  }
+
+  private async own(claim: ClaimedTurn & { claimed_at: Date }, context: JobContext, span: Span): Promise<void> {
     const started = performance.now();
     if (claim.taken_over) redelivered.inc();
     else if (claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
@@ -72,6 +79,7 @@ export class TurnRunner {
       outcome = await this.onError(claim, error, context);
     } finally {
       lease.release();
+      span.setAttribute('aps.outcome', outcome);
       duration.observe({ outcome }, (performance.now() - started) / 1000);
     }
   }
@@ -86,7 +94,7 @@ export class TurnRunner {
       const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
       signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
     }
-    const turn: RunningTurn = { signals, claim, config, lease, rows, stepsDone: claim.steps_done, modelSteps: own, requestId: context.requestId };
+    const turn: RunningTurn = { signals, claim, config, lease, rows, stepsDone: claim.steps_done, modelSteps: own, requestId: context.requestId, traceparent: context.traceparent };
     if (claim.wait) await this.toolSteps.completeWait(turn, claim.wait);
 
     for (;;) {

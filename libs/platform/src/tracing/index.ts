@@ -1,0 +1,3 @@
+export * from './spans';
+export * from './start';
+export * from './tracing.config';
