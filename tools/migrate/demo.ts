@@ -68,7 +68,6 @@ export async function seedDemo(file: string): Promise<void> {
       name: 'Guide',
       description: 'Shows what an agent can do.',
       instruction: INSTRUCTION,
-      memory_enabled: true,
     });
     const demo: Demo = {
       org_id: org.id,

@@ -26,11 +26,12 @@ import { LanesModule } from './lanes';
     BillingModule,
     InferenceModule,
     OrgsModule.forRoot(Entitlements),
+    // Routes are tried in the order in which they are registered: the busiest come first.
+    ChatsHttpModule,
     IdentityHttpModule,
     InferenceHttpModule,
     OrgsHttpModule,
     AgentsHttpModule,
-    ChatsHttpModule,
     OrgUsageHttpModule,
     LanesModule,
     ApiDocsModule,

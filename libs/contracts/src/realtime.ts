@@ -4,7 +4,6 @@ export const EVENT_TYPES = [
   'message_created',
   'message_completed',
   'message_restarted',
-  'agent_step',
   'tool_call',
   'tool_result',
   'hitl_requested',

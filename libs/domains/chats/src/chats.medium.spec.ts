@@ -23,8 +23,7 @@ describe('chats', () => {
       ['1', 'message_created'],
       ['2', 'status_changed'],
       ['3', 'message_completed'],
-      ['4', 'agent_step'],
-      ['5', 'status_changed'],
+      ['4', 'status_changed'],
     ]);
     const text = frames.filter((f) => f.event === 'message_delta').map((f) => f.data.data.text as string);
     expect(text.join('')).toBe('You said: hello there');
@@ -49,12 +48,11 @@ describe('chats', () => {
     await app.send(org, chat, 'one');
     await app.settled(org, chat, 1);
     const stream = await app.stream(org, chat, { lastEventId: '2' });
-    const frames = await stream.until((f) => f.id === '5');
+    const frames = await stream.until((f) => f.id === '4');
     expect(frames.map((f) => [f.event, f.id])).toEqual([
       ['snapshot', undefined],
       ['message_completed', '3'],
-      ['agent_step', '4'],
-      ['status_changed', '5'],
+      ['status_changed', '4'],
     ]);
     stream.close();
   });

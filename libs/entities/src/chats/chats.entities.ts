@@ -158,7 +158,7 @@ export class Turn {
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
 }
 
-/** The journal of a turn: `intent` before a model or tool call, its outcome after it. */
+/** The journal of a turn: every model call with its outcome; every tool call from its intent on. */
 @Entity('turn_steps')
 export class TurnStep {
   @PrimaryColumn('uuid') turn_id: string;

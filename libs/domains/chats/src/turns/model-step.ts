@@ -49,7 +49,6 @@ export class ModelStepRunner {
     const stepNo = turn.stepsDone + 1;
     // Once per delivery: a change of settings takes effect with the next turn, not in the middle of one.
     const model = (turn.model ??= await this.resolve(turn));
-    if (stepNo > 1) await this.turns.beginModelStep(this.db, claim, stepNo);
 
     const messageId = stepMessageId(claim.id, stepNo);
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
@@ -138,10 +137,12 @@ export class ModelStepRunner {
         data: {
           message: { id: step.messageId, seq: 0, role: 'assistant', content, attachments: [], tool_calls: toolCalls ?? [], model: model.resolved_model, created_at: at.toISOString(), usage },
           turn_id: claim.id,
+          step_no: step.stepNo,
           final: step.final,
+          finish_reason: result.finishReason,
+          duration_ms: step.durationMs,
         },
       },
-      { type: 'agent_step', data: { kind: 'llm', turn_id: claim.id, step_no: step.stepNo, message_id: step.messageId, model: model.resolved_model, usage, finish_reason: result.finishReason, duration_ms: step.durationMs } },
       ...(toolCalls ?? []).map((call): NewEvent => ({ type: 'tool_call', data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id } })),
       ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
     ];

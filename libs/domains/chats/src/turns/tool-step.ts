@@ -40,8 +40,8 @@ export class ToolStepRunner {
    * @returns `waiting` when the turn has given up its slot until later
    */
   async run(turn: RunningTurn, open: ToolCallRecord[]): Promise<'done' | 'waiting'> {
-    const intents = await this.turns.openSteps(this.db, turn.claim.id);
-    const stepOf = new Map(intents.filter((s) => s.kind === 'tool').map((s) => [s.tool_call_id, s.step_no]));
+    const intents = await this.turns.openCalls(this.db, turn.claim.id);
+    const stepOf = new Map(intents.map((s) => [s.tool_call_id, s.step_no]));
     // What waits comes last: the others need not wait with it.
     const pausable = (c: ToolCallRecord) => (this.catalog.find(turn.config, c.name)?.isPausable ? 1 : 0);
     const ordered = [...open].sort((a, b) => pausable(a) - pausable(b));

@@ -84,7 +84,9 @@ WITH l AS MATERIALIZED (
   WHERE t.id = $1
   FOR UPDATE OF c, t
 ), v AS MATERIALIZED (
-  SELECT CASE
+  -- A claim that a crash of the database forgets is a claim that its owner loses: its fence is never reached, and the turn is claimed
+  -- again. So nobody needs to wait for the disk.
+  SELECT set_config('synchronous_commit', 'off', true), CASE
     WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
     WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
@@ -105,10 +107,6 @@ WITH l AS MATERIALIZED (
   INSERT INTO events (topic, seq, org_id, type, data, created_at)
   SELECT 'chat:' || l.chat_id, l.event_seq + 1, l.org_id, 'status_changed', jsonb_build_object('from', l.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL), $3
   FROM l, v WHERE v.verdict = 'claimed' AND l.chat_status <> 'RUNNING'
-), s AS (
-  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, started_at)
-  SELECT l.id, l.steps_done + 1, l.org_id, l.chat_id, 'model', 'intent', $3 FROM l, v WHERE v.verdict = 'claimed' AND l.steps_done = 0
-  ON CONFLICT (turn_id, step_no) DO UPDATE SET started_at = $3
 )
 SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN l.lease_expires_at WHEN 'early' THEN (l.wait->>'resume_at')::timestamptz END AS retry_at,
        l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, l.fence + 1 AS fence, l.seq, l.cause, l.deliveries, l.status = 'running' AS taken_over, l.steps_done, l.wait, l.model, l.model_mode_override,
@@ -139,7 +137,8 @@ WITH l AS MATERIALIZED (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, turn_id, turn_no, created_at)
   SELECT $5, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $6, $7, $8, $9, $10, l.id, l.seq, $3 FROM l
 ), s AS (
-  UPDATE turn_steps SET status = 'done', message_id = $5, detail = $11, finished_at = $3 FROM l WHERE turn_steps.turn_id = l.id AND turn_steps.step_no = $12
+  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
+  SELECT l.id, $12, l.org_id, l.chat_id, 'model', 'done', $5, $11, $3::timestamptz - make_interval(secs => ($13::jsonb->>'duration_ms')::float8 / 1000), $3 FROM l
 ), r AS (
   INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, requested_model, model_key, resolve_reason, route_id, byo_key,
     input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, credits, unpriced, duration_ms, first_token_ms, created_at)
@@ -293,18 +292,9 @@ export class TurnRepository {
     );
   }
 
-  /** Notes that a model call is about to be made. The claim has noted the first one. */
-  async beginModelStep(db: Db, turn: { id: string; org_id: string; chat_id: string }, stepNo: number): Promise<void> {
-    await db.execute(
-      `INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, $2, $3, $4, 'model', 'intent')
-       ON CONFLICT (turn_id, step_no) DO UPDATE SET started_at = now()`,
-      [turn.id, stepNo, turn.org_id, turn.chat_id],
-    );
-  }
-
-  /** Steps of a turn whose outcome was never written. */
-  openSteps(db: Db, turnId: string): Promise<{ step_no: number; kind: 'model' | 'tool'; tool_call_id: string | null; tool_name: string | null }[]> {
-    return db.query(`SELECT step_no, kind, tool_call_id, tool_name FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`, [turnId]);
+  /** Tool calls of a turn whose outcome was never written. A running turn's model call needs no row: the lease says that it is under way. */
+  openCalls(db: Db, turnId: string): Promise<{ step_no: number; tool_call_id: string }[]> {
+    return db.query(`SELECT step_no, tool_call_id FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`, [turnId]);
   }
 
   /**
