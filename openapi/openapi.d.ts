@@ -925,7 +925,7 @@ export interface paths {
         };
         /**
          * Follow a chat
-         * @description Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds.
+         * @description Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.
          *
          *     For members of the organization; with an API token, of scope `chats:read`.
          */

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandRedis, redisConfig } from '@aps/platform/redis';
-import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { rateLimitConfig } from './rate-limit.config';
+import { Script } from './script';
 
 export interface Rate {
   /** Tokens that come back in a minute. 0 = no limit. */
@@ -28,7 +28,7 @@ export interface RateDecision {
  * differ. Answers whether a token was taken, and the level left in millitokens. (`%.0f` and not `%d`: a Lua on 32 bits cuts the
  * milliseconds off.)
  */
-const LUA = `
+const TAKE = new Script(`
 local perMs, capacity = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -46,8 +46,7 @@ if level >= 1 then
   taken = 1
 end
 redis.call('SET', KEYS[1], string.format('%.6f:%.0f', level, now), 'PX', math.ceil((capacity - level) / perMs) + 1000)
-return {taken, math.floor(level * 1000)}`;
-const SHA = createHash('sha1').update(LUA).digest('hex');
+return {taken, math.floor(level * 1000)}`);
 
 /** After a failure Redis is left alone for this long: a hanging one must not cost every request its time-out. */
 const PAUSE_MS = 2_000;
@@ -83,7 +82,7 @@ export class RateLimiter {
     const now = Date.now();
     if (now >= this.pausedUntil && this.redis.status === 'ready') {
       try {
-        const [taken, level] = await this.ask(`${redisConfig.value.prefix}:rate:${bucket}`, perMs, capacity);
+        const [taken, level] = (await TAKE.run(this.redis, `${redisConfig.value.prefix}:rate:${bucket}`, perMs, capacity)) as [number, number];
         return decision(taken === 1, level / 1000, perMs, capacity, rate.perMinute);
       } catch (error) {
         this.pausedUntil = Date.now() + PAUSE_MS;
@@ -91,16 +90,6 @@ export class RateLimiter {
       }
     }
     return this.takeLocally(bucket, perMs, capacity, rate.perMinute, now);
-  }
-
-  private async ask(key: string, perMs: number, capacity: number): Promise<[taken: number, level: number]> {
-    try {
-      return (await this.redis.evalsha(SHA, 1, key, perMs, capacity)) as [number, number];
-    } catch (error) {
-      // A Redis that was restarted has forgotten the script.
-      if (!/NOSCRIPT/.test((error as Error).message)) throw error;
-      return (await this.redis.eval(LUA, 1, key, perMs, capacity)) as [number, number];
-    }
   }
 
   private takeLocally(bucket: string, perMs: number, capacity: number, perMinute: number, now: number): RateDecision {

@@ -13,6 +13,7 @@ export const rateLimitConfig = configSection('rate-limit', {
   webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
   prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
   export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
+  sse_per_user: setting('RATE_LIMIT_SSE_PER_USER', integer(20, 0, 1_000_000), 'Event streams that one user may have open at once; 0 = no limit'),
 });
 
 /** Limits that a route can ask for, and whom each counts. */

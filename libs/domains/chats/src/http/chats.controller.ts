@@ -7,6 +7,7 @@ import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest
 import { CurrentOrg, OrgMember, OrgScope, PrincipalStore, type AuthenticatedRequest } from '@aps/guards';
 import { ApiPage, PageOf, type Page } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
+import { OpenStreams } from '@aps/platform/rate-limit';
 import { resumePoint, SseStreams } from '@aps/platform/realtime';
 import type { Response } from 'express';
 import { toChat, toChatSummary, toStop, toTodo } from './chats.convert';
@@ -23,6 +24,7 @@ export class ChatsController {
     private readonly entitlements: Entitlements,
     private readonly streams: SseStreams,
     private readonly principals: PrincipalStore,
+    private readonly openStreams: OpenStreams,
   ) {}
 
   @Get()
@@ -109,12 +111,12 @@ export class ChatsController {
     summary: 'Follow a chat',
     description:
       'Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). ' +
-      'Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds.',
+      'Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.',
   })
   @ApiProduces('text/event-stream')
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The last event that the client has seen.', schema: { type: 'string' } })
   @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
-  stream(
+  async stream(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
@@ -122,6 +124,7 @@ export class ChatsController {
     @Req() request: AuthenticatedRequest,
     @Res() response: Response,
   ): Promise<void> {
+    await this.openStreams.admit(scope.userId, response);
     const token = (request.headers.authorization ?? '').slice('Bearer '.length).trim();
     return this.streams.serve(request, response, {
       topic: chatTopic(chatId),
