@@ -3,6 +3,7 @@ import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from './leases';
 import { ToolStepRunner } from './tool-step';
 import { TurnRunner } from './turn-runner';
+import { TurnRepository } from './turn.repository';
 
 type Message = { role: string; content: string };
 const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -80,6 +81,23 @@ describe('turns that are cut off at a bad moment', () => {
     fail();
     expect(await first).toMatchObject({ status: 202, body: { dispatched: true } });
     expect(contents(await app.settled(org, chat, 2), 'assistant')).toEqual(['You said: first', 'You said: second']);
+  });
+
+  it('are written by one owner even if the database forgets a claim', async () => {
+    const turns = get(TurnRepository);
+    const chat = await app.chat(org);
+    jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+    const { turn_id: id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
+    const [before] = await app.db.query<{ fence: string }>('SELECT fence FROM turns WHERE id = $1', [id]);
+    const first = await turns.claim(app.db, id, 'one', -1, new Date());
+    await app.db.execute(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [id, before.fence]);
+    const second = await turns.claim(app.db, id, 'two', -1, new Date());
+    expect([first?.verdict, second?.verdict]).toEqual(['claimed', 'claimed']);
+    expect(await turns.lockOwned(app.db, id, first!.fence)).toBeNull();
+    expect(await turns.lockOwned(app.db, id, second!.fence)).not.toBeNull();
+    jest.restoreAllMocks();
+    await expireLease(chat);
+    await app.settled(org, chat, 1);
   });
 
   it('do not begin to wait when a message waits behind them', async () => {

@@ -84,9 +84,9 @@ WITH l AS MATERIALIZED (
   WHERE t.id = $1
   FOR UPDATE OF c, t
 ), v AS MATERIALIZED (
-  -- A claim that a crash of the database forgets is a claim that its owner loses: its fence is never reached, and the turn is claimed
-  -- again. So nobody needs to wait for the disk.
-  SELECT set_config('synchronous_commit', 'off', true), CASE
+  -- A claim that a crash of the database forgets is a claim that its owner loses: the turn is claimed again. So nobody needs to wait for
+  -- the disk. The fence is the time and not only a count: counted from what the crash left, it would be given out a second time.
+  SELECT set_config('synchronous_commit', 'off', true), greatest(l.fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
     WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
     WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
@@ -97,7 +97,7 @@ WITH l AS MATERIALIZED (
     ELSE 'claimed' END AS verdict
   FROM l
 ), t AS (
-  UPDATE turns SET status = 'running', parked = false, lease_owner = $2, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = l.fence + 1,
+  UPDATE turns SET status = 'running', parked = false, lease_owner = $2, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = v.fence,
          deliveries = l.deliveries + 1, started_at = coalesce(turns.started_at, now())
   FROM l, v WHERE v.verdict = 'claimed' AND turns.id = l.id
 ), c AS (
@@ -109,7 +109,7 @@ WITH l AS MATERIALIZED (
   FROM l, v WHERE v.verdict = 'claimed' AND l.chat_status <> 'RUNNING'
 )
 SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN l.lease_expires_at WHEN 'early' THEN (l.wait->>'resume_at')::timestamptz END AS retry_at,
-       l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, l.fence + 1 AS fence, l.seq, l.cause, l.deliveries, l.status = 'running' AS taken_over, l.steps_done, l.wait, l.model, l.model_mode_override,
+       l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, v.fence, l.seq, l.cause, l.deliveries, l.status = 'running' AS taken_over, l.steps_done, l.wait, l.model, l.model_mode_override,
        l.reasoning_effort, l.unpriced_allowed, l.dispatched_at, l.chat_title, l.chat_mode, l.chat_status, l.created_by, l.enabled_scopes, l.event_seq,
        CASE WHEN v.verdict = 'claimed' AND l.deliveries = 0 THEN (
          SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
