@@ -2129,13 +2129,18 @@ export interface components {
             new_password: string;
         };
         ChatErrorDto: {
-            /** @example provider_unavailable */
+            /**
+             * @description Stable, for programs.
+             * @example provider_unavailable
+             */
             code: string;
+            /** @description One sentence for a human. */
             message: string;
             /** @description Whether `continue` may help. */
             retryable: boolean;
         };
         ChatListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["ChatSummary"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -2143,12 +2148,18 @@ export interface components {
             next_offset: number | null;
         };
         ChatMessageDto: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message.
+             */
             id: string;
             /** @description Order within the chat. */
             seq: number;
+            /** @description Who speaks. */
             role: components["schemas"]["MessageRole"];
+            /** @description The text. */
             content: string;
+            /** @description Files of the message. */
             attachments: {
                 [key: string]: unknown;
             }[];
@@ -2156,10 +2167,14 @@ export interface components {
             tool_calls: components["schemas"]["ChatToolCallDto"][];
             /** @description Of tool messages: the call that it answers. */
             tool_call_id: string | null;
+            /** @description Of tool messages: the tool. */
             tool_name: string | null;
             /** @description Key of the model that wrote it. */
             model: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was stored.
+             */
             created_at: string;
             /** @description Tokens and dollars of the call that wrote it. */
             usage: {
@@ -2167,153 +2182,299 @@ export interface components {
             } | null;
         };
         ChatOriginDto: {
+            /** @description Who or what began the chat. */
             kind: components["schemas"]["ChatOriginKind"];
+            /** @description What of that kind; null for users. */
             ref_id: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Who or what began the chat.
+         * @enum {string}
+         */
         ChatOriginKind: "user" | "inbox" | "process" | "agent" | "api" | "schedule";
         ChatPauseDto: {
+            /** @description What it waits for: a human, its child chats, a time, or room to run. */
             kind: components["schemas"]["PauseKind"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             since: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The request that a human has to answer.
+             */
             request_id?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When a timer ends.
+             */
             resume_at?: string;
+            /** @description The chats that it waits for. */
             child_chat_ids?: string[];
+            /** @description How many wait before it. */
             queue_position?: number;
         };
         ChatResponse: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
             agent_id: string;
             /**
              * Format: uuid
              * @description The agent revision that the chat was frozen with.
              */
             agent_revision_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The rollout that chose the revision.
+             */
             rollout_id: string | null;
+            /** @description The arm of it, where it was an experiment. */
             arm_label: string | null;
+            /** @description What the chat is about; null until it has a name. */
             title: string | null;
+            /** @description `RUNNING` while a turn runs, `PAUSED` while a human is waited for. */
             status: components["schemas"]["ChatStatus"];
             /** @description What the chat waits for. */
             pause: components["schemas"]["ChatPauseDto"] | null;
+            /** @description Why it stopped by itself or was archived. */
             stop_reason: string | null;
+            /** @description Why the last turn failed; null unless the chat is `ERRORED`. */
             error: components["schemas"]["ChatErrorDto"] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When somebody asked it to stop.
+             */
             stop_requested_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the last turn ended.
+             */
             completed_at: string | null;
+            /** @description Whether it is archived. */
             archived: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             archived_at: string | null;
             /** @description Open to every member of the organization. */
             shared: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The user who began it; null when no human did.
+             */
             created_by: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Where it runs commands.
+             */
             environment_id: string | null;
+            /** @description Whether it may run commands; null: as the agent. */
             sandbox_enabled: boolean | null;
+            /** @description The mode of this chat; null: the agent’s. */
             model_mode_override: components["schemas"]["ModelMode"] | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat that delegated to it.
+             */
             parent_chat_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The first chat of that line.
+             */
             root_chat_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat that it is a retry of.
+             */
             source_chat_id: string | null;
+            /** @description What began the chat. */
             origin: components["schemas"]["ChatOriginDto"];
             /**
              * Format: decimal
              * @description Null where the organization pays in credits.
              */
             cost_usd: string | null;
-            /** Format: decimal */
+            /**
+             * Format: decimal
+             * @description Credits that it has cost.
+             */
             cost_credits: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the newest message was stored.
+             */
             last_message_at: string | null;
+            /** @description Messages in it. */
             message_count: number;
+            /** @description Requests that wait for a human. */
             pending_hitl_count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it changed last.
+             */
             updated_at: string;
             /** @description Every message, oldest first. */
             messages: components["schemas"]["ChatMessageDto"][];
         };
-        /** @enum {string} */
+        /**
+         * @description `RUNNING` while a turn runs, `PAUSED` while a human is waited for.
+         * @enum {string}
+         */
         ChatStatus: "ACTIVE" | "RUNNING" | "PAUSED" | "ERRORED" | "ARCHIVED" | "ABANDONED";
         ChatSummary: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
             agent_id: string;
             /**
              * Format: uuid
              * @description The agent revision that the chat was frozen with.
              */
             agent_revision_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The rollout that chose the revision.
+             */
             rollout_id: string | null;
+            /** @description The arm of it, where it was an experiment. */
             arm_label: string | null;
+            /** @description What the chat is about; null until it has a name. */
             title: string | null;
+            /** @description `RUNNING` while a turn runs, `PAUSED` while a human is waited for. */
             status: components["schemas"]["ChatStatus"];
             /** @description What the chat waits for. */
             pause: components["schemas"]["ChatPauseDto"] | null;
+            /** @description Why it stopped by itself or was archived. */
             stop_reason: string | null;
+            /** @description Why the last turn failed; null unless the chat is `ERRORED`. */
             error: components["schemas"]["ChatErrorDto"] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When somebody asked it to stop.
+             */
             stop_requested_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the last turn ended.
+             */
             completed_at: string | null;
+            /** @description Whether it is archived. */
             archived: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             archived_at: string | null;
             /** @description Open to every member of the organization. */
             shared: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The user who began it; null when no human did.
+             */
             created_by: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Where it runs commands.
+             */
             environment_id: string | null;
+            /** @description Whether it may run commands; null: as the agent. */
             sandbox_enabled: boolean | null;
+            /** @description The mode of this chat; null: the agent’s. */
             model_mode_override: components["schemas"]["ModelMode"] | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat that delegated to it.
+             */
             parent_chat_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The first chat of that line.
+             */
             root_chat_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat that it is a retry of.
+             */
             source_chat_id: string | null;
+            /** @description What began the chat. */
             origin: components["schemas"]["ChatOriginDto"];
             /**
              * Format: decimal
              * @description Null where the organization pays in credits.
              */
             cost_usd: string | null;
-            /** Format: decimal */
+            /**
+             * Format: decimal
+             * @description Credits that it has cost.
+             */
             cost_credits: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the newest message was stored.
+             */
             last_message_at: string | null;
+            /** @description Messages in it. */
             message_count: number;
+            /** @description Requests that wait for a human. */
             pending_hitl_count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it changed last.
+             */
             updated_at: string;
         };
         ChatTodo: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The item.
+             */
             id: string;
+            /** @description Its place on the list. */
             position: number;
+            /** @description What is to be done. */
             title: string;
+            /** @description How far it is. */
             status: components["schemas"]["TodoStatus"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was noted.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it changed last.
+             */
             updated_at: string;
         };
         ChatToolCallDto: {
+            /** @description The call; its answer is the tool message that names it. */
             id: string;
+            /** @description The tool. */
             name: string;
             /** @description JSON text, as the model wrote it. */
             arguments: string;
@@ -2449,6 +2610,7 @@ export interface components {
              * @description Environment that the chat runs commands in.
              */
             environment_id?: string | null;
+            /** @description Whether the chat may run commands. Null: as the agent. */
             sandbox_enabled?: boolean | null;
             /** @description Refused where the organization chooses models directly. Null inherits the agent’s. */
             model_mode_override?: components["schemas"]["ModelMode"] | null;
@@ -2803,6 +2965,7 @@ export interface components {
             memberships: components["schemas"]["MembershipInfo"][];
         };
         MemberListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["MemberResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -2910,7 +3073,10 @@ export interface components {
          * @enum {string}
          */
         MemorySource: "human" | "agent";
-        /** @enum {string} */
+        /**
+         * @description Who speaks.
+         * @enum {string}
+         */
         MessageRole: "user" | "assistant" | "tool" | "system";
         ModelConfigResponse: {
             /** @description What to offer where. */
@@ -2938,7 +3104,7 @@ export interface components {
         /** @enum {string} */
         ModelListScope: "agent" | "chat" | "prompt";
         /**
-         * @description The mode.
+         * @description The mode of this chat; null: the agent’s.
          * @enum {string}
          */
         ModelMode: "trivial" | "normal" | "high_effort" | "x_high";
@@ -3117,6 +3283,7 @@ export interface components {
             tool_router: components["schemas"]["ModelScopeConfig"];
         };
         OrgAuditResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["AuditItem"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3358,6 +3525,7 @@ export interface components {
             credits_overdraft: string | null;
         };
         OrgListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["OrgListItem"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3682,6 +3850,7 @@ export interface components {
             created_at: string;
         };
         OrganizationAuditResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["OrganizationAuditItem"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3715,6 +3884,7 @@ export interface components {
             deleted_at: string;
         };
         OrganizationListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["OrganizationResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3777,6 +3947,7 @@ export interface components {
             updated_at: string;
         };
         Page_AgentMemoryResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["AgentMemoryResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3784,6 +3955,7 @@ export interface components {
             next_offset: number | null;
         };
         Page_AgentResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["AgentResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3791,6 +3963,7 @@ export interface components {
             next_offset: number | null;
         };
         Page_AgentRevisionResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["AgentRevisionResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3798,6 +3971,7 @@ export interface components {
             next_offset: number | null;
         };
         Page_ChatTodo_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["ChatTodo"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3805,6 +3979,7 @@ export interface components {
             next_offset: number | null;
         };
         Page_InstructionRevisionResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["InstructionRevisionResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3812,6 +3987,7 @@ export interface components {
             next_offset: number | null;
         };
         Page_ModelResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["ModelResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3819,6 +3995,7 @@ export interface components {
             next_offset: number | null;
         };
         Page_OrgModelResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["OrgModelResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -3826,13 +4003,17 @@ export interface components {
             next_offset: number | null;
         };
         Page_SkillResponse_: {
+            /** @description The rows of this page. */
             items: components["schemas"]["SkillResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
             /** @description Pass as `offset` for the next page; null on the last one. */
             next_offset: number | null;
         };
-        /** @enum {string} */
+        /**
+         * @description What it waits for: a human, its child chats, a time, or room to run.
+         * @enum {string}
+         */
         PauseKind: "human" | "children" | "timer" | "queued";
         PlatformAdminResponse: {
             /**
@@ -3860,6 +4041,7 @@ export interface components {
             created_at: string;
         };
         PlatformAuditResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["AuditItem"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -4009,6 +4191,7 @@ export interface components {
          */
         RolloutKind: "deploy" | "experiment";
         RolloutListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["RolloutDetailResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -4206,7 +4389,10 @@ export interface components {
              * @description The stored message.
              */
             message_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat.
+             */
             chat_id: string;
             /**
              * Format: uuid
@@ -4336,21 +4522,30 @@ export interface components {
              * @default false
              */
             cascade?: boolean;
+            /** @description Why; for the record. */
             reason?: string | null;
         };
         StopChatResponse: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat.
+             */
             chat_id: string;
+            /** @description What the chat is now. */
             status: components["schemas"]["ChatStatus"];
             /** @description Whether there was something to stop. */
             stopped: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was asked to stop.
+             */
             stop_requested_at: string | null;
             /**
              * @description What the chat waited for and no longer does.
              * @enum {string|null}
              */
             cleared_pause: "human" | "children" | "timer" | "queued" | null;
+            /** @description Descendant chats that were stopped with it. */
             cascaded_chat_ids: string[];
         };
         SubscriptionBackfillRequest: {
@@ -4384,7 +4579,10 @@ export interface components {
             /** @description The organizations that were subscribed. */
             org_ids: string[];
         };
-        /** @enum {string} */
+        /**
+         * @description How far it is.
+         * @enum {string}
+         */
         TodoStatus: "pending" | "in_progress" | "completed" | "invalidated";
         TokenInfo: {
             /**
@@ -4448,6 +4646,7 @@ export interface components {
             updated_at: string;
         };
         TokenListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["TokenInfo"][];
             /** @description The full matching count, never the page size. */
             total: number;
@@ -5007,6 +5206,7 @@ export interface components {
             last_mailed_at: string | null;
         };
         WaitlistListResponse: {
+            /** @description The rows of this page. */
             items: components["schemas"]["WaitlistEntryResponse"][];
             /** @description The full matching count, never the page size. */
             total: number;

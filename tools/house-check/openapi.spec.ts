@@ -47,6 +47,10 @@ describe('the OpenAPI document', () => {
   it('describes every parameter, field and answer', () => {
     expect(without((op) => (op.parameters ?? []).some((p) => !(p as { description?: string }).description))).toEqual([]);
     expect(without((op) => Object.values(op.responses).some((r) => !r.description))).toEqual([]);
+    const silent = Object.entries(document.components.schemas)
+      .filter(([name]) => !['Error', 'HTTPValidationError', 'ValidationError'].includes(name))
+      .flatMap(([name, schema]) => Object.entries(schema.properties ?? {}).filter(([, p]) => !p.description).map(([field]) => `${name}.${field}`));
+    expect(silent).toEqual([]);
   });
 
   it('has a schema for every body and answer that is not empty', () => {

@@ -68,13 +68,14 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   };
 }
 
-/** What only a worker or an operator writes. */
+/** What only a worker or an operator writes; and the chat is shared, so that its organization is all that hides it from strangers. */
 async function writeDirectly(db: Database, o: { id: string; mark: string; chatId: string; agentId: string; turnId: string }): Promise<{ model: string; route: string }> {
   const [route] = await db.query<{ id: string }>(
     `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
     [uuidv7(), `route-${o.mark}`, o.mark, o.id],
   );
   await db.execute(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`, [uuidv7(), o.id, `model-${o.mark}`, route.id]);
+  await db.execute('UPDATE chats SET shared = true WHERE id = $1', [o.chatId]);
   await db.execute(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`, [o.turnId, o.id, o.chatId]);
   await db.execute(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`, [uuidv7(), o.id, o.chatId, o.mark]);
   await db.execute(

@@ -12,7 +12,7 @@ export class CreateChatRequest {
   title?: string | null;
   @UuidField({ optional: true, nullable: true, description: 'Environment that the chat runs commands in.' })
   environment_id?: string | null;
-  @BooleanField({ optional: true, nullable: true })
+  @BooleanField({ optional: true, nullable: true, description: 'Whether the chat may run commands. Null: as the agent.' })
   sandbox_enabled?: boolean | null;
   @EnumField(MODES, { ...MODE, optional: true, nullable: true, description: 'Refused where the organization chooses models directly. Null inherits the agent’s.' })
   model_mode_override?: (typeof MODES)[number] | null;
@@ -34,7 +34,7 @@ export class SendMessageRequest {
 export class SendMessageResponse {
   @UuidField({ description: 'The stored message.' })
   message_id: string;
-  @UuidField()
+  @UuidField({ description: 'The chat.' })
   chat_id: string;
   @UuidField({ nullable: true, description: 'The turn that answers it; null when nothing runs.' })
   turn_id: string | null;
@@ -49,150 +49,150 @@ export class SendMessageResponse {
 export class StopChatRequest {
   @BooleanField({ optional: true, default: false, description: 'Also stop every descendant chat.' })
   cascade?: boolean;
-  @StringField({ optional: true, nullable: true, max: 500 })
+  @StringField({ optional: true, nullable: true, max: 500, description: 'Why; for the record.' })
   reason?: string | null;
 }
 
 export class StopChatResponse {
-  @UuidField()
+  @UuidField({ description: 'The chat.' })
   chat_id: string;
-  @EnumField(CHAT_STATUSES, STATUS)
+  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What the chat is now.' })
   status: string;
   @BooleanField({ description: 'Whether there was something to stop.' })
   stopped: boolean;
-  @DateTimeField({ nullable: true })
+  @DateTimeField({ nullable: true, description: 'When it was asked to stop.' })
   stop_requested_at: string | null;
   @EnumField(['human', 'children', 'timer', 'queued'], { nullable: true, description: 'What the chat waited for and no longer does.' })
   cleared_pause: string | null;
-  @ListField('uuid')
+  @ListField('uuid', { description: 'Descendant chats that were stopped with it.' })
   cascaded_chat_ids: string[];
 }
 
 export class ChatPauseDto {
-  @EnumField(['human', 'children', 'timer', 'queued'], { name: 'PauseKind' })
+  @EnumField(['human', 'children', 'timer', 'queued'], { name: 'PauseKind', description: 'What it waits for: a human, its child chats, a time, or room to run.' })
   kind: string;
-  @DateTimeField()
+  @DateTimeField({ description: 'Since when.' })
   since: string;
-  @UuidField({ optional: true })
+  @UuidField({ optional: true, description: 'The request that a human has to answer.' })
   request_id?: string;
-  @DateTimeField({ optional: true })
+  @DateTimeField({ optional: true, description: 'When a timer ends.' })
   resume_at?: string;
-  @ListField('uuid', { optional: true })
+  @ListField('uuid', { optional: true, description: 'The chats that it waits for.' })
   child_chat_ids?: string[];
-  @IntField({ optional: true })
+  @IntField({ optional: true, description: 'How many wait before it.' })
   queue_position?: number;
 }
 
 export class ChatErrorDto {
-  @StringField({ example: 'provider_unavailable' })
+  @StringField({ example: 'provider_unavailable', description: 'Stable, for programs.' })
   code: string;
-  @StringField()
+  @StringField({ description: 'One sentence for a human.' })
   message: string;
   @BooleanField({ description: 'Whether `continue` may help.' })
   retryable: boolean;
 }
 
 export class ChatOriginDto {
-  @EnumField(['user', 'inbox', 'process', 'agent', 'api', 'schedule'], { name: 'ChatOriginKind' })
+  @EnumField(['user', 'inbox', 'process', 'agent', 'api', 'schedule'], { name: 'ChatOriginKind', description: 'Who or what began the chat.' })
   kind: string;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'What of that kind; null for users.' })
   ref_id: string | null;
 }
 
 export class ChatToolCallDto {
-  @StringField()
+  @StringField({ description: 'The call; its answer is the tool message that names it.' })
   id: string;
-  @StringField()
+  @StringField({ description: 'The tool.' })
   name: string;
   @StringField({ description: 'JSON text, as the model wrote it.' })
   arguments: string;
 }
 
 export class ChatMessageDto {
-  @UuidField()
+  @UuidField({ description: 'The message.' })
   id: string;
   @IntField({ description: 'Order within the chat.' })
   seq: number;
-  @EnumField(['user', 'assistant', 'tool', 'system'], { name: 'MessageRole' })
+  @EnumField(['user', 'assistant', 'tool', 'system'], { name: 'MessageRole', description: 'Who speaks.' })
   role: string;
-  @StringField()
+  @StringField({ description: 'The text.' })
   content: string;
-  @ListField('object')
+  @ListField('object', { description: 'Files of the message.' })
   attachments: unknown[];
   @ListField(() => ChatToolCallDto, { description: 'Of assistant messages: what the model asked for.' })
   tool_calls: ChatToolCallDto[];
   @StringField({ nullable: true, description: 'Of tool messages: the call that it answers.' })
   tool_call_id: string | null;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'Of tool messages: the tool.' })
   tool_name: string | null;
   @StringField({ nullable: true, description: 'Key of the model that wrote it.' })
   model: string | null;
-  @DateTimeField()
+  @DateTimeField({ description: 'When it was stored.' })
   created_at: string;
   @ObjectField({ nullable: true, description: 'Tokens and dollars of the call that wrote it.' })
   usage: Record<string, unknown> | null;
 }
 
 export class ChatSummary {
-  @UuidField()
+  @UuidField({ description: 'The chat.' })
   id: string;
-  @UuidField()
+  @UuidField({ description: 'The agent.' })
   agent_id: string;
   @UuidField({ description: 'The agent revision that the chat was frozen with.' })
   agent_revision_id: string;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'The rollout that chose the revision.' })
   rollout_id: string | null;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'The arm of it, where it was an experiment.' })
   arm_label: string | null;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'What the chat is about; null until it has a name.' })
   title: string | null;
-  @EnumField(CHAT_STATUSES, STATUS)
+  @EnumField(CHAT_STATUSES, { ...STATUS, description: '`RUNNING` while a turn runs, `PAUSED` while a human is waited for.' })
   status: string;
   @NestedField(() => ChatPauseDto, { nullable: true, description: 'What the chat waits for.' })
   pause: ChatPauseDto | null;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'Why it stopped by itself or was archived.' })
   stop_reason: string | null;
-  @NestedField(() => ChatErrorDto, { nullable: true })
+  @NestedField(() => ChatErrorDto, { nullable: true, description: 'Why the last turn failed; null unless the chat is `ERRORED`.' })
   error: ChatErrorDto | null;
-  @DateTimeField({ nullable: true })
+  @DateTimeField({ nullable: true, description: 'When somebody asked it to stop.' })
   stop_requested_at: string | null;
-  @DateTimeField({ nullable: true })
+  @DateTimeField({ nullable: true, description: 'When the last turn ended.' })
   completed_at: string | null;
-  @BooleanField()
+  @BooleanField({ description: 'Whether it is archived.' })
   archived: boolean;
-  @DateTimeField({ nullable: true })
+  @DateTimeField({ nullable: true, description: 'Since when.' })
   archived_at: string | null;
   @BooleanField({ description: 'Open to every member of the organization.' })
   shared: boolean;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'The user who began it; null when no human did.' })
   created_by: string | null;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'Where it runs commands.' })
   environment_id: string | null;
-  @BooleanField({ nullable: true })
+  @BooleanField({ nullable: true, description: 'Whether it may run commands; null: as the agent.' })
   sandbox_enabled: boolean | null;
-  @EnumField(MODES, { ...MODE, nullable: true })
+  @EnumField(MODES, { ...MODE, nullable: true, description: 'The mode of this chat; null: the agent’s.' })
   model_mode_override: string | null;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'The chat that delegated to it.' })
   parent_chat_id: string | null;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'The first chat of that line.' })
   root_chat_id: string | null;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'The chat that it is a retry of.' })
   source_chat_id: string | null;
-  @NestedField(() => ChatOriginDto)
+  @NestedField(() => ChatOriginDto, { description: 'What began the chat.' })
   origin: ChatOriginDto;
   @DecimalString({ nullable: true, description: 'Null where the organization pays in credits.' })
   cost_usd: string | null;
-  @DecimalString()
+  @DecimalString({ description: 'Credits that it has cost.' })
   cost_credits: string;
-  @DateTimeField({ nullable: true })
+  @DateTimeField({ nullable: true, description: 'When the newest message was stored.' })
   last_message_at: string | null;
-  @IntField()
+  @IntField({ description: 'Messages in it.' })
   message_count: number;
-  @IntField()
+  @IntField({ description: 'Requests that wait for a human.' })
   pending_hitl_count: number;
-  @DateTimeField()
+  @DateTimeField({ description: 'When it was opened.' })
   created_at: string;
-  @DateTimeField()
+  @DateTimeField({ description: 'When it changed last.' })
   updated_at: string;
 }
 
@@ -202,17 +202,17 @@ export class ChatResponse extends ChatSummary {
 }
 
 export class ChatTodo {
-  @UuidField()
+  @UuidField({ description: 'The item.' })
   id: string;
-  @IntField()
+  @IntField({ description: 'Its place on the list.' })
   position: number;
-  @StringField()
+  @StringField({ description: 'What is to be done.' })
   title: string;
-  @EnumField(['pending', 'in_progress', 'completed', 'invalidated'], { name: 'TodoStatus' })
+  @EnumField(['pending', 'in_progress', 'completed', 'invalidated'], { name: 'TodoStatus', description: 'How far it is.' })
   status: string;
-  @DateTimeField()
+  @DateTimeField({ description: 'When it was noted.' })
   created_at: string;
-  @DateTimeField()
+  @DateTimeField({ description: 'When it changed last.' })
   updated_at: string;
 }
 

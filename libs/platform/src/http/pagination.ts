@@ -35,7 +35,7 @@ export function PageOf<T>(item: Type<T>, name = `Page_${item.name}_`): Type<Page
   const known = pages.get(name);
   if (known) return known as Type<Page<T>>;
   class PageResponse {
-    @ApiProperty({ type: item, isArray: true })
+    @ApiProperty({ type: item, isArray: true, description: 'The rows of this page.' })
     items: T[];
     @ApiProperty({ type: 'integer', description: 'The full matching count, never the page size.' })
     total: number;
