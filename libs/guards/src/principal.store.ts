@@ -12,11 +12,13 @@ const IDLE_DAYS = 7;
 /** Last use is written at most this often, to keep reads free of writes. */
 const TOUCH_S = 300;
 
+// The sessions of a deactivated user have ended, and their bearers are told why.
 const SESSION = statement(`
   SELECT s.id, s.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin,
          s.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
-  WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND s.last_used_at > now() - interval '${IDLE_DAYS} days'`);
+  WHERE s.token_hash = $1
+    AND (u.deactivated_at IS NOT NULL OR (s.revoked_at IS NULL AND s.expires_at > now() AND s.last_used_at > now() - interval '${IDLE_DAYS} days'))`);
 
 const API_TOKEN = statement(`
   SELECT t.id, t.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin, t.scope, t.org_id,

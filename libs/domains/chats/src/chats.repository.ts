@@ -24,7 +24,8 @@ const INSERT = statement(`
 
 /**
  * Takes a user message: the message, the turn that answers it, its job and the event are one statement. While a turn runs, the new turn
- * waits behind it without a job. Chats that wait for something, or are closed, are not touched (`other`).
+ * waits behind it without a job. When it was dispatched is the database's time under the lock, so that a stop is before or after it for
+ * everybody. Chats that wait for something, or are closed, are not touched (`other`).
  */
 const SEND = statement(`
 WITH c AS MATERIALIZED (
@@ -36,7 +37,7 @@ WITH c AS MATERIALIZED (
   WHERE c.status IN ('ACTIVE', 'RUNNING', 'ERRORED') AND (c.pause IS NULL OR c.pause->>'kind' = 'queued')
 ), t AS (
   INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, dispatched_at)
-  SELECT $6, v.org_id, v.id, v.turn_seq + 1, 'queued', 'message', $5, $8, $9, $10, $11 FROM v
+  SELECT $6, v.org_id, v.id, v.turn_seq + 1, 'queued', 'message', $5, $8, $9, $10, clock_timestamp() FROM v
 ), m AS (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_id, turn_no, author_id, created_at)
   SELECT $5, v.org_id, v.id, v.message_seq + 1, 'user', $7, $12, $6, v.turn_seq + 1, $2, $11 FROM v
@@ -156,14 +157,13 @@ export class ChatsRepository {
 
   /** Adds a turn to a locked chat that has none. */
   async insertTurn(tx: Db, chat: LockedChat, turn: { id: string; cause: 'message' | 'continue' | 'retry'; messageId: string | null; at: Date }): Promise<void> {
-    await tx.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, dispatched_at) VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7)`, [
+    await tx.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, dispatched_at) VALUES ($1, $2, $3, $4, 'queued', $5, $6, clock_timestamp())`, [
       turn.id,
       chat.org_id,
       chat.id,
       chat.turn_seq + 1,
       turn.cause,
       turn.messageId,
-      turn.at,
     ]);
     await tx.execute('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1', [chat.id, turn.id, turn.at]);
   }

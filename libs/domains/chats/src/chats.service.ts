@@ -107,7 +107,8 @@ export class ChatsService {
       if (!chat.current_turn_id || chat.pause?.kind === 'human') return unchanged;
       const turn = { id: chat.current_turn_id, chat_id: chat.id, org_id: chat.org_id };
       const jobs = await this.turns.endTurn(tx, turn, { turnStatus: chat.status === 'RUNNING' ? 'stopped' : 'skipped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at, dispatchNext: false });
-      await tx.execute('UPDATE chats SET stop_requested_at = $2 WHERE id = $1', [chat.id, at]);
+      // The database's time, like a turn's dispatch: gateways' clocks differ.
+      const [{ stop_requested_at }] = await tx.query<{ stop_requested_at: Date }>('UPDATE chats SET stop_requested_at = clock_timestamp() WHERE id = $1 RETURNING stop_requested_at', [chat.id]);
       const events: NewEvent[] = chat.status !== 'ACTIVE' || chat.pause ? [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: 'stopped', pause: null } }] : [];
       const before = events.length ? await this.turns.appendEvents(tx, chat.id, events, at) : 0;
       tx.afterCommit(async () => {
@@ -115,7 +116,7 @@ export class ChatsService {
         if (events.length) this.realtime.publish(chatTopic(chat.id), numbered(events, before, at));
         await this.endings.publishTurns(jobs);
       });
-      return { ...unchanged, status: 'ACTIVE', stopped: true, stop_requested_at: at, cleared_pause: chat.pause?.kind ?? null };
+      return { ...unchanged, status: 'ACTIVE', stopped: true, stop_requested_at, cleared_pause: chat.pause?.kind ?? null };
     });
   }
 

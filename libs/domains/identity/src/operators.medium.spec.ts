@@ -129,7 +129,7 @@ describe('what platform administrators do', () => {
       const off = await users.deactivate(actor(), user.id);
       expect(off).toMatchObject({ user: { id: user.id, deactivated_at: expect.any(Date) }, sole_owner_org_ids: [orgId], changed: true });
       expect(off.user).not.toHaveProperty('password_hash');
-      expect(await t.bearer(session)).toBe('not_authenticated');
+      expect(await t.bearer(session)).toBe('user_deactivated');
       expect(await t.bearer(token)).toBe('user_deactivated');
 
       const again = await users.deactivate(actor(), user.id);

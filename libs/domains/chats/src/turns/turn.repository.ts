@@ -84,9 +84,9 @@ WITH l AS MATERIALIZED (
   WHERE t.id = $1
   FOR UPDATE OF c, t
 ), v AS MATERIALIZED (
-  -- A claim that a crash of the database forgets is a claim that its owner loses: the turn is claimed again. So nobody needs to wait for
-  -- the disk. The fence is the time and not only a count: counted from what the crash left, it would be given out a second time.
-  SELECT set_config('synchronous_commit', 'off', true), greatest(l.fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
+  -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
+  -- count would give the same fence out a second time.
+  SELECT greatest(l.fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
     WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
     WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
