@@ -74,7 +74,9 @@ describe('ModelCalls', () => {
 
   it('reaches addresses that an organization chose through the guard alone', async () => {
     await serve((res) => void eventStream(res).end(completion('hello')));
-    await expect(ask(model({}, true))).rejects.toBeInstanceOf(InferenceError);
+    const refused = await ask(model({}, true)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InferenceError);
+    expect(refused).toMatchObject({ code: 'provider_rejected', retryable: false, attempts: 1 });
     expect(asked).toEqual(['inference']);
     expect(provider.requests).toEqual([]);
   });

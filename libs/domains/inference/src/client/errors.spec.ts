@@ -1,3 +1,4 @@
+import { EgressError } from '@aps/platform/egress';
 import { connectionError, httpError, scrub } from './errors';
 import { backoffMs, DEFAULT_LIMITS, retryAfterMs } from './retry';
 
@@ -37,6 +38,22 @@ describe('classification', () => {
     expect(connectionError(refused)).toMatchObject({ code: 'provider_unavailable', retryable: true, message: 'the connection to the provider failed (ECONNREFUSED)' });
     expect(connectionError(Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }))).toMatchObject({ code: 'provider_unavailable', retryable: false });
     expect(connectionError(new Error('blocked 10.0.0.7'))).toMatchObject({ retryable: false, message: expect.not.stringContaining('10.0.0.7') });
+  });
+
+  it.each(['dns', 'connect', 'network'] as const)('takes what the guard passes on (%s) as the plain connection’s error', (reason) => {
+    const guarded = (code?: string) => connectionError(new EgressError(reason, 'It failed.', code === undefined ? {} : { cause: Object.assign(new Error('at 10.0.0.7'), { code }) }));
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
+      const plain = connectionError(Object.assign(new Error(), { code }));
+      expect(guarded(code)).toMatchObject({ code: plain.code, retryable: plain.retryable, message: plain.message });
+    }
+    expect(guarded()).toMatchObject({ code: 'provider_unavailable', retryable: true, message: `the connection to the provider failed (${reason})` });
+  });
+
+  it('retries what took the guard too long, and nothing that it refuses', () => {
+    expect(connectionError(new EgressError('timeout', 'The address took too long to connect.'))).toMatchObject({ code: 'provider_timeout', retryable: true });
+    for (const reason of ['address', 'scheme', 'port', 'url', 'userinfo'] as const) {
+      expect(connectionError(new EgressError(reason, 'It may not be.'))).toMatchObject({ code: 'provider_rejected', retryable: false, message: 'the address of the provider may not be called: It may not be.' });
+    }
   });
 });
 

@@ -1,3 +1,5 @@
+import { EgressError } from '@aps/platform/egress';
+
 export type ProviderErrorCode =
   | 'provider_rate_limited'
   | 'provider_unavailable'
@@ -162,16 +164,25 @@ const TRANSIENT = new Set([
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 
 /**
- * Classifies what the connection threw. Only known passing faults are worth a retry: a certificate that does not fit or
- * a refusal of the dispatcher (an address that the egress guard blocks) stays what it is.
+ * Classifies what the connection threw, guarded or plain. Only known passing faults are worth a retry: a certificate that
+ * does not fit or an address that the egress guard refuses stays what it is.
  */
 export function connectionError(error: unknown): ProviderError {
+  if (error instanceof EgressError) return guardedError(error);
   const { code } = asObject(error);
   const name = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : 'unknown error';
   if (TIMEOUTS.has(name)) return new ProviderError('provider_timeout', `the provider did not answer in time (${name})`, { retryable: true });
   if (name.startsWith('HPE_') || name === 'UND_ERR_HEADERS_OVERFLOW') return badResponse(`the provider did not answer in HTTP (${name})`);
   if (name === 'UND_ERR_INVALID_ARG') return new ProviderError('provider_rejected', 'the address, a header or the key has a form that cannot be sent');
   return new ProviderError('provider_unavailable', `the connection to the provider failed (${name})`, { retryable: TRANSIENT.has(name) });
+}
+
+/** What the guarded dispatcher says: its own reason, where no error of the connection stands behind it. */
+function guardedError(error: EgressError): ProviderError {
+  if (error.refused) return new ProviderError('provider_rejected', `the address of the provider may not be called: ${error.message}`);
+  if (error.reason === 'timeout') return new ProviderError('provider_timeout', 'the provider did not answer in time (connect)', { retryable: true });
+  if (typeof asObject(error.cause).code === 'string') return connectionError(error.cause);
+  return new ProviderError('provider_unavailable', `the connection to the provider failed (${error.reason})`, { retryable: true });
 }
 
 const KEY_SHAPES =
