@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { InferenceModule } from '@aps/inference';
+import { AgentModels } from './agent-models';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -22,7 +23,7 @@ const face = [AgentsService, AgentsQueries, AgentRevisions, RevisionsService, Ro
 
 @Module({
   imports: [InferenceModule],
-  providers: [...face, AgentReferences, AuditTrail, AgentsRepository, RevisionsRepository, RolloutsRepository, InstructionsRepository, SkillsRepository, MemoriesRepository],
+  providers: [...face, AgentModels, AgentReferences, AuditTrail, AgentsRepository, RevisionsRepository, RolloutsRepository, InstructionsRepository, SkillsRepository, MemoriesRepository],
   exports: face,
 })
 export class AgentsModule {}

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import type { AgentModel } from '@aps/inference';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import type { QueryDeepPartialEntity } from 'typeorm';
 import { agentNotFound } from './agents.errors';
@@ -78,6 +79,12 @@ const NAMING_AGENT = statement(`
   AND a.id <> $2::uuid ORDER BY a.slug`);
 const NAMING_SLUG = statement(`${NAMING(`$3 = ANY(a.allowed_tools)`, `r.config->'allowed_tools' ? $3`)} AND a.id <> $2::uuid ORDER BY a.slug`);
 const MOUNTING_SKILL = statement(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
+// The live model first: chats run on it now.
+const MODEL_OUTSIDE = statement(`
+  SELECT a.id, a.name, CASE WHEN r.config->>'model' <> ALL($2::text[]) THEN r.config->>'model' ELSE a.model END AS model
+  FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
+  WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (a.model <> ALL($2::text[]) OR r.config->>'model' <> ALL($2::text[]))
+  ORDER BY a.name, a.id`);
 
 const FOR_NEW_CHAT = statement(`
   SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id AS rollout_id, NULL::text AS arm_label
@@ -135,6 +142,11 @@ export class AgentsRepository {
   async slugsLike(db: Db, scope: OrgScope, base: string): Promise<Set<string>> {
     const rows = await db.query<{ slug: string }>('SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)', [scope.orgId, base]);
     return new Set(rows.map((r) => r.slug));
+  }
+
+  /** Agents whose draft or live revision names a model that is not in the list. */
+  withModelOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
+    return db.query<AgentModel>(MODEL_OUTSIDE, [scope.orgId, allowed]);
   }
 
   async insert(tx: Tx, agent: Partial<Agent>): Promise<void> {

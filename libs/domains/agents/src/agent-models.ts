@@ -1,0 +1,22 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import type { OrgScope } from '@aps/guards';
+import { ModelUsers, type AgentModel, type AgentModelReader } from '@aps/inference';
+import type { Db } from '@aps/platform/database';
+import { AgentsRepository } from './agents.repository';
+
+/** Tells who decides about models which agents name them. */
+@Injectable()
+export class AgentModels implements AgentModelReader, OnModuleInit {
+  constructor(
+    private readonly users: ModelUsers,
+    private readonly agents: AgentsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.users.register(this);
+  }
+
+  agentsOutside(scope: OrgScope, db: Db, allowed: readonly string[]): Promise<AgentModel[]> {
+    return this.agents.withModelOutside(db, scope, allowed);
+  }
+}
