@@ -1,0 +1,52 @@
+/** What both systems stand on: one PostgreSQL with a database for each, one Redis and the model server, all of this run's own. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { query } from '../../dev/lib/postgres.mjs';
+import { root, toolMain } from '../../dev/lib/paths.mjs';
+import { freePort } from '../../dev/lib/processes.mjs';
+import { developmentSecrets } from '../../dev/lib/secrets.mjs';
+import { makeDataDir, startStack } from '../../dev/stack.mjs';
+import { Child } from './children.mjs';
+
+export async function startServers() {
+  const dir = makeDataDir(mkdtempSync(path.join(tmpdir(), 'aps-bench-')));
+  // Empty addresses: DATABASE_URL and REDIS_URL of the environment are somebody's, these are ours. Syncing to disk stays on.
+  const stack = await startStack({ dir, url: '', database: 'agent_platform' });
+  const stop = async () => {
+    await stack.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    await query(stack.postgres.url, 'CREATE DATABASE floor');
+    const modelPort = await freePort();
+    const modelUrl = `http://127.0.0.1:${modelPort}`;
+    await new Child('mock-model', { file: toolMain('mock-model'), env: { ...process.env, PORT: String(modelPort), HOST: '' }, dir, readyUrl: `${modelUrl}/healthz` }).start();
+    const env = {
+      ...process.env,
+      ...developmentSecrets(dir),
+      NODE_ENV: 'production',
+      DATABASE_URL: stack.postgres.url,
+      REDIS_URL: stack.redis.url,
+      MAIL_DIR: path.join(dir, 'mail'),
+      MOCK_ROUTE_ENABLED: 'true',
+      MOCK_ROUTE_BASE_URL: `${modelUrl}/v1`,
+      // One token sends everything here; the floor counts nothing.
+      RATE_LIMITS: 'off',
+    };
+    const seedFile = path.join(dir, 'seed.json');
+    const migrate = spawnSync(process.execPath, [toolMain('migrate')], { cwd: root, env: { ...env, DEV_SEED_FILE: seedFile }, encoding: 'utf8' });
+    if (migrate.status !== 0) throw new Error(`The migration failed:\n${migrate.stderr}`);
+    return {
+      dir, env, modelUrl, stop,
+      seed: JSON.parse(readFileSync(seedFile, 'utf8')),
+      floorUrl: Object.assign(new URL(stack.postgres.url), { pathname: '/floor' }).href,
+      detail: `PostgreSQL ${stack.postgres.detail.split(',')[0]}, ${stack.redis.detail.split(',')[0]}`,
+      pids: { postgres: [stack.postgres.service.pid], redis: [stack.redis.service.pid] },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * The two systems as the sections use them: `start`, `stop`, the `pids` of gateway and worker, `newChat` and `turn`. A chat is whatever
+ * the system needs to know about it.
+ */
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { appMain } from '../../dev/lib/paths.mjs';
+import { freePort } from '../../dev/lib/processes.mjs';
+import { Child } from './children.mjs';
+import { EventStream, call } from './client.mjs';
+
+const floorFile = (name) => fileURLToPath(new URL(`../floor/${name}.mjs`, import.meta.url));
+const MAKERS = 16;
+
+class System {
+  #up;
+
+  /** Starts gateway and worker, once. */
+  start() {
+    return (this.#up ??= (async () => {
+      this.children = await this.makeChildren();
+      await Promise.all(this.children.map((child) => child.start()));
+      return this;
+    })());
+  }
+
+  async stop() {
+    if (!this.#up) return;
+    await this.#up;
+    this.#up = undefined;
+    await Promise.all(this.children.map((child) => child.stop()));
+  }
+
+  get pids() {
+    return this.children.map(({ pid }) => pid);
+  }
+
+  /** Chats without messages, each with its event stream open if the system has one and it is wanted. */
+  async newChats(count, { listening = false } = {}) {
+    const chats = [];
+    let left = count;
+    await Promise.all(Array.from({ length: MAKERS }, async () => {
+      while (left-- > 0) {
+        const chat = await this.newChat();
+        if (listening) await this.listen?.(chat);
+        chats.push(chat);
+      }
+    }));
+    return chats;
+  }
+
+  forget(chats) {
+    for (const { stream } of chats) stream?.close();
+  }
+}
+
+/** The least that does a durable turn; see tools/bench/floor. */
+export class Floor extends System {
+  constructor({ dir, env, floorUrl, modelUrl }) {
+    super();
+    this.env = { ...env, DATABASE_URL: floorUrl, MODEL_URL: modelUrl };
+    this.dir = dir;
+  }
+
+  async makeChildren() {
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}`;
+    const child = (name) => new Child(`floor-${name}`, { file: floorFile(name), dir: this.dir, env: { ...this.env, PORT: String(port) } });
+    return [child('gateway'), child('worker')];
+  }
+
+  async newChat() {
+    return { id: randomUUID() };
+  }
+
+  /** The answer to the message is the stream of its turn. */
+  async turn(chat, text, onText) {
+    const stream = await EventStream.open(`${this.url}/turn`, { method: 'POST', body: { chat: chat.id, text }, onEvent: onText && ((event) => event === 'text' && onText()) });
+    await stream.until('done');
+  }
+}
+
+export class Product extends System {
+  constructor({ dir, env, seed }, { profileDir } = {}) {
+    super();
+    Object.assign(this, { dir, seed });
+    this.env = env;
+    this.flags = profileDir ? ['--cpu-prof', '--cpu-prof-dir', path.resolve(profileDir)] : [];
+  }
+
+  async makeChildren() {
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}`;
+    this.chatsUrl = this.chatsOf(this.seed.agent_id);
+    return [await this.app('api-gateway', port), await this.app('chat-worker')];
+  }
+
+  async app(name, port) {
+    const internal = await freePort();
+    const env = { ...this.env, APP_URL: this.url, HOST: '127.0.0.1', PORT: String(port ?? (await freePort())), INTERNAL_PORT: String(internal) };
+    return new Child(name, { file: appMain(name), dir: this.dir, env, flags: this.flags, readyUrl: `http://127.0.0.1:${internal}/readyz` });
+  }
+
+  chatsOf(agentId) {
+    return `${this.url}/api/orgs/${this.seed.org_id}/agents/${agentId}/chats`;
+  }
+
+  call(url, options) {
+    return call(url, { ...options, token: this.seed.api_token });
+  }
+
+  /** With a title, so that no title is asked of the model. */
+  async newChat(chatsUrl = this.chatsUrl) {
+    const { id } = await this.call(chatsUrl, { method: 'POST', body: { title: 'Bench' } });
+    return { id };
+  }
+
+  /** Opens the chat's stream and waits until it has said where the chat stands. */
+  async listen(chat) {
+    let began;
+    const snapshot = new Promise((resolve) => (began = resolve));
+    chat.stream = await EventStream.open(`${this.chatsUrl}/${chat.id}/stream`, { token: this.seed.api_token, own: true, onEvent: (event) => event === 'snapshot' && began() });
+    await snapshot;
+  }
+
+  /** A chat that nobody listens to gets a stream for this turn alone. */
+  async turn(chat, text, onText) {
+    const forThis = !chat.stream;
+    if (forThis) await this.listen(chat);
+    chat.stream.onEvent = onText && ((event) => event === 'message_delta' && onText());
+    await Promise.all([chat.stream.until('message_completed'), this.call(`${this.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: text } })]);
+    if (!forThis) return;
+    chat.stream.close();
+    chat.stream = undefined;
+  }
+}

@@ -1,0 +1,44 @@
+/** Turns a second, their latency and their CPU, with a model that answers at once. */
+import { closedLoop, compared, cpuMs, figure, interleaved, middle, printTable } from '../lib/measure.mjs';
+
+/** In flight -> chats that take turns in turn: enough that each stays short. */
+const CHATS = { 1: 32, 16: 128, 64: 256 };
+const TEXT = 'How do I say good morning in four languages?';
+
+async function measure(system, pids, { width, ms, listening }) {
+  const chats = await system.newChats(CHATS[width], { listening });
+  const resting = [...chats];
+  const cpu = () => ({ apps: cpuMs(system.pids), postgres: cpuMs(pids.postgres), redis: cpuMs(pids.redis) });
+  const before = cpu();
+  const result = await closedLoop({ width, ms }, async () => {
+    const chat = resting.shift();
+    await system.turn(chat, TEXT);
+    resting.push(chat);
+  });
+  const after = cpu();
+  system.forget(chats);
+  return { ...result, ...Object.fromEntries(Object.keys(after).map((part) => [part, (after[part] - before[part]) / result.count])) };
+}
+
+export async function turns({ floor, product, servers, quick }) {
+  await Promise.all([floor.start(), product.start()]);
+  const [ms, rounds] = quick ? [1_000, 2] : [3_000, 4];
+  const variants = (width, time) => ({
+    floor: () => measure(floor, servers.pids, { width, ms: time }),
+    listening: () => measure(product, servers.pids, { width, ms: time, listening: true }),
+    opening: () => measure(product, servers.pids, { width, ms: time }),
+  });
+  await interleaved(variants(16, quick ? 1_000 : 3_000), 1);
+
+  const rates = [];
+  const costs = [];
+  for (const width of Object.keys(CHATS).map(Number)) {
+    const runs = await interleaved(variants(width, ms), rounds);
+    for (const [variant, name] of [['listening', 'stream kept open'], ['opening', 'stream per turn']]) {
+      rates.push([width, name, ...compared(runs.floor, runs[variant], 'rate'), ...compared(runs.floor, runs[variant], 'p50')]);
+      costs.push([width, name, ...compared(runs.floor, runs[variant], 'apps'), ...['postgres', 'redis'].map((part) => `${figure(middle(runs.floor, part))} / ${figure(middle(runs[variant], part))}`)]);
+    }
+  }
+  printTable('Turns', ['in flight', 'client', 'floor, turns/s', 'product', 'ratio', 'floor, p50 ms', 'product', 'ratio'], rates);
+  printTable('CPU per turn, ms', ['in flight', 'client', 'floor, gateway + worker', 'product', 'ratio', 'PostgreSQL, floor / product', 'Redis, floor / product'], costs);
+}
