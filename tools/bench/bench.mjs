@@ -32,6 +32,12 @@ function options() {
   return { ...values, names };
 }
 
+/** Rejects on Ctrl-C, so that what was started is ended and removed. */
+const interrupted = new Promise((_resolve, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new UserError('Interrupted.')));
+});
+interrupted.catch(() => {});
+
 async function main() {
   const { quick, names, profile } = options();
   if (process.platform !== 'linux') throw new UserError('CPU and memory are read from /proc: the benchmark needs Linux.');
@@ -45,7 +51,7 @@ async function main() {
   try {
     console.log(`\nNode ${process.versions.node}, ${servers.detail}, ${busy()}${quick ? ', quick' : ''}`);
     const context = { servers, quick, floor: new Floor(servers), product: new Product(servers, { profileDir: profile }) };
-    for (const name of names) await SECTIONS[name](context);
+    for (const name of names) await Promise.race([SECTIONS[name](context), interrupted]);
     console.log(`\n${seconds(performance.now() - since)}, ${busy()}`);
   } finally {
     await stopAll();
@@ -53,6 +59,5 @@ async function main() {
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopAll().finally(() => process.exit(1)));
 await runMain(main);
 process.exit();
