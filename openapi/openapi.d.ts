@@ -2176,10 +2176,12 @@ export interface components {
              * @description When it was stored.
              */
             created_at: string;
-            /** @description Tokens and dollars of the call that wrote it. */
+            /** @description Tokens and dollars of the call that wrote it; null where they never became known. */
             usage: {
                 [key: string]: unknown;
             } | null;
+            /** @description The turn was stopped before the answer was whole: this is what had been said. */
+            interrupted: boolean;
         };
         ChatOriginDto: {
             /** @description Who or what began the chat. */

@@ -86,6 +86,7 @@ export interface MessageRow {
   tool_name: string | null;
   model: string | null;
   usage: Record<string, unknown> | null;
+  interrupted: boolean;
   created_at: Date;
 }
 

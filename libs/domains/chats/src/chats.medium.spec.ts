@@ -119,8 +119,7 @@ describe('chats', () => {
     const again = await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner });
     expect(again).toMatchObject({ status: 200, body: { stopped: false, status: 'ACTIVE' } });
     await app.send(org, chat, 'still there?');
-    const body = await app.settled(org, chat, 1);
-    expect(body.messages.at(-1).content).toBe('You said: still there?');
+    await app.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.at(-1).content === 'You said: still there?');
   });
 
   it('names a chat that has no title after its first answer', async () => {

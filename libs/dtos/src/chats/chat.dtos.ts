@@ -129,8 +129,10 @@ export class ChatMessageDto {
   model: string | null;
   @DateTimeField({ description: 'When it was stored.' })
   created_at: string;
-  @ObjectField({ nullable: true, description: 'Tokens and dollars of the call that wrote it.' })
+  @ObjectField({ nullable: true, description: 'Tokens and dollars of the call that wrote it; null where they never became known.' })
   usage: Record<string, unknown> | null;
+  @BooleanField({ description: 'The turn was stopped before the answer was whole: this is what had been said.' })
+  interrupted: boolean;
 }
 
 export class ChatSummary {

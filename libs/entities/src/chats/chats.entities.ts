@@ -98,6 +98,8 @@ export class Message {
   @Column('jsonb', { nullable: true }) provider_state: unknown;
   @Column('text', { nullable: true }) model: string | null;
   @Column('jsonb', { nullable: true }) usage: Record<string, unknown> | null;
+  /** The turn was stopped before the model had ended: this is what it had said. */
+  @Column('boolean', { default: false }) interrupted: boolean;
   /** The turn that wrote it; for a user message, the turn that answers it. */
   @Column('uuid', { nullable: true }) turn_id: string | null;
   /**

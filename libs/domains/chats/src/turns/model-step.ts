@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { MemoriesService, SkillsQueries } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
-import { durationHistogram } from '@aps/platform/observability';
+import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
@@ -18,6 +18,17 @@ import { TurnRepository, type ModelStep, type StepCommit } from './turn.reposito
 
 const MEMORIES_IN_PROMPT = 50;
 const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
+const surplus = counter('turn_cut_off_tokens_total', 'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them');
+/** What a token comes to, roughly. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Text as PostgreSQL takes it. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
+
+/** What a model has said so far in a step that is under way. */
+interface Said {
+  text: string;
+}
 
 /**
  * Id of the message that a step writes. It follows from the step, so that a second owner writes the same message: readers who have got
@@ -31,6 +42,8 @@ export function stepMessageId(turnId: string, stepNo: number): string {
 /** Asks the model once and writes down what it answered. */
 @Injectable()
 export class ModelStepRunner {
+  private readonly logger = new Logger('ModelStepRunner');
+
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
@@ -53,11 +66,37 @@ export class ModelStepRunner {
     const messageId = stepMessageId(claim.id, stepNo);
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
     const started = performance.now();
-    const result = await this.ask(turn, model, messageId);
-    lease.signal.throwIfAborted();
-    const finished = result.toolCalls.length === 0;
-    await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
-    return finished ? 'finished' : 'continues';
+    const said: Said = { text: '' };
+    try {
+      const result = await this.ask(turn, model, messageId, said);
+      lease.signal.throwIfAborted();
+      const finished = result.toolCalls.length === 0;
+      await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
+      return finished ? 'finished' : 'continues';
+    } catch (error) {
+      if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, said, { messageId, stepNo });
+      throw error;
+    }
+  }
+
+  /** The call will not be committed. When a stop is why, what the model had said is kept. */
+  private async cutOff(turn: RunningTurn, model: ResolvedModel, error: LeaseEnded, said: Said, step: { messageId: string; stepNo: number }): Promise<void> {
+    const { claim } = turn;
+    surplus.inc(Math.ceil(said.text.length / CHARACTERS_PER_TOKEN));
+    const content = storable(said.text);
+    // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
+    if (content.trim() === '' || (error.reason !== 'stopped' && error.reason !== 'lost')) return;
+    const at = new Date();
+    const message = { id: step.messageId, seq: 0, role: 'assistant', content, attachments: [], tool_calls: [], model: model.resolved_model, created_at: at.toISOString(), usage: null, interrupted: true };
+    const event: NewEvent = { type: 'message_completed', data: { message, turn_id: claim.id, step_no: step.stepNo, final: true, interrupted: true } };
+    try {
+      const kept = await this.turns.keepSaid(this.db, { turnId: claim.id, fence: claim.fence, stepNo: step.stepNo, messageId: step.messageId, content, model: model.resolved_model, event, at });
+      if (!kept) return;
+      message.seq = kept.message_seq;
+      turn.signals.events(numbered([event], kept.event_seq, at));
+    } catch (cause) {
+      this.logger.warn({ msg: 'What a stopped turn had said is lost', turn_id: claim.id, error: (cause as Error).message });
+    }
   }
 
   private resolve({ claim, config }: RunningTurn): Promise<ResolvedModel> {
@@ -75,7 +114,7 @@ export class ModelStepRunner {
     });
   }
 
-  private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string): Promise<ChatResult> {
+  private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
     const { claim, config, lease } = turn;
     let spoke = false;
     // The last step that an agent is allowed must answer: it is offered no tools.
@@ -95,9 +134,11 @@ export class ModelStepRunner {
             if (event.type !== 'text') return;
             if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
             spoke = true;
+            said.text += event.text;
             turn.signals.text(messageId, event.text);
           },
           onRestart: () => {
+            said.text = '';
             turn.signals.discardText();
             void this.announceRestart(turn, messageId);
           },
@@ -127,7 +168,7 @@ export class ModelStepRunner {
   ): Promise<void> {
     const { claim } = turn;
     const at = new Date();
-    const content = result.text.toWellFormed().replaceAll('\0', '');
+    const content = storable(result.text);
     const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? result.toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args.toWellFormed().replaceAll('\\u0000', '') })) : null;
     const receipt = receiptRow({ resolved: model, usage: result.usage, feature: 'turn', durationMs: step.durationMs, firstTokenMs: result.firstTokenMs });
     const usage = { ...result.usage, model: model.resolved_model, requested_model: model.requested_model, reason: model.reason, reasoning_effort: model.reasoning_effort, cost_usd: receipt.usd_cost };

@@ -179,6 +179,31 @@ WITH l AS MATERIALIZED (
 ), ${DISPATCH_PARKED('SELECT l.org_id FROM l WHERE $4')}
 SELECT l.event_seq, l.message_seq + 1 AS message_seq, (SELECT id FROM ti) AS title_job_id, (SELECT row_to_json(p) FROM p) AS parked FROM l`);
 
+/**
+ * Keeps what a model had said when its turn was stopped. Only by the turn's last owner, and only while the turn is the chat's newest:
+ * what came after it has been read without these words.
+ */
+const KEEP_SAID = statement(`
+WITH l AS MATERIALIZED (
+  SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.event_seq, c.message_seq
+  FROM turns t JOIN chats c ON c.id = t.chat_id
+  WHERE t.id = $1 AND t.fence = $2 AND t.status = 'stopped' AND t.steps_done = $4::int - 1 AND c.turn_seq = t.seq AND c.status = 'ACTIVE' AND c.deleted_at IS NULL
+  FOR UPDATE OF c, t
+), m AS (
+  INSERT INTO messages (id, org_id, chat_id, seq, role, content, model, interrupted, turn_id, turn_no, created_at)
+  SELECT $5, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $6, $7, true, l.id, l.seq, $3 FROM l
+), s AS (
+  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, started_at, finished_at)
+  SELECT l.id, $4, l.org_id, l.chat_id, 'model', 'interrupted', $5, $3, $3 FROM l
+), e AS (
+  INSERT INTO events (topic, seq, org_id, type, data, created_at)
+  SELECT 'chat:' || l.chat_id, l.event_seq + 1, l.org_id, 'message_completed', jsonb_set($8::jsonb, '{message,seq}', to_jsonb(l.message_seq + 1)), $3 FROM l
+), c AS (
+  UPDATE chats SET event_seq = l.event_seq + 1, message_seq = l.message_seq + 1, message_count = chats.message_count + 1, last_message_at = $3, updated_at = $3
+  FROM l WHERE chats.id = l.chat_id
+)
+SELECT l.event_seq, l.message_seq + 1 AS message_seq FROM l`);
+
 const HEARTBEAT = statement(`
   UPDATE turns SET lease_expires_at = now() + interval '${LEASE_S} seconds'
   FROM unnest($1::uuid[], $2::bigint[]) AS held(id, fence)
@@ -244,6 +269,24 @@ export class TurnRepository {
       json(step.events),
       json(step.toolIntents),
       step.titleJobId,
+    ]);
+    return row ?? null;
+  }
+
+  /** Null when the turn was not stopped under this fence, or something newer is in the chat. */
+  async keepSaid(
+    db: Db,
+    said: { turnId: string; fence: string; stepNo: number; messageId: string; content: string; model: string; event: NewEvent; at: Date },
+  ): Promise<Pick<StepCommit, 'event_seq' | 'message_seq'> | null> {
+    const [row] = await db.query<Pick<StepCommit, 'event_seq' | 'message_seq'>>(KEEP_SAID, [
+      said.turnId,
+      said.fence,
+      said.at,
+      said.stepNo,
+      said.messageId,
+      said.content,
+      said.model,
+      JSON.stringify(said.event.data),
     ]);
     return row ?? null;
   }
