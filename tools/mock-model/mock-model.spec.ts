@@ -7,7 +7,6 @@ import path from 'node:path';
 import { transformFileSync } from '@swc/core';
 import { request as httpRequest } from 'undici';
 // The client alone, without the domain around it.
-// eslint-disable-next-line @nx/enforce-module-boundaries
 import { type ChatMessage, type ChatResult, ModelClient, ProviderError, type StreamEvent } from '../../libs/domains/inference/src/client';
 import { type MockModel, startMockModel } from './server';
 

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database, statement } from '@aps/platform/database';
-import { pageBounds, toPage, type Page } from '@aps/platform/http';
+import { Database, sliceBounds, statement } from '@aps/platform/database';
+import { toPage, type Page } from '@aps/platform/http';
 import type { ChatRow, MessageRow, TodoRow } from './chat.types';
-import { CHAT_COLUMNS, VISIBLE_CHAT, VISIBLE_CHATS } from './chats.repository';
+import { CHAT_COLUMNS, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS } from './chats.repository';
 import { TodoRepository } from './tools/todo.repository';
 
 const GET = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHAT}`);
@@ -32,6 +32,14 @@ export class ChatsQueries {
     return row;
   }
 
+  /** Which of these chats their users may still open, in one question and in their order. */
+  async visibleAmong(readers: { orgId: string; userId: string; agentId: string; chatId: string }[]): Promise<boolean[]> {
+    if (readers.length === 0) return [];
+    const column = (of: (r: (typeof readers)[number]) => string) => readers.map(of);
+    const values = [column((r) => r.orgId), column((r) => r.userId), column((r) => r.agentId), column((r) => r.chatId)];
+    return (await this.db.query<{ visible: boolean }>(VISIBLE_AMONG, values)).map((r) => r.visible);
+  }
+
   async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: MessageRow[] }> {
     const chat = await this.get(scope, agentId, chatId);
     return { chat, messages: await this.db.query<MessageRow>(MESSAGES, [scope.orgId, chatId]) };
@@ -43,7 +51,7 @@ export class ChatsQueries {
    * @throws DomainError 404 where there are no chats because there is no such agent
    */
   async list(scope: OrgScope, agentId: string, query: { limit?: number; offset?: number }): Promise<Page<ChatRow>> {
-    const [limit, offset] = pageBounds(query);
+    const [limit, offset] = sliceBounds(query);
     const values = [scope.orgId, scope.actor.userId, agentId];
     const rows = await this.db.query<ChatRow & { total: number }>(LIST, [...values, limit, offset]);
     // A page past the end has no row that could carry the total.

@@ -18,6 +18,11 @@ export const VISIBLE_CHAT = `c.org_id = $1 AND c.agent_id = $3 AND c.id = $4 AND
 /** The chats of an agent that the caller may open. Values: org, user, agent. */
 export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND c.deleted_at IS NULL AND ${VISIBLE('$2')}`;
 
+/** One row per reader, in their order. Values: orgs, users, agents, chats, as lists of the same length. */
+export const VISIBLE_AMONG = statement(`
+  SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND c.agent_id = r.agent AND c.deleted_at IS NULL AND ${VISIBLE('r.reader')}) AS visible
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) WITH ORDINALITY AS r(org, reader, agent, chat, place) ORDER BY r.place`);
+
 const INSERT = statement(`
   INSERT INTO chats (id, org_id, agent_id, agent_revision_id, rollout_id, arm_label, title, created_by, environment_id, sandbox_enabled, model_mode_override, root_chat_id, origin_kind, origin_ref_id, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $1, $12, $13, $14, $14)`);

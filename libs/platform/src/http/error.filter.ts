@@ -42,7 +42,9 @@ function fromDatabase(error: unknown): DomainError | undefined {
     case '55P03': // lock not available
       return new DomainError('conflict', 'Someone else is changing the same thing. Try again.', { cause: error, retryAfterS: 1 });
     case '57014': // statement timeout
+    case '25P03': // idle in transaction for too long
     case '57P01': // admin shutdown
+    case '57P05': // idle session time-out
     case '57P03': // starting up
     case '53300': // too many connections
     case '08006':

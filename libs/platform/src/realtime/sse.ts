@@ -21,12 +21,18 @@ export interface StreamOptions {
   after?: number;
   /** The state of the resource now, with the newest id that is part of it. Asked once, after the subscription stands. */
   snapshot: () => Promise<{ data: Record<string, unknown>; newestId: number }>;
+  /** Who reads, in the words of {@link stillAllowed}. */
+  reader: unknown;
   /**
-   * Whether the reader may still read; asked about every five seconds. False ends the stream, a reason ends it with an event of that
-   * name. A failure decides nothing: the database may be away.
+   * Which of these readers may still read; asked every five seconds, once for all streams that were opened with the same function.
+   * `no` ends a stream, a reason ends it with an event of that name. A failure decides nothing: the database may be away.
+   *
+   * @returns one answer per reader, in their order
    */
-  stillAllowed: () => Promise<boolean | 'org_suspended'>;
+  stillAllowed: (readers: never[]) => Promise<Permission[]>;
 }
+
+export type Permission = 'yes' | 'no' | 'org_suspended';
 
 // One frame is sent to many readers: it is built once per event object.
 const frames = new WeakMap<object, string>();
@@ -52,7 +58,8 @@ export function resumePoint(request: Request): number | undefined {
 }
 
 class Stream {
-  private last = 0;
+  /** Number of the newest event that the reader has. */
+  last = 0;
   /** Work on this stream is done in order; signals that come meanwhile wait in `pending`. */
   private catchingUp = true;
   private again = false;
@@ -61,7 +68,7 @@ class Stream {
 
   constructor(
     private readonly response: Response,
-    private readonly options: StreamOptions,
+    readonly options: StreamOptions,
     private readonly spine: EventSpine,
   ) {}
 
@@ -134,10 +141,10 @@ class Stream {
     this.write(unnumbered('ping', this.options.topic, this.options.orgId, {}));
   }
 
-  async checkAccess(): Promise<void> {
-    const allowed = await this.options.stillAllowed().catch(() => true);
-    if (allowed === true) return;
-    if (allowed) this.write(unnumbered(allowed, this.options.topic, this.options.orgId, {}));
+  /** Ends the stream unless it may go on. */
+  judge(permission: Permission): void {
+    if (permission === 'yes') return;
+    if (permission !== 'no') this.write(unnumbered(permission, this.options.topic, this.options.orgId, {}));
     this.end();
   }
 
@@ -181,12 +188,11 @@ export class SseStreams implements BeforeApplicationShutdown {
     this.timers = [
       every(PING_MS, () => this.streams.forEach((s) => s.ping())),
       every(POLL_MS, () => !this.hub.connected && this.streams.forEach((s) => void s.catchUp())),
-      every(SWEEP_MS, () =>
-        this.streams.forEach((s) => {
-          void s.catchUp();
-          void s.checkAccess();
-        }),
-      ),
+      every(SWEEP_MS, () => {
+        // A failure decides nothing; the next sweep asks again.
+        this.findMissed().catch(() => undefined);
+        this.checkAccess().catch(() => undefined);
+      }),
     ];
     gauge('sse_streams', 'Open event streams', [], (g) => g.set(this.streams.size));
   }
@@ -220,6 +226,26 @@ export class SseStreams implements BeforeApplicationShutdown {
       if (!response.headersSent) throw error;
       this.logger.warn(`A stream could not be opened: ${(error as Error).message}`);
       response.destroy();
+    }
+  }
+
+  /** One question for all streams: which topics have gone on without their readers? */
+  private async findMissed(): Promise<void> {
+    const newest = await this.spine.newestOf([...new Set([...this.streams].map((s) => s.options.topic))]);
+    for (const stream of this.streams) if ((newest.get(stream.options.topic) ?? 0) > stream.last) void stream.catchUp();
+  }
+
+  private async checkAccess(): Promise<void> {
+    const groups = new Map<StreamOptions['stillAllowed'], Stream[]>();
+    for (const stream of this.streams) {
+      const { stillAllowed } = stream.options;
+      const group = groups.get(stillAllowed);
+      if (group) group.push(stream);
+      else groups.set(stillAllowed, [stream]);
+    }
+    for (const [stillAllowed, streams] of groups) {
+      const permissions = await stillAllowed(streams.map((s) => s.options.reader) as never[]);
+      streams.forEach((stream, i) => stream.judge(permissions[i]));
     }
   }
 

@@ -2,14 +2,15 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@
 import { ApiAcceptedResponse, ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
-import { chatTopic, DomainError } from '@aps/contracts';
+import { chatTopic } from '@aps/contracts';
 import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse, StopChatRequest, StopChatResponse } from '@aps/dtos';
-import { CurrentOrg, OrgMember, OrgScope, PrincipalStore, type AuthenticatedRequest } from '@aps/guards';
+import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
 import { ApiPage, PageOf, type Page } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import { OpenStreams } from '@aps/platform/rate-limit';
 import { resumePoint, SseStreams } from '@aps/platform/realtime';
 import type { Response } from 'express';
+import { ChatReaders, type ChatReader } from './chat-readers';
 import { toChat, toChatSummary, toStop, toTodo } from './chats.convert';
 
 const ChatPage = PageOf(ChatSummary, 'ChatListResponse');
@@ -23,7 +24,7 @@ export class ChatsController {
     private readonly queries: ChatsQueries,
     private readonly entitlements: Entitlements,
     private readonly streams: SseStreams,
-    private readonly principals: PrincipalStore,
+    private readonly readers: ChatReaders,
     private readonly openStreams: OpenStreams,
   ) {}
 
@@ -134,19 +135,8 @@ export class ChatsController {
         const [chat, hide] = await Promise.all([this.queries.get(scope, agentId, chatId), this.hidesDollars(scope)]);
         return { data: { chat: toChatSummary(chat, hide), last_id: String(chat.event_seq) }, newestId: chat.event_seq };
       },
-      stillAllowed: async () => {
-        try {
-          const principal = await this.principals.byToken(token);
-          const membership = await this.principals.membership(scope.orgId, principal.userId);
-          if (!membership) return false;
-          if (membership.suspended && !principal.isPlatformAdmin) return 'org_suspended';
-          await this.queries.get(scope, agentId, chatId);
-          return true;
-        } catch (error) {
-          if (error instanceof DomainError) return false;
-          throw error;
-        }
-      },
+      reader: { token, orgId: scope.orgId, userId: scope.userId, agentId, chatId } satisfies ChatReader,
+      stillAllowed: this.readers.stillAllowed,
     });
   }
 
