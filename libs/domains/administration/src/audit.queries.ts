@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
-import { Database, statement } from '@aps/platform/database';
+import { Database, sliceBounds, statement, type Slice } from '@aps/platform/database';
 
 /** One line of the audit log, with the address of whoever acted. */
 export interface AuditRecord {
@@ -22,8 +22,6 @@ export interface AuditFilter {
   actorId?: string;
   orgId?: string;
 }
-
-type Bounds = [limit: number | null, offset: number];
 
 const COLUMNS = 'a.id, a.source, a.action, a.org_id, a.actor_id, u.email AS actor_email, a.target_kind, a.target_id, a.metadata, a.created_at';
 // The id breaks ties: rows of one transaction share their time.
@@ -48,19 +46,19 @@ export class AuditQueries {
   constructor(private readonly db: Database) {}
 
   /** Everything about one organization: what operators did to it, merged with what happened inside it. */
-  async ofOrganization(scope: OrgScope, bounds: Bounds): Promise<{ rows: AuditRecord[]; total: number }> {
+  async ofOrganization(scope: OrgScope, slice: Slice): Promise<{ rows: AuditRecord[]; total: number }> {
     const [rows, [{ total }]] = await Promise.all([
-      this.db.query<AuditRecord>(OF_ORG, [scope.orgId, ...bounds]),
+      this.db.query<AuditRecord>(OF_ORG, [scope.orgId, ...sliceBounds(slice)]),
       this.db.query<{ total: number }>(COUNT_OF_ORG, [scope.orgId]),
     ]);
     return { rows, total };
   }
 
   /** The platform's own log: what operators did anywhere, and what belongs to no organization. */
-  async ofPlatform({ action, actorId, orgId }: AuditFilter, bounds: Bounds): Promise<{ rows: AuditRecord[]; total: number }> {
+  async ofPlatform({ action, actorId, orgId }: AuditFilter, slice: Slice): Promise<{ rows: AuditRecord[]; total: number }> {
     const filter = [action ?? null, actorId ?? null, orgId ?? null];
     const [rows, [{ total }]] = await Promise.all([
-      this.db.query<AuditRecord>(OF_PLATFORM, [...filter, ...bounds]),
+      this.db.query<AuditRecord>(OF_PLATFORM, [...filter, ...sliceBounds(slice)]),
       this.db.query<{ total: number }>(COUNT_OF_PLATFORM, filter),
     ]);
     return { rows, total };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries, type OrgDirectoryDetail, type OrgDirectoryEntry } from '@aps/orgs';
-import { Database } from '@aps/platform/database';
+import { Database, type Slice } from '@aps/platform/database';
 import { AuditQueries, type AuditRecord } from './audit.queries';
 import { UsageQueries } from './usage/usage.queries';
 import type { UsageSummary, UsageWindow } from './usage/usage.summary';
@@ -40,9 +40,9 @@ export class OrgOverviewQueries {
   }
 
   /** @throws DomainError 404 `not_found` */
-  async audit(scope: OrgScope, bounds: [limit: number | null, offset: number]): Promise<{ rows: AuditRecord[]; total: number }> {
+  async audit(scope: OrgScope, slice: Slice): Promise<{ rows: AuditRecord[]; total: number }> {
     await this.organizations.get(this.db, scope.orgId);
-    return this.auditLog.ofOrganization(scope, bounds);
+    return this.auditLog.ofOrganization(scope, slice);
   }
 
   /** @throws DomainError 404 `not_found` */

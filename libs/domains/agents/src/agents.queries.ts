@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db } from '@aps/platform/database';
+import { Database, type Db, type Slice } from '@aps/platform/database';
 import { AgentsRepository, type AgentFilter, type AgentView, type NewChatBasis } from './agents.repository';
-import type { Paging } from './values';
 
 /** Reads agents. */
 @Injectable()
@@ -12,7 +11,7 @@ export class AgentsQueries {
     private readonly agents: AgentsRepository,
   ) {}
 
-  list(scope: OrgScope, filter: AgentFilter, page: Paging): Promise<{ items: AgentView[]; total: number }> {
+  list(scope: OrgScope, filter: AgentFilter, page: Slice): Promise<{ items: AgentView[]; total: number }> {
     return this.agents.list(this.db, scope, filter, page);
   }
 

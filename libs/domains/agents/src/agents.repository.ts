@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { AgentModel } from '@aps/inference';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { containing, sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 import type { QueryDeepPartialEntity } from 'typeorm';
 import { agentNotFound } from './agents.errors';
-import { containing, isId, rowsOf, type Paging } from './values';
+import { isId } from './values';
 
 /** An agent as it is shown: its draft, and where that stands against what is live. */
 export interface AgentView extends Agent {
@@ -100,9 +100,9 @@ export class AgentsRepository {
     return row;
   }
 
-  async list(db: Db, scope: OrgScope, filter: AgentFilter, page: Paging): Promise<{ items: AgentView[]; total: number }> {
-    const matches = [scope.orgId, containing(filter.q), filter.team_id?.toLowerCase() ?? null, filter.project_id?.toLowerCase() ?? null];
-    const items = await db.query<AgentView>(LIST, [...matches, ...rowsOf(page)]);
+  async list(db: Db, scope: OrgScope, filter: AgentFilter, page: Slice): Promise<{ items: AgentView[]; total: number }> {
+    const matches = [scope.orgId, filter.q ? containing(filter.q) : null, filter.team_id?.toLowerCase() ?? null, filter.project_id?.toLowerCase() ?? null];
+    const items = await db.query<AgentView>(LIST, [...matches, ...sliceBounds(page)]);
     const [{ total }] = await db.query<{ total: number }>(COUNT, matches);
     return { items, total };
   }

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { InstructionRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import { rowsOf, type Paging } from './values';
 
 const CURRENT = statement(`SELECT * FROM instruction_revisions WHERE org_id = $1 AND agent_id = $2 AND state IN ('active', 'draft')`);
 const LIST = statement(`
@@ -40,8 +39,8 @@ export class InstructionsRepository {
     return { active: rows.find((r) => r.state === 'active') ?? null, draft: rows.find((r) => r.state === 'draft') ?? null };
   }
 
-  async list(db: Db, scope: OrgScope, agentId: string, page: Paging): Promise<{ items: InstructionRevision[]; total: number }> {
-    const items = await db.query<InstructionRevision>(LIST, [scope.orgId, agentId, ...rowsOf(page)]);
+  async list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<{ items: InstructionRevision[]; total: number }> {
+    const items = await db.query<InstructionRevision>(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
     const [{ total }] = await db.query<{ total: number }>(COUNT, [scope.orgId, agentId]);
     return { items, total };
   }

@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { Agent, InstructionRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, type Slice, type Tx } from '@aps/platform/database';
 import { noDraft, versionConflict } from './agents.errors';
 import { AgentsRepository } from './agents.repository';
 import { AuditTrail } from './audit-trail';
 import { InstructionsRepository } from './instructions.repository';
 import { RevisionsService } from './revisions.service';
-import type { Paging } from './values';
 
 /** An agent's instruction: what is published, and what is being written. */
 export interface InstructionView {
@@ -40,7 +39,7 @@ export class InstructionsService {
     return { agent_id: agent.id, ...(await this.instructions.current(this.db, scope, agent.id)), base_version: versionOf(agent) };
   }
 
-  async list(scope: OrgScope, agentRef: string, page: Paging): Promise<{ items: InstructionRevision[]; total: number }> {
+  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: InstructionRevision[]; total: number }> {
     return this.instructions.list(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), page);
   }
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
-import { rowsOf, type Paging } from './values';
+import { sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 
 export interface MemoryOwner {
   kind: Memory['owner_kind'];
@@ -21,8 +20,8 @@ const DELETE = statement('DELETE FROM memories WHERE org_id = $1 AND owner_kind 
 /** The only file that names the table of memories. */
 @Injectable()
 export class MemoriesRepository {
-  newest(db: Db, scope: OrgScope, owner: MemoryOwner, page: Paging): Promise<Memory[]> {
-    return db.query<Memory>(NEWEST, [scope.orgId, owner.kind, owner.id, ...rowsOf(page)]);
+  newest(db: Db, scope: OrgScope, owner: MemoryOwner, page: Slice): Promise<Memory[]> {
+    return db.query<Memory>(NEWEST, [scope.orgId, owner.kind, owner.id, ...sliceBounds(page)]);
   }
 
   async count(db: Db, scope: OrgScope, owner: MemoryOwner): Promise<number> {

@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import type { Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db, type Tx } from '@aps/platform/database';
+import { Database, type Db, type Slice, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { AgentsRepository } from './agents.repository';
 import { AuditTrail } from './audit-trail';
 import { MemoriesRepository, type MemoryOwner } from './memories.repository';
-import type { Paging } from './values';
 
 export const MAX_MEMORY_BYTES = 8 * 1024;
 
@@ -26,7 +25,7 @@ export class MemoriesService {
     return this.memories.newest(db, scope, owner, { limit });
   }
 
-  async page(db: Db, scope: OrgScope, owner: MemoryOwner, page: Paging): Promise<{ items: Memory[]; total: number }> {
+  async page(db: Db, scope: OrgScope, owner: MemoryOwner, page: Slice): Promise<{ items: Memory[]; total: number }> {
     return { items: await this.memories.newest(db, scope, owner, page), total: await this.memories.count(db, scope, owner) };
   }
 
@@ -51,7 +50,7 @@ export class MemoriesService {
     await this.audit.record(tx, scope, 'memory.deleted', { kind: 'memory', id }, { owner });
   }
 
-  async pageOfAgent(scope: OrgScope, agentRef: string, page: Paging): Promise<{ items: Memory[]; total: number }> {
+  async pageOfAgent(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: Memory[]; total: number }> {
     return this.page(this.db, scope, await this.ownerOf(this.db, scope, agentRef), page);
   }
 

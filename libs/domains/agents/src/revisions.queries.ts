@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database } from '@aps/platform/database';
+import { Database, type Slice } from '@aps/platform/database';
 import { AgentsRepository } from './agents.repository';
 import { WeightedLru } from './lru';
 import { RevisionsRepository, type RevisionView } from './revisions.repository';
 import { deepFreeze, type SealedAgentConfig } from './sealed-config';
-import type { Paging } from './values';
 
 /** Text of configurations that one process keeps, in bytes of JSON. */
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -37,7 +36,7 @@ export class AgentRevisions {
     return config;
   }
 
-  async list(scope: OrgScope, agentRef: string, page: Paging): Promise<{ items: RevisionView[]; total: number }> {
+  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: RevisionView[]; total: number }> {
     return this.revisions.list(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), page);
   }
 

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 import type { SealedAgentConfig } from './sealed-config';
-import { rowsOf, type Paging } from './values';
 
 export type RevisionRow = Omit<AgentRevision, 'config'> & { config: SealedAgentConfig };
 
@@ -32,8 +31,8 @@ export class RevisionsRepository {
     return row ?? null;
   }
 
-  async list(db: Db, scope: OrgScope, agentId: string, page: Paging): Promise<{ items: RevisionView[]; total: number }> {
-    const items = await db.query<RevisionView>(LIST, [scope.orgId, agentId, ...rowsOf(page)]);
+  async list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<{ items: RevisionView[]; total: number }> {
+    const items = await db.query<RevisionView>(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
     const [{ total }] = await db.query<{ total: number }>(COUNT, [scope.orgId, agentId]);
     return { items, total };
   }

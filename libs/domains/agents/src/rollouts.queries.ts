@@ -3,10 +3,9 @@ import { Entitlements } from '@aps/billing';
 import { notFound } from '@aps/contracts';
 import type { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db } from '@aps/platform/database';
+import { Database, type Db, type Slice } from '@aps/platform/database';
 import { AgentsRepository } from './agents.repository';
 import { RolloutsRepository } from './rollouts.repository';
-import type { Paging } from './values';
 
 export interface ArmCount {
   rollout_id: string;
@@ -35,7 +34,7 @@ export class RolloutsQueries {
     @Optional() private readonly chats?: RolloutChats,
   ) {}
 
-  async list(scope: OrgScope, agentRef: string, page: Paging): Promise<{ items: RolloutView[]; total: number }> {
+  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: RolloutView[]; total: number }> {
     const agentId = await this.agents.idOf(this.db, scope, agentRef);
     const { items, total } = await this.rollouts.list(this.db, scope, agentId, page);
     return { items: await this.viewed(scope, items), total };

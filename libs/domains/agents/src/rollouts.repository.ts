@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
-import { rowsOf, type Paging } from './values';
+import { sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 
 const ONE = statement('SELECT * FROM rollouts WHERE org_id = $1 AND agent_id = $2 AND id = $3');
 const LIVE = statement(`SELECT * FROM rollouts WHERE org_id = $1 AND agent_id = $2 AND status = 'live'`);
@@ -30,8 +29,8 @@ export class RolloutsRepository {
     return row ?? null;
   }
 
-  async list(db: Db, scope: OrgScope, agentId: string, page: Paging): Promise<{ items: Rollout[]; total: number }> {
-    const items = await db.query<Rollout>(LIST, [scope.orgId, agentId, ...rowsOf(page)]);
+  async list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<{ items: Rollout[]; total: number }> {
+    const items = await db.query<Rollout>(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
     const [{ total }] = await db.query<{ total: number }>(COUNT, [scope.orgId, agentId]);
     return { items, total };
   }

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db } from '@aps/platform/database';
+import { Database, type Db, type Slice } from '@aps/platform/database';
 import { SkillsRepository } from './skills.repository';
-import type { Paging } from './values';
 
 /** Reads skills: the organization's own and those of the system. */
 @Injectable()
@@ -14,7 +13,7 @@ export class SkillsQueries {
     private readonly skills: SkillsRepository,
   ) {}
 
-  list(scope: OrgScope, q: string | undefined, page: Paging): Promise<{ items: Skill[]; total: number }> {
+  list(scope: OrgScope, q: string | undefined, page: Slice): Promise<{ items: Skill[]; total: number }> {
     return this.skills.list(this.db, scope, q, page);
   }
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
-import { containing, rowsOf, type Paging } from './values';
+import { containing, sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 
 // An organization's own skill comes before one of the system that was given the same slug later.
 const VISIBLE = `
@@ -31,9 +30,9 @@ const SEED = statement(`
 /** The only file that names the table of skills. */
 @Injectable()
 export class SkillsRepository {
-  async list(db: Db, scope: OrgScope, q: string | undefined, page: Paging): Promise<{ items: Skill[]; total: number }> {
-    const matches = [scope.orgId, containing(q)];
-    const items = await db.query<Skill>(LIST, [...matches, ...rowsOf(page)]);
+  async list(db: Db, scope: OrgScope, q: string | undefined, page: Slice): Promise<{ items: Skill[]; total: number }> {
+    const matches = [scope.orgId, q ? containing(q) : null];
+    const items = await db.query<Skill>(LIST, [...matches, ...sliceBounds(page)]);
     const [{ total }] = await db.query<{ total: number }>(COUNT, matches);
     return { items, total };
   }

@@ -1,12 +1,3 @@
-/** Which rows of a list; without a limit every row. */
-export interface Paging {
-  limit?: number;
-  offset?: number;
-}
-
-/** The values of `LIMIT` and `OFFSET`. */
-export const rowsOf = ({ limit, offset }: Paging): [limit: number | null, offset: number] => [limit ?? null, offset ?? 0];
-
 /** Neither absent nor null. */
 export const isSet = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
 
@@ -17,6 +8,3 @@ const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const isId = (text: string): boolean => UUID.test(text);
 
 export const isSlug = (text: string): boolean => text.length <= 64 && SLUG.test(text);
-
-/** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */
-export const containing = (text: string | undefined): string | null => (text ? `%${text.replace(/[\\%_]/g, '\\$&')}%` : null);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiToken } from '@aps/entities';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { sliceBounds, statement, type Db, type Tx } from '@aps/platform/database';
 
 /** A token as its owner sees it ever after. */
 export type ApiTokenRow = Omit<ApiToken, 'token_hash' | 'user_id' | 'revoked_at'>;
@@ -20,7 +20,7 @@ const INSERT = statement(`
 @Injectable()
 export class ApiTokensRepository {
   async list(db: Db, userId: string, orgPin: string | null, page: { limit?: number; offset?: number }): Promise<{ items: ApiTokenRow[]; total: number }> {
-    const items = await db.query<ApiTokenRow>(LIST, [userId, orgPin, page.limit ?? null, page.offset ?? 0]);
+    const items = await db.query<ApiTokenRow>(LIST, [userId, orgPin, ...sliceBounds(page)]);
     const [{ n }] = await db.query<{ n: number }>(COUNT, [userId, orgPin]);
     return { items, total: n };
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WaitlistEntry, WaitlistStatus } from '@aps/entities';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { sliceBounds, statement, type Db, type Tx } from '@aps/platform/database';
 
 const COLUMNS = 'id, email, name, note, status, asked_at, admitted_at, dismissed_at, last_mailed_at, created_at, updated_at';
 
@@ -33,7 +33,7 @@ export class WaitlistRepository {
 
   /** Most recently asked first. */
   async list(db: Db, query: { status?: WaitlistStatus; limit?: number; offset?: number }): Promise<{ items: WaitlistEntry[]; total: number }> {
-    const items = await db.query<WaitlistEntry>(LIST, [query.status ?? null, query.limit ?? null, query.offset ?? 0]);
+    const items = await db.query<WaitlistEntry>(LIST, [query.status ?? null, ...sliceBounds(query)]);
     const [{ n }] = await db.query<{ n: number }>(COUNT, [query.status ?? null]);
     return { items, total: n };
   }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
-import { Database, statement } from '@aps/platform/database';
+import { Database, sliceBounds, statement, type Listed, type Slice } from '@aps/platform/database';
 import { OrgLimits } from './org-limits';
-import { type AuditItem, bounds, type Listed, type Slice } from './orgs.types';
+import type { AuditItem } from './orgs.types';
 
 interface Row {
   id: string;
@@ -34,7 +34,7 @@ export class OrgAuditQueries {
   async list(scope: OrgScope, slice: Slice): Promise<Listed<AuditItem>> {
     await this.limits.require(scope.orgId, 'audit_log');
     const [rows, [{ n }]] = await Promise.all([
-      this.db.query<Row>(LIST, [scope.orgId, ...bounds(slice)]),
+      this.db.query<Row>(LIST, [scope.orgId, ...sliceBounds(slice)]),
       this.db.query<{ n: number }>(COUNT, [scope.orgId]),
     ]);
     return { items: rows.map(toItem), total: n };

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database, statement, type Db } from '@aps/platform/database';
-import { bounds, type Listed, type MemberView, type Slice } from './orgs.types';
+import { Database, sliceBounds, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import type { MemberView } from './orgs.types';
 
 // Last use is that of sessions and of the API tokens that are good for this organization.
 const SELECT = `
@@ -22,7 +22,7 @@ export class MembersQueries {
   /** Oldest membership first. */
   async list(scope: OrgScope, slice: Slice): Promise<Listed<MemberView>> {
     const [items, [{ n }]] = await Promise.all([
-      this.db.query<MemberView>(LIST, [scope.orgId, ...bounds(slice)]),
+      this.db.query<MemberView>(LIST, [scope.orgId, ...sliceBounds(slice)]),
       this.db.query<{ n: number }>(COUNT, [scope.orgId]),
     ]);
     return { items, total: n };

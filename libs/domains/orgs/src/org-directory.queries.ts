@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import { Database, statement, type Db } from '@aps/platform/database';
-import { bounds, type Listed, type OrgDirectoryDetail, type OrgDirectoryEntry, type OrgMemberInfo, type Slice } from './orgs.types';
+import { containing, Database, sliceBounds, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import type { OrgDirectoryDetail, OrgDirectoryEntry, OrgMemberInfo } from './orgs.types';
 
 export interface OrgDirectoryFilter extends Slice {
   /** Part of a name or slug, without regard to case. */
@@ -33,7 +33,7 @@ export class OrgDirectoryQueries {
   async list(filter: OrgDirectoryFilter): Promise<Listed<OrgDirectoryEntry>> {
     const matching = [filter.q === undefined ? null : containing(filter.q), filter.suspended ?? null];
     const [items, [{ n }]] = await Promise.all([
-      this.db.query<OrgDirectoryEntry>(LIST, [...matching, ...bounds(filter)]),
+      this.db.query<OrgDirectoryEntry>(LIST, [...matching, ...sliceBounds(filter)]),
       this.db.query<{ n: number }>(COUNT, matching),
     ]);
     return { items, total: n };
@@ -53,6 +53,3 @@ export class OrgDirectoryQueries {
     return row;
   }
 }
-
-/** A pattern for ILIKE that finds the text itself: its wildcards stand for themselves. */
-export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
-import { Database, statement, type Db } from '@aps/platform/database';
-import { bounds, type Listed, type OrganizationView, type Slice } from './orgs.types';
+import { Database, sliceBounds, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import type { OrganizationView } from './orgs.types';
 
 const SELECT = `
   SELECT o.id, o.name, o.slug, o.suspended_at, o.created_at, o.updated_at, m.role AS my_role,
@@ -36,7 +36,7 @@ export class OrganizationsQueries {
    */
   async listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
     const [items, [{ n }]] = await Promise.all([
-      this.db.query<OrganizationView>(LIST, [userId, onlyOrgId, ...bounds(slice)]),
+      this.db.query<OrganizationView>(LIST, [userId, onlyOrgId, ...sliceBounds(slice)]),
       this.db.query<{ n: number }>(COUNT, [userId, onlyOrgId]),
     ]);
     return { items, total: n };

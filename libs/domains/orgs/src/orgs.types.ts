@@ -1,20 +1,5 @@
 import type { OrgRole } from '@aps/guards';
 
-/** Which rows of a list; no limit means all. */
-export interface Slice {
-  limit?: number;
-  offset?: number;
-}
-
-/** Some rows, and how many there are in all. */
-export interface Listed<T> {
-  items: T[];
-  total: number;
-}
-
-/** A slice as the values of LIMIT and OFFSET. */
-export const bounds = ({ limit, offset }: Slice): [limit: number | null, offset: number] => [limit ?? null, offset ?? 0];
-
 /** A live organization as it is stored. */
 export interface OrganizationRecord {
   id: string;

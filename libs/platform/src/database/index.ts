@@ -1,4 +1,5 @@
 export * from './database';
 export * from './database.config';
 export * from './database.module';
+export * from './lists';
 export * from './statement';

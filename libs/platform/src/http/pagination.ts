@@ -23,11 +23,6 @@ export function toPage<T>(items: T[], total: number, query: { limit?: number; of
   return { items, total, next_offset: query.limit !== undefined && end < total ? end : null };
 }
 
-/** `LIMIT`/`OFFSET` values of a query; a null limit means every row. */
-export function pageBounds(query: { limit?: number; offset?: number }): [limit: number | null, offset: number] {
-  return [query.limit ?? null, query.offset ?? 0];
-}
-
 const pages = new Map<string, Type<unknown>>();
 
 /** The response class of a paged list, named `Page_<Item>_` (or as given). */

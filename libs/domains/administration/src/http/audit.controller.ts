@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { AuditItem, PlatformAuditQuery } from '@aps/dtos';
 import { OrgScope, PlatformAdmin } from '@aps/guards';
-import { ApiPage, pageBounds, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { AuditQueries } from '../audit.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { OperatedOrg } from './current-operator';
@@ -21,7 +21,7 @@ export class AdminAuditController {
   @ApiOperation({ summary: 'Read the platform\'s audit log, newest first', description: 'What operators did anywhere, and what belongs to no organization.' })
   @ApiPage(AuditItem, 'PlatformAuditResponse')
   async platform(@Query() query: PlatformAuditQuery): Promise<Page<AuditItem>> {
-    const { rows, total } = await this.audit.ofPlatform({ action: query.action, actorId: query.actor_id, orgId: query.org_id }, pageBounds(query));
+    const { rows, total } = await this.audit.ofPlatform({ action: query.action, actorId: query.actor_id, orgId: query.org_id }, query);
     return toPage(rows.map(toAuditItem), total, query);
   }
 
@@ -31,7 +31,7 @@ export class AdminAuditController {
   @ApiParam({ name: 'org_id', description: 'The organization.' })
   @ApiPage(AuditItem, 'OrgAuditResponse')
   async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<AuditItem>> {
-    const { rows, total } = await this.overview.audit(scope, pageBounds(query));
+    const { rows, total } = await this.overview.audit(scope, query);
     return toPage(rows.map(toAuditItem), total, query);
   }
 }

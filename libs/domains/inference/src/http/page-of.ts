@@ -1,7 +1,8 @@
-import { pageBounds, toPage, type Page, type PageQuery } from '@aps/platform/http';
+import { sliceBounds } from '@aps/platform/database';
+import { toPage, type Page, type PageQuery } from '@aps/platform/http';
 
 /** A page of a list that is held whole in memory. */
 export function pageOf<T, R>(all: T[], query: PageQuery, convert: (item: T) => R): Page<R> {
-  const [limit, offset] = pageBounds(query);
+  const [limit, offset] = sliceBounds(query);
   return toPage(all.slice(offset, limit === null ? undefined : offset + limit).map(convert), all.length, query);
 }

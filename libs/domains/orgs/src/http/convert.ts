@@ -1,6 +1,7 @@
 import type { InvitationPreviewResponse, InvitationResponse, MemberResponse, OrganizationAuditItem, OrganizationResponse } from '@aps/dtos';
+import type { Listed, Slice } from '@aps/platform/database';
 import { type Page, toPage } from '@aps/platform/http';
-import type { AuditItem, InvitationPreview, InvitationView, Invited, Listed, MemberView, OrganizationView, Slice } from '../orgs.types';
+import type { AuditItem, InvitationPreview, InvitationView, Invited, MemberView, OrganizationView } from '../orgs.types';
 
 const time = (date: Date) => date.toISOString();
 const timeOrNull = (date: Date | null) => date?.toISOString() ?? null;

@@ -1,0 +1,19 @@
+/** Which rows of a list; no limit means all. */
+export interface Slice {
+  limit?: number;
+  offset?: number;
+}
+
+/** Some rows, and how many there are in all. */
+export interface Listed<T> {
+  items: T[];
+  total: number;
+}
+
+/** The values of `LIMIT` and `OFFSET`; a null limit means every row. */
+export function sliceBounds({ limit, offset }: Slice): [limit: number | null, offset: number] {
+  return [limit ?? null, offset ?? 0];
+}
+
+/** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
