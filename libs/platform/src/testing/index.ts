@@ -1,2 +1,4 @@
+export * from './http-caller';
+export * from './tenants';
 export * from './test-app';
 export * from './test-database';

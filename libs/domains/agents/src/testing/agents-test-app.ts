@@ -2,24 +2,16 @@ import { BillingModule, configuredEntitlements, Entitlements, type EntitlementSe
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, OrgScope } from '@aps/guards';
 import { InferenceModule } from '@aps/inference';
-import { hashToken, newSessionToken } from '@aps/platform/crypto';
 import type { Database } from '@aps/platform/database';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
+import { createTestApp, createTestDatabase, httpCaller, insertOrganization, type Answer, type HttpCaller, type TestApp } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { AgentsHttpModule } from '../http';
 
 /** A model that the catalog of the test app knows. */
 export const MODEL = 'test-model';
-
-export interface Answer {
-  status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
-  body: any;
-  headers: Headers;
-}
 
 export interface TestOrg {
   id: string;
@@ -37,7 +29,7 @@ export interface TestOrg {
 export interface AgentsTestApp {
   app: TestApp['app'];
   db: Database;
-  call(method: string, path: string, options?: { as?: string; body?: unknown; headers?: Record<string, string> }): Promise<Answer>;
+  call: HttpCaller;
   /** An organization with an owner and a member. */
   org(): Promise<TestOrg>;
   /** An agent, made through the API. */
@@ -63,25 +55,14 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
   const test = await createTestApp(imports, (builder) => builder.overrideProvider(Entitlements).useClass(TestEntitlements));
   await insertModel(db);
 
-  const call: AgentsTestApp['call'] = async (method, path, { as, body, headers } = {}) => {
-    const response = await fetch(test.url + path, {
-      method,
-      headers: { ...(as && { Authorization: `Bearer ${as}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers };
-  };
+  const call = httpCaller(test.url);
 
   return {
     app: test.app,
     db,
     call,
     async org() {
-      const id = uuidv7();
-      await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $3)', [id, 'Test', `test-${id}`]);
-      const owner = await insertMember(db, id, 'OWNER');
-      const member = await insertMember(db, id, 'MEMBER');
+      const { id, owner, member } = await insertOrganization(db);
       return { id, path: `/api/orgs/${id}`, owner: owner.token, member: member.token, ownerId: owner.id, scope: OrgScope.member(id, owner.id, 'OWNER') };
     },
     async agent(org, fields = {}) {
@@ -101,15 +82,6 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
       await database.drop();
     },
   };
-}
-
-async function insertMember(db: Database, orgId: string, role: string): Promise<{ id: string; token: string }> {
-  const id = uuidv7();
-  const token = newSessionToken();
-  await db.execute(`INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, 'none')`, [id, `${id}@example.com`, role]);
-  await db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [uuidv7(), orgId, id, role]);
-  await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
-  return { id, token };
 }
 
 async function insertModel(db: Database): Promise<void> {

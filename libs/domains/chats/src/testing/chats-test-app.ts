@@ -2,25 +2,17 @@ import { AgentsModule, AgentsService } from '@aps/agents';
 import { BillingModule, configuredEntitlements, Entitlements, type EntitlementSet } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, OrgScope } from '@aps/guards';
-import { hashToken, newSessionToken } from '@aps/platform/crypto';
 import type { Database } from '@aps/platform/database';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
+import { createTestApp, createTestDatabase, httpCaller, insertOrganization, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
 import { ChatsJobsModule } from '../jobs';
-
-export interface Answer {
-  status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
-  body: any;
-  headers: Headers;
-}
 
 /** A frame of an event stream. `data` is the envelope. */
 export interface Frame {
@@ -104,22 +96,13 @@ export class ChatsTestApp {
     this.changes = { ...this.changes, ...changes };
   }
 
-  async call(method: string, path: string, { as, body, headers }: { as?: string; body?: unknown; headers?: Record<string, string> } = {}): Promise<Answer> {
-    const response = await fetch(this.test.url + path, {
-      method,
-      headers: { ...(as && { Authorization: `Bearer ${as}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers };
+  call(method: string, path: string, options?: CallOptions): Promise<Answer> {
+    return httpCaller(this.test.url)(method, path, options);
   }
 
   /** An organization with an owner, a member and an agent. */
   async org(agent: Record<string, unknown> = {}): Promise<TestOrg> {
-    const id = uuidv7();
-    await this.db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $3)', [id, 'Test', `test-${id}`]);
-    const owner = await this.insertMember(id, 'OWNER');
-    const member = await this.insertMember(id, 'MEMBER');
+    const { id, owner, member } = await insertOrganization(this.db);
     const made = await this.test.app.get(AgentsService, { strict: false }).create(OrgScope.member(id, owner.id, 'OWNER'), { name: 'Agent', ...agent });
     return { id, owner: owner.token, ownerId: owner.id, member: member.token, agentId: made.id, path: `/api/orgs/${id}/agents/${made.id}/chats` };
   }
@@ -170,15 +153,6 @@ export class ChatsTestApp {
     await this.test.close();
     await this.model.close();
     await this.dropDatabase();
-  }
-
-  private async insertMember(orgId: string, role: string): Promise<{ id: string; token: string }> {
-    const id = uuidv7();
-    const token = newSessionToken();
-    await this.db.execute(`INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, 'none')`, [id, `${id}@example.com`, role]);
-    await this.db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [uuidv7(), orgId, id, role]);
-    await this.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
-    return { id, token };
   }
 }
 

@@ -45,14 +45,14 @@ describe('a turn that is stopped while the model speaks', () => {
     const next = await app.send(org, chat, 'go on');
     await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: go on');
     const [{ seq }] = await rows('SELECT seq FROM turns WHERE id = $1', next.body.turn_id);
-    const transcript = await app.test.app.get(TurnRepository, { strict: false }).transcript(app.db, { chat_id: chat, seq: seq as number });
+    const transcript = await app.nest.get(TurnRepository, { strict: false }).transcript(app.db, { chat_id: chat, seq: seq as number });
     expect(transcript.slice(-3).map((r) => [r.role, r.content])).toEqual([['assistant', said], ['user', 'go on'], ['assistant', 'You said: go on']]);
   });
 
   it('leaves nothing after something newer, and nothing of another owner or of a turn that was not stopped', async () => {
     const { chat, stream, turnId } = await speaking();
     stream.close();
-    const repository = app.test.app.get(TurnRepository, { strict: false });
+    const repository = app.nest.get(TurnRepository, { strict: false });
     const [{ fence }] = await rows('SELECT fence FROM turns WHERE id = $1', turnId);
     const keep = (over: { fence?: string; stepNo?: number } = {}) => {
       const messageId = 'b0a7a1f6-3f0e-8b53-ad3c-2f7f0f6f0001';

@@ -7,7 +7,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
+import { createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
 import { IdentityHttpModule } from '../http/identity-http.module';
 import { UsersService } from '../users.service';
 import type { UserRow } from '../users.repository';
@@ -15,20 +15,12 @@ import { TestOrganizationDoor, TestOrganizationsModule } from './test-organizati
 
 export const PASSWORD = 'correct horse battery';
 
-export interface Answer {
-  status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
-  body: any;
-  headers: Headers;
-}
-
 /** Identity behind HTTP, on a database of its own. */
 export interface IdentityTestApp {
   app: TestApp['app'];
   db: Database;
   orgs: TestOrganizationDoor;
-  /** A JSON body, or text that is sent as it is. */
-  call(method: string, path: string, options?: { token?: string; body?: unknown; headers?: Record<string, string> }): Promise<Answer>;
+  call(method: string, path: string, options?: Omit<CallOptions, 'as'> & { token?: string }): Promise<Answer>;
   /** Changes settings for what follows. */
   configure(settings: Record<string, string>): void;
   /** A user with {@link PASSWORD}, made without the signup. */
@@ -62,15 +54,8 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
   // One hash for everybody: specs make many users.
   const password_hash = await hashPassword(PASSWORD);
 
-  const call: IdentityTestApp['call'] = async (method, path, { token, body, headers } = {}) => {
-    const response = await fetch(test.url + path, {
-      method,
-      headers: { ...(token && { Authorization: `Bearer ${token}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers };
-  };
+  const http = httpCaller(test.url);
+  const call: IdentityTestApp['call'] = (method, path, { token, ...options } = {}) => http(method, path, { as: token, ...options });
 
   return {
     app: test.app,

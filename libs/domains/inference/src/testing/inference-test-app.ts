@@ -4,24 +4,14 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, OrgScope } from '@aps/guards';
 import { OrganizationDoor, type MembershipSummary } from '@aps/identity';
 import { loadConfig } from '@aps/platform/config';
-import { hashToken, newSessionToken } from '@aps/platform/crypto';
 import type { Database, Db } from '@aps/platform/database';
 import { Egress } from '@aps/platform/egress';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
-import { uuidv7 } from 'uuidv7';
+import { createTestApp, createTestDatabase, httpCaller, insertOrganization, insertUser, type Answer, type TestApp } from '@aps/platform/testing';
 import { InferenceHttpModule } from '../http/inference-http.module';
 import { InferenceSettings } from '../inference.settings';
 import { seedInference } from '../seed';
-
-export interface Answer {
-  status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
-  body: any;
-  /** As it came, for looking for what must not be in it. */
-  text: string;
-}
 
 export interface TestOrg {
   id: string;
@@ -77,33 +67,17 @@ export async function inferenceTestApp(settings: Record<string, string> = {}): P
     (builder) => builder.overrideProvider(Egress).useValue(egress),
   );
 
-  const user: InferenceTestApp['user'] = async (roles = {}) => {
-    const [id, token] = [uuidv7(), newSessionToken()];
-    await db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [id, `${id}@example.com`, 'Test', 'x']);
-    await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
-    for (const [orgId, role] of Object.entries(roles)) await db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [uuidv7(), orgId, id, role]);
-    return token;
-  };
-
+  const call = httpCaller(test.url);
   return {
     app: test.app,
     db,
-    user,
+    user: async (roles) => (await insertUser(db, roles)).token,
     configure,
     async org() {
-      const id = uuidv7();
-      await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $3)', [id, 'Test', `org-${id}`]);
-      return { id, scope: OrgScope.system(id, 'test'), owner: await user({ [id]: 'OWNER' }), member: await user({ [id]: 'MEMBER' }) };
+      const { id, owner, member } = await insertOrganization(db);
+      return { id, scope: OrgScope.system(id, 'test'), owner: owner.token, member: member.token };
     },
-    async call(method, path, token, body) {
-      const response = await fetch(`${test.url}/api${path}`, {
-        method,
-        headers: { ...(token && { Authorization: `Bearer ${token}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, body: text ? JSON.parse(text) : undefined, text };
-    },
+    call: (method, path, as, body) => call(method, `/api${path}`, { as, body }),
     forget: () => test.app.get(InferenceSettings, { strict: false }).drop(null),
     async close() {
       await test.close();

@@ -11,7 +11,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp } from '@aps/platform/testing';
+import { createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { OrgsHttpModule } from '../http/orgs-http.module';
 import { OrgLimits } from '../org-limits';
@@ -35,13 +35,6 @@ export class TestLimits extends OrgLimits {
 @Global()
 @Module({ providers: [TestLimits], exports: [TestLimits] })
 class TestLimitsModule {}
-
-export interface Answer {
-  status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
-  body: any;
-  headers: Headers;
-}
 
 /** Somebody who is signed in. */
 export interface Person extends ActingUser {
@@ -98,16 +91,8 @@ export class OrgsTestApp {
     return this.get(TestLimits);
   }
 
-  /** A JSON body, or text that is sent as it is. */
-  async call(method: string, path: string, options: { as?: { token: string }; body?: unknown; headers?: Record<string, string> } = {}): Promise<Answer> {
-    const { as, body, headers } = options;
-    const response = await fetch(this.test.url + path, {
-      method,
-      headers: { ...(as && { Authorization: `Bearer ${as.token}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers };
+  call(method: string, path: string, { as, ...options }: Omit<CallOptions, 'as'> & { as?: { token: string } } = {}): Promise<Answer> {
+    return httpCaller(this.test.url)(method, path, { as: as?.token, ...options });
   }
 
   async person(email = anEmail()): Promise<Person> {

@@ -1,0 +1,31 @@
+export interface Answer {
+  status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- specs look into bodies of many shapes
+  body: any;
+  headers: Headers;
+  /** The body as it came, for looking for what must not be in it. */
+  text: string;
+}
+
+export interface CallOptions {
+  /** Bearer token. */
+  as?: string;
+  /** A JSON body, or text that is sent as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export type HttpCaller = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+
+/** Calls an application under test. */
+export function httpCaller(url: string): HttpCaller {
+  return async (method, path, { as, body, headers } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...(as && { Authorization: `Bearer ${as}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers, text };
+  };
+}
