@@ -55,6 +55,7 @@ export interface Membership {
 @Injectable()
 export class PrincipalStore {
   private readonly principals = new TtlCache<string, Principal>(TTL_MS, 20_000);
+  private readonly asking = new Map<string, Promise<unknown>>();
   private readonly memberships = new TtlCache<string, Membership | null>(TTL_MS, 50_000);
 
   constructor(private readonly db: Database) {}
@@ -63,8 +64,10 @@ export class PrincipalStore {
    * @throws DomainError `not_authenticated` for an unknown, expired or revoked token; `user_deactivated`
    */
   async byToken(token: string): Promise<Principal> {
-    const cached = this.principals.get(token);
-    if (cached) return cached;
+    return this.principals.get(token) ?? this.shared(token, () => this.findPrincipal(token));
+  }
+
+  private async findPrincipal(token: string): Promise<Principal> {
     // The checksum of an API token is in the token itself: a mistyped one never reaches the database.
     const kind = tokenKind(token);
     if (!kind) throw notAuthenticated();
@@ -93,9 +96,20 @@ export class PrincipalStore {
     const key = `${orgId}:${userId}`;
     const cached = this.memberships.get(key);
     if (cached !== undefined) return cached;
-    const [row] = await this.db.query<Membership>(MEMBERSHIP, [orgId, userId]);
-    this.memberships.set(key, row ?? null);
-    return row ?? null;
+    return this.shared(key, async () => {
+      const [row] = await this.db.query<Membership>(MEMBERSHIP, [orgId, userId]);
+      this.memberships.set(key, row ?? null);
+      return row ?? null;
+    });
+  }
+
+  /** Callers who miss together share one question: a thousand messages of one token at once must not ask a thousand times. */
+  private shared<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const running = this.asking.get(key) as Promise<T> | undefined;
+    if (running) return running;
+    const asked = ask().finally(() => this.asking.delete(key));
+    this.asking.set(key, asked);
+    return asked;
   }
 }
 
