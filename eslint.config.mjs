@@ -2,7 +2,7 @@ import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
 /** Domains in their order: a domain may know the ones before it. */
-const ORDER = ['identity', 'orgs', 'billing', 'environments', 'inference', 'tools', 'prompts', 'knowledge', 'agents', 'projects', 'rollouts', 'decisions', 'chats', 'processes', 'inboxes', 'administration'];
+const ORDER = ['identity', 'orgs', 'files', 'billing', 'environments', 'inference', 'tools', 'prompts', 'knowledge', 'agents', 'projects', 'rollouts', 'decisions', 'chats', 'processes', 'inboxes', 'administration'];
 
 const depConstraints = [
   { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'] },

@@ -3,8 +3,8 @@
  * broadcast only makes it fast.
  */
 export interface Broadcasts {
-  /** A chat was stopped: whoever runs its turn aborts. Truth: `chats.stop_requested_at`. */
-  'chat.stop': { org_id: string; chat_id: string; at: string };
+  /** The running turn of a chat is over: whoever runs it aborts. Truth: `turns.status`. A turn that came after it is none of its business. */
+  'chat.stop': { org_id: string; chat_id: string; turn_id: string; at: string };
   /** Settings of an organization (or, with null, of the platform) changed: drop what is cached of them. */
   'settings.changed': { org_id: string | null };
   /** Routes, keys or the model catalog changed: drop what is cached of them. */

@@ -36,6 +36,7 @@ export const ERROR_STATUS = {
   already_admin: 409,
   already_allowed: 409,
   already_member: 409,
+  already_resolved: 409,
   agent_in_use: 409,
   conflict: 409,
   email_taken: 409,
@@ -54,24 +55,32 @@ export const ERROR_STATUS = {
   version_conflict: 409,
   // 410
   invitation_gone: 410,
-  // 413, 415
+  // 413
   payload_too_large: 413,
+  // 416
+  range_not_satisfiable: 416,
   // 422
   validation_error: 422,
   allowlist_needs_default: 422,
   base_url_needs_own_key: 422,
   cannot_unarchive: 422,
+  follows_root: 422,
+  exactly_one_required: 422,
   idempotency_mismatch: 422,
+  instruction_too_long: 422,
   masked_secret: 422,
   model_not_allowed: 422,
   model_unknown: 422,
   not_continuable: 422,
+  nothing_to_retry: 422,
+  not_disputed: 422,
   password_incorrect: 422,
   plan_mismatch: 422,
   replacement_cycle: 422,
   reset_token_invalid: 422,
   route_borrows_key: 422,
   self_action: 422,
+  should_have_missing: 422,
   unknown_reference: 422,
   // 429
   queue_full: 429,

@@ -35,10 +35,21 @@ export interface MessageDelta {
   text: string;
 }
 
-/** What is published on a topic's channel: committed events and pieces of the running message, in their order. */
-export type TopicSignal = (SpineEvent | MessageDelta)[];
+/** Something of the moment that no table keeps. Best effort, without a number. */
+export interface TopicNotice {
+  notice: 'presence_changed';
+  at: string;
+  data: Record<string, unknown>;
+}
 
-export const isDelta = (item: SpineEvent | MessageDelta): item is MessageDelta => 'message_id' in item;
+export type TopicItem = SpineEvent | MessageDelta | TopicNotice;
+
+/** What is published on a topic's channel: committed events, pieces of the running message and notices, in their order. */
+export type TopicSignal = TopicItem[];
+
+export const isDelta = (item: TopicItem): item is MessageDelta => 'message_id' in item;
+export const isNotice = (item: TopicItem): item is TopicNotice => 'notice' in item;
 
 /** Topics name what a stream is about. */
 export const chatTopic = (chatId: string): string => `chat:${chatId}`;
+export const orgTopic = (orgId: string): string => `org:${orgId}`;

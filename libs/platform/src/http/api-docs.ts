@@ -5,8 +5,8 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '@aps/contracts';
 import type { Response } from 'express';
 
-/** The committed document; found from the source tree and from `dist` alike. */
-const DOCUMENT = ['../../../../openapi/openapi.json', '../../../../../openapi/openapi.json'].map((p) => path.resolve(__dirname, p)).find(existsSync);
+/** The committed document; found from a bundle, the source tree and `dist` alike. */
+const DOCUMENT = ['../../..', '../../../..', '../../../../..'].map((up) => `${up}/openapi/openapi.json`).map((p) => path.resolve(__dirname, p)).find(existsSync);
 
 const ASSETS: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',

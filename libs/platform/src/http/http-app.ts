@@ -10,6 +10,23 @@ import { requestContext } from './request-context';
 
 const duration = durationHistogram('http_request_duration_seconds', 'Time from a request to the end of its answer', ['method', 'route', 'status']);
 
+/** Time that a body has to arrive, and that a form with a file has: 50 MiB over a slow line. */
+const BODY_MS = 30_000;
+const UPLOAD_MS = 300_000;
+
+/** Cuts off who sends a body too slowly. The server itself knows one time for all requests. */
+function bodyDeadline(req: Request, _res: Response, next: () => void): void {
+  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  if (hasBody && !/^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '')) {
+    const timer = setTimeout(() => {
+      if (!req.complete) req.destroy();
+    }, BODY_MS);
+    req.once('end', () => clearTimeout(timer));
+    req.once('close', () => clearTimeout(timer));
+  }
+  next();
+}
+
 /** Paths whose bodies are not ours to parse: they are streamed on as they are. */
 export type RawBodyPaths = readonly string[];
 
@@ -41,10 +58,11 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger, ra
     });
   }
   const parse = jsonBody();
+  app.use(bodyDeadline);
   app.use((req: Request, res: Response, next: () => void) => (rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next)));
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as import('node:http').Server;
-  server.requestTimeout = 30_000;
+  server.requestTimeout = UPLOAD_MS;
   server.headersTimeout = 10_000;
   server.keepAliveTimeout = 65_000;
 }

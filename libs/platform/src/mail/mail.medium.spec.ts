@@ -89,8 +89,8 @@ describe('mail', () => {
     logged = [];
     for (const level of ['log', 'warn', 'error'] as const) jest.spyOn(Logger.prototype, level).mockImplementation((...m: unknown[]) => void logged.push(m.join(' ')));
   });
-  afterEach(() => {
-    transport.onApplicationShutdown();
+  afterEach(async () => {
+    await transport.onApplicationShutdown();
     rmSync(path.dirname(path.dirname(dir)), { recursive: true });
     jest.restoreAllMocks();
   });

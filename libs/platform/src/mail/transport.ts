@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, OnApplicationShutdown } from '@nestjs/common';
-import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
+import type { SendMailOptions, Transporter } from 'nodemailer';
 import { mailConfig } from './mail.config';
 
 /** A mail that is ready to go. */
@@ -26,11 +26,14 @@ export class MailError extends Error {
   }
 }
 
+/** The library is loaded with the first mail: most processes never send one. */
+const library = () => import('nodemailer');
+
 /** Brings mail to the SMTP server, or into the mail folder where there is none. */
 @Injectable()
 export class MailTransport implements OnApplicationShutdown {
-  private smtp?: Transporter;
-  private composer?: Transporter;
+  private smtp?: Promise<Transporter>;
+  private composer?: Promise<Transporter>;
 
   /** @throws MailError */
   async deliver(mail: ReadyMail): Promise<void> {
@@ -38,15 +41,17 @@ export class MailTransport implements OnApplicationShutdown {
     await (smtpUrl ? this.toServer(smtpUrl, mail) : this.toFolder(mail));
   }
 
-  onApplicationShutdown(): void {
-    this.smtp?.close();
+  async onApplicationShutdown(): Promise<void> {
+    (await this.smtp)?.close();
   }
 
   private async toServer(url: string, mail: ReadyMail): Promise<void> {
     // The sum of the time-outs stays below the claim on a mail, so no second worker begins while one still tries.
-    this.smtp ??= createTransport({ url, pool: true, maxConnections: 4, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 });
+    this.smtp ??= library().then(({ createTransport }) =>
+      createTransport({ url, pool: true, maxConnections: 4, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }),
+    );
     try {
-      await this.smtp.sendMail(message(mail));
+      await (await this.smtp).sendMail(message(mail));
     } catch (error) {
       const { code, responseCode } = error as { code?: string; responseCode?: number };
       throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500);
@@ -54,10 +59,10 @@ export class MailTransport implements OnApplicationShutdown {
   }
 
   private async toFolder(mail: ReadyMail): Promise<void> {
-    this.composer ??= createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+    this.composer ??= library().then(({ createTransport }) => createTransport({ streamTransport: true, buffer: true, newline: 'unix' }));
     const { dir } = mailConfig.value;
     try {
-      const { message: eml } = (await this.composer.sendMail(message(mail))) as unknown as { message: Buffer };
+      const { message: eml } = (await (await this.composer).sendMail(message(mail))) as unknown as { message: Buffer };
       await mkdir(dir, { recursive: true });
       // Written beside and then moved: who watches the folder never reads half a mail. A repeat replaces the same file.
       const beside = path.join(dir, `.${randomUUID()}.tmp`);

@@ -12,6 +12,8 @@ export interface OutboxJob<N extends JobName = JobName> {
   payload: JobPayload<N>;
   requestId?: string;
   traceparent?: string;
+  /** Jobs without come first, then the lower numbers; at most 2,097,152. The relay publishes without. */
+  priority?: number;
 }
 
 export interface EnqueueOptions {
@@ -87,7 +89,7 @@ export class Outbox {
   async publish(jobs: OutboxJob[]): Promise<void> {
     if (jobs.length === 1) {
       const [job] = jobs;
-      await this.queueOf(job.name).add(job.name, envelope(job), { ...JOB_OPTIONS, jobId: job.id });
+      await this.queueOf(job.name).add(job.name, envelope(job), optionsOf(job));
       return;
     }
     const byQueue = new Map<QueueName, OutboxJob[]>();
@@ -96,7 +98,7 @@ export class Outbox {
       byQueue.set(queue, [...(byQueue.get(queue) ?? []), job]);
     }
     for (const [queue, batch] of byQueue) {
-      await this.queues.get(queue)?.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: { ...JOB_OPTIONS, jobId: job.id } })));
+      await this.queues.get(queue)?.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: optionsOf(job) })));
     }
   }
 
@@ -120,6 +122,8 @@ export class Outbox {
     return [...this.queues.values()];
   }
 }
+
+const optionsOf = (job: OutboxJob): JobsOptions => ({ ...JOB_OPTIONS, jobId: job.id, ...(job.priority && { priority: job.priority }) });
 
 function envelope(job: OutboxJob): JobEnvelope {
   return {

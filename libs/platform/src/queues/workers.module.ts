@@ -153,15 +153,16 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
   private measure(queues: readonly QueueName[]): void {
     const mine = this.outbox.allQueues().filter((q) => queues.includes(q.name as QueueName));
     gauge('queue_ready', 'Jobs that wait for a worker', ['queue'], async (g) => {
-      for (const q of mine) g.set({ queue: q.name }, await q.getWaitingCount().catch(() => 0));
+      for (const q of mine) g.set({ queue: q.name }, await Promise.all([q.getWaitingCount(), q.getPrioritizedCount()]).then(([first, later]) => first + later, () => 0));
     });
     gauge('queue_active', 'Jobs that run', ['queue'], async (g) => {
       for (const q of mine) g.set({ queue: q.name }, await q.getActiveCount().catch(() => 0));
     });
     gauge('queue_oldest_ready_seconds', 'Age of the job that has waited longest', ['queue'], async (g) => {
       for (const q of mine) {
-        const [job] = await q.getJobs(['wait'], 0, 0, true).catch(() => []);
-        g.set({ queue: q.name }, job ? Math.max(0, (Date.now() - job.timestamp) / 1000) : 0);
+        // The first of those with a priority is not always the oldest, but near to it.
+        const jobs = await Promise.all([q.getJobs(['wait'], 0, 0, true), q.getJobs(['prioritized'], 0, 0, true)]).then((lists) => lists.flat(), () => []);
+        g.set({ queue: q.name }, Math.max(0, ...jobs.map((job) => (Date.now() - job.timestamp) / 1000)));
       }
     });
   }

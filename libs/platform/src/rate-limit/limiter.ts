@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CommandRedis, redisConfig } from '@aps/platform/redis';
+import { CommandRedis, redisConfig, Script } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
 import { rateLimitConfig } from './rate-limit.config';
-import { Script } from './script';
 
 export interface Rate {
   /** Tokens that come back in a minute. 0 = no limit. */

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { CommandRedis, redisConfig } from '@aps/platform/redis';
+import { CommandRedis, redisConfig, Script } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
 import { rateLimitConfig } from './rate-limit.config';
-import { Script } from './script';
 
 /** A stream that nobody has kept for so long was of a process that is gone. */
 const TTL_MS = 30_000;

@@ -5,20 +5,26 @@ import { SubscriberRedis } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
 import { channelOf } from './publisher';
 
-/** Called with what was published; with `null` when something may have been missed and the spine must be asked. */
-export type TopicListener = (signal: TopicSignal | null) => void;
+/** Hears what is published on a topic. Objects and no functions: there are thousands, and each is somebody's state anyway. */
+export interface TopicListener {
+  onSignal(signal: TopicSignal): void;
+}
+
+interface Channel {
+  listeners: Set<TopicListener>;
+  /** Settles when the subscription stands, or could not be made. */
+  standing: Promise<unknown>;
+}
 
 /** Fans the topics' channels out to the readers of this process. A channel is subscribed while it has at least one listener. */
 @Injectable()
 export class RealtimeHub {
   private readonly logger = new Logger('RealtimeHub');
-  private readonly listeners = new Map<string, Set<TopicListener>>();
+  private readonly channels = new Map<string, Channel>();
 
   constructor(@Inject(SubscriberRedis) private readonly redis: Redis) {
     redis.on('message', (channel: string, message: string) => this.dispatch(channel, message));
-    // After an outage ioredis subscribes again by itself; what was published in between is gone.
-    redis.on('ready', () => this.everyone(null));
-    gauge('realtime_topics', 'Topics with at least one open stream', [], (g) => g.set(this.listeners.size));
+    gauge('realtime_topics', 'Topics with at least one open stream', [], (g) => g.set(this.channels.size));
   }
 
   /** True while published signals arrive; otherwise readers must poll. */
@@ -26,39 +32,41 @@ export class RealtimeHub {
     return this.redis.status === 'ready';
   }
 
+  /** Calls back whenever signals arrive again. ioredis has subscribed by itself; what was published in between is gone. */
+  onReturn(callback: () => void): void {
+    this.redis.on('ready', callback);
+  }
+
   /**
    * Starts listening. When the promise resolves, everything published from then on reaches the listener, so a reader that asks the
-   * spine afterwards misses nothing.
-   *
-   * @returns stops listening
+   * spine afterwards misses nothing. Without Redis it resolves at once, and {@link onReturn} tells of the rest.
    */
-  async listen(topic: string, listener: TopicListener): Promise<() => void> {
-    const channel = channelOf(topic);
-    let set = this.listeners.get(channel);
-    if (!set) {
-      this.listeners.set(channel, (set = new Set()));
-      set.add(listener);
-      if (this.connected) await this.redis.subscribe(channel).catch((error: Error) => this.logger.warn(`Subscribing failed: ${error.message}`));
-      else this.redis.subscribe(channel).catch(() => undefined);
-    } else {
-      set.add(listener);
+  async listen(topic: string, listener: TopicListener): Promise<void> {
+    const name = channelOf(topic);
+    const known = this.channels.get(name);
+    if (known) {
+      known.listeners.add(listener);
+      if (this.connected) await known.standing;
+      return;
     }
-    return () => {
-      set.delete(listener);
-      if (set.size > 0 || this.listeners.get(channel) !== set) return;
-      this.listeners.delete(channel);
-      if (this.connected) this.redis.unsubscribe(channel).catch(() => undefined);
-    };
+    const standing = this.redis.subscribe(name).catch((error: Error) => this.logger.warn(`Subscribing failed: ${error.message}`));
+    this.channels.set(name, { listeners: new Set([listener]), standing });
+    if (this.connected) await standing;
   }
 
-  private dispatch(channel: string, message: string): void {
-    const set = this.listeners.get(channel);
-    if (!set) return;
+  /** Stops listening; nothing happens where nobody listened. */
+  unlisten(topic: string, listener: TopicListener): void {
+    const name = channelOf(topic);
+    const channel = this.channels.get(name);
+    if (!channel?.listeners.delete(listener) || channel.listeners.size > 0) return;
+    this.channels.delete(name);
+    if (this.connected) this.redis.unsubscribe(name).catch(() => undefined);
+  }
+
+  private dispatch(name: string, message: string): void {
+    const channel = this.channels.get(name);
+    if (!channel) return;
     const signal = JSON.parse(message) as TopicSignal;
-    for (const listener of set) listener(signal);
-  }
-
-  private everyone(signal: null): void {
-    for (const set of this.listeners.values()) for (const listener of set) listener(signal);
+    for (const listener of channel.listeners) listener.onSignal(signal);
   }
 }

@@ -1,4 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { createDataSource, Database, type SchemaSources } from '@aps/platform/database';
@@ -8,7 +11,7 @@ export interface TestDatabase {
   url: string;
   db: Database;
   dataSource: DataSource;
-  /** Closes the connections and drops the database. */
+  /** Closes the connections, drops the database and removes the uploaded files. */
   drop(): Promise<void>;
 }
 
@@ -70,6 +73,7 @@ export function testEnvironment(databaseUrl: string): Record<string, string> {
     INTERNAL_TOKEN_SECRET: 'test-internal-token-secret-0123456789abcdef',
     PORT: '0',
     INTERNAL_PORT: '0',
+    FILES_DIR: path.join(tmpdir(), `aps-files-${randomBytes(6).toString('hex')}`),
   };
 }
 
@@ -87,6 +91,7 @@ export async function createTestDatabase(schema: SchemaSources): Promise<TestDat
   await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
   const url = withName(name);
   process.env.DATABASE_URL = url;
+  const filesDir = process.env.FILES_DIR!;
   loadConfig();
   const dataSource = await createDataSource(schema, { url, poolSize: 8 }).initialize();
   return {
@@ -96,6 +101,7 @@ export async function createTestDatabase(schema: SchemaSources): Promise<TestDat
     async drop() {
       await dataSource.destroy();
       await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      await rm(filesDir, { recursive: true, force: true });
     },
   };
 }

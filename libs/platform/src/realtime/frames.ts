@@ -1,0 +1,47 @@
+import { isDelta, type MessageDelta, type SpineEvent, type TopicNotice } from '@aps/contracts';
+
+/** How a topic and its organization are called in the envelopes of a stream. */
+export interface TopicName {
+  name: string;
+  orgId: string;
+  /** Fields of events, at any depth, that these readers get as null. */
+  conceal?: ReadonlySet<string>;
+}
+
+// One item is sent to many readers: its text is made once.
+const texts = new WeakMap<object, string>();
+/** The same for readers of whom something is concealed. What that is does not differ within a topic. */
+const concealedTexts = new WeakMap<object, string>();
+
+/** The envelope of a numbered event, as the line `data:` and the end of its frame. The lines before it differ by stream. */
+export function envelopeOf(event: SpineEvent, { name, orgId, conceal }: TopicName): string {
+  const made = conceal ? concealedTexts : texts;
+  let text = made.get(event);
+  if (!text) made.set(event, (text = numberedEnvelope(event.type, event.id, event.at, event.data, name, orgId, conceal)));
+  return text;
+}
+
+/** As {@link envelopeOf}, of the state with which a topic begins. */
+export function snapshotEnvelope(newestId: number, data: Record<string, unknown>, { name, orgId }: TopicName): string {
+  return numberedEnvelope('snapshot', newestId, new Date().toISOString(), data, name, orgId);
+}
+
+function numberedEnvelope(type: string, id: number, at: string, data: Record<string, unknown>, topic: string, org_id: string, conceal?: ReadonlySet<string>): string {
+  const shown = conceal && ((field: string, value: unknown) => (conceal.has(field) ? null : value));
+  return `data: ${JSON.stringify({ id: String(id), type, topic, org_id, at, data }, shown)}\n\n`;
+}
+
+/** The whole frame of what has no number: pieces of text, notices. */
+export function fleetingFrame(item: MessageDelta | TopicNotice, { name, orgId }: TopicName): string {
+  let text = texts.get(item);
+  if (!text) {
+    text = isDelta(item) ? unnumberedFrame('message_delta', name, orgId, { ...item }) : unnumberedFrame(item.notice, name, orgId, item.data, item.at);
+    texts.set(item, text);
+  }
+  return text;
+}
+
+/** @param topic null for what concerns a stream of several topics as a whole */
+export function unnumberedFrame(type: string, topic: string | null, org_id: string, data: Record<string, unknown> = {}, at = new Date().toISOString()): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, topic, org_id, at, data })}\n\n`;
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { Logger } from '@nestjs/common';
+import type { SpineEvent } from '@aps/contracts';
+import { loadConfig } from '@aps/platform/config';
+import { metrics } from '@aps/platform/observability';
+import { connectRedis } from '@aps/platform/redis';
+import type { Response } from 'express';
+import type { Redis } from 'ioredis';
+import { RealtimeHub } from './hub';
+import { RealtimePublisher } from './publisher';
+import type { EventSpine } from './spine';
+import { SseStreams, type Audience } from './sse';
+
+/** A spine that holds what it is told to, so that backlogs of any size are at hand. */
+class Spine {
+  readonly events = new Map<string, SpineEvent[]>();
+
+  add(topic: string, text: string): SpineEvent {
+    const list = this.events.get(topic) ?? [];
+    this.events.set(topic, list);
+    const event: SpineEvent = { id: list.length + 1, type: 'message_created', at: new Date().toISOString(), data: { text } };
+    list.push(event);
+    return event;
+  }
+  after(topic: string, seq: number, limit: number): Promise<SpineEvent[]> {
+    return Promise.resolve((this.events.get(topic) ?? []).slice(seq, seq + limit));
+  }
+  newestOf(topics: string[]): Promise<Map<string, number>> {
+    return Promise.resolve(new Map(topics.map((topic) => [topic, this.events.get(topic)?.length ?? 0])));
+  }
+}
+
+const everybody: Audience<null> = (questions) => Promise.resolve(questions.map(() => 'yes' as const));
+
+describe('readers of event streams', () => {
+  let commands: Redis;
+  let subscriber: Redis;
+  let streams: SseStreams;
+  let spine: Spine;
+  let publisher: RealtimePublisher;
+  let server: http.Server;
+  let port: number;
+  let responses: Response[];
+  const open: { destroy(): void }[] = [];
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: process.env.TEST_REDIS_URL, REDIS_PREFIX: `t-${randomUUID()}` });
+    [commands, subscriber] = [connectRedis('commands'), connectRedis('blocking')];
+    for (const redis of [commands, subscriber]) if (redis.status !== 'ready') await new Promise<void>((ready) => redis.once('ready', () => ready()));
+    spine = new Spine();
+    publisher = new RealtimePublisher(commands);
+    streams = new SseStreams(new RealtimeHub(subscriber), spine as unknown as EventSpine);
+    responses = [];
+    server = http.createServer((request, response) => {
+      const url = new URL(request.url!, 'http://test');
+      const topics = url.searchParams.get('topics')!.split(',').map((topic) => ({ topic, name: topic }));
+      responses.push(response as Response);
+      void streams.serve(response as Response, {
+        orgId: 'o',
+        topics,
+        multiplexed: topics.length > 1,
+        after: url.searchParams.get('after') ?? undefined,
+        snapshots: () => Promise.resolve(topics.map(({ topic }) => ({ data: {}, newestId: spine.events.get(topic)?.length ?? 0 }))),
+        reader: null,
+        audience: everybody,
+      });
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    ({ port } = server.address() as AddressInfo);
+  });
+  afterAll(async () => {
+    streams.beforeApplicationShutdown();
+    open.forEach((socket) => socket.destroy());
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    [commands, subscriber].forEach((redis) => redis.disconnect());
+  });
+
+  /** A socket that asks for a stream and reads nothing of it. */
+  async function deaf(path: string): Promise<{ socket: net.Socket; response: Response }> {
+    const before = responses.length;
+    const socket = net.connect(port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    open.push(socket);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    await until(() => responses.length > before && responses[before].headersSent);
+    return { socket, response: responses[before] };
+  }
+
+  /** A reader that notes the numbers that it was given. */
+  async function keen(path: string): Promise<{ ids: string[] }> {
+    const ids: string[] = [];
+    let tail = '';
+    await new Promise<void>((begun, failed) => {
+      const request = http.get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+        response.setEncoding('utf8').on('data', (text: string) => {
+          tail += text;
+          begun();
+          for (let end = tail.indexOf('\n\n'); end >= 0; end = tail.indexOf('\n\n')) {
+            const frame = tail.slice(0, end);
+            tail = tail.slice(end + 2);
+            const id = /^event: message_created\nid: (\S+)/.exec(frame)?.[1];
+            if (id) ids.push(id);
+          }
+        });
+        response.on('error', () => undefined);
+      });
+      request.on('error', failed);
+      open.push(request);
+    });
+    return { ids };
+  }
+
+  async function until(holds: () => boolean): Promise<void> {
+    for (let i = 0; !holds(); i++) {
+      if (i > 3_000) throw new Error('It did not come to hold.');
+      await new Promise((r) => setTimeout(r, 10));
+    }
+  }
+
+  const upTo = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
+  const cut = async () => Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await metrics.getSingleMetricAsString('sse_streams_cut_total'))?.[1] ?? 0);
+
+  it('do not wait for one that does not read; that one is cut off and holds no more than its share', async () => {
+    const topic = `chat:${randomUUID()}`;
+    const [before, lazy, reader] = [await cut(), await deaf(`/?topics=${topic}`), await keen(`/?topics=${topic}`)];
+    let most = 0;
+    for (let i = 0; i < 300; i++) {
+      publisher.publish(topic, [spine.add(topic, 'x'.repeat(50_000))]);
+      // Its turn to read is every other reader's, too.
+      await until(() => reader.ids.length > i);
+      most = Math.max(most, lazy.response.writableLength);
+    }
+    expect(reader.ids).toEqual(upTo(300));
+    await until(() => lazy.response.destroyed);
+    expect(most).toBeLessThan(2 * 1024 * 1024);
+    expect(await cut()).toBe(before + 1);
+  });
+
+  it('read up a large backlog at their own pace, and the backlog does not stand in memory meanwhile', async () => {
+    const topic = `chat:${randomUUID()}`;
+    for (let i = 0; i < 800; i++) spine.add(topic, 'x'.repeat(50_000));
+    const { socket, response } = await deaf(`/?topics=${topic}&after=0`);
+    let most = 0;
+    let text = '';
+    // Slowly at first, then as it comes.
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text = `${text}${piece}`.slice(-200_000);
+      most = Math.max(most, response.writableLength);
+    });
+    for (let i = 0; i < 20; i++) {
+      socket.resume();
+      await new Promise((r) => setTimeout(r, 5));
+      socket.pause();
+      most = Math.max(most, response.writableLength);
+      await new Promise((r) => setTimeout(r, 5));
+    }
+    socket.resume();
+    await until(() => text.includes('\nid: 800\n'));
+    expect(response.destroyed).toBe(false);
+    expect(most).toBeLessThan(512 * 1024);
+  });
+
+  it('that take nothing of a backlog are cut off in time', async () => {
+    const topic = `chat:${randomUUID()}`;
+    for (let i = 0; i < 400; i++) spine.add(topic, 'x'.repeat(50_000));
+    const { response } = await deaf(`/?topics=${topic}&after=0`);
+    await until(() => response.destroyed);
+  }, 30_000);
+
+  it('find what signals did not tell, in each of their topics, once', async () => {
+    const topics = [randomUUID(), randomUUID()].map((id) => `chat:${id}`);
+    const reader = await keen(`/?topics=${topics.join()}`);
+    // Told of the third alone, and of nothing of the other topic.
+    for (let i = 0; i < 2; i++) spine.add(topics[0], 'silent');
+    publisher.publish(topics[0], [spine.add(topics[0], 'told')]);
+    spine.add(topics[1], 'silent');
+    publisher.publish(topics[0], [spine.events.get(topics[0])![2], spine.events.get(topics[0])![0]]);
+    await until(() => reader.ids.length >= 4);
+    const numbers = reader.ids.map((id) => id.split('~').map((entry) => Number(entry.split('.')[1])));
+    expect(numbers).toEqual([[1, 0], [2, 0], [3, 0], [3, 1]]);
+  });
+});

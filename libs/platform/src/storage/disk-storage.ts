@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ObjectStorage, type ByteRange, type StoredBytes } from './object-storage';
+
+/** Half-written files older than this belong to a process that has died. */
+const ABANDONED_MS = 24 * 3_600_000;
+
+/** For development and single machines: objects are files below one folder. */
+export class DiskStorage extends ObjectStorage {
+  private readonly root: string;
+  private prepared: Promise<void> | undefined;
+
+  constructor(dir: string) {
+    super();
+    this.root = path.resolve(dir);
+  }
+
+  /** Written beside, forced to the disk and then moved: after a crash there is the whole object or none. */
+  protected async write(key: string, bytes: Readable): Promise<void> {
+    await this.prepare();
+    const target = this.pathOf(key);
+    const beside = path.join(this.halfWritten, randomUUID());
+    try {
+      await pipeline(bytes, createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true }));
+      await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
+      await rename(beside, target);
+      await syncFolder(path.dirname(target));
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw error;
+    }
+  }
+
+  protected async read(key: string, range?: ByteRange): Promise<StoredBytes | null> {
+    const file = await open(this.pathOf(key)).catch(unlessMissing);
+    if (!file) return null;
+    try {
+      const { size } = await file.stat();
+      const { start, length } = range ?? { start: 0, length: size };
+      return { length: Math.max(0, Math.min(length, size - start)), stream: file.createReadStream({ start, end: Math.max(start, start + length - 1) }) };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  protected async remove(key: string): Promise<void> {
+    await rm(this.pathOf(key), { force: true });
+  }
+
+  protected async has(key: string): Promise<boolean> {
+    return (await stat(this.pathOf(key)).catch(unlessMissing))?.isFile() ?? false;
+  }
+
+  /** No key begins with a dot, so no object lies here. */
+  private get halfWritten(): string {
+    return path.join(this.root, '.half-written');
+  }
+
+  private pathOf(key: string): string {
+    return path.join(this.root, key);
+  }
+
+  private prepare(): Promise<void> {
+    this.prepared ??= this.makeFolders().catch((error: unknown) => {
+      this.prepared = undefined;
+      throw error;
+    });
+    return this.prepared;
+  }
+
+  private async makeFolders(): Promise<void> {
+    await mkdir(this.halfWritten, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.halfWritten)) {
+      const file = path.join(this.halfWritten, name);
+      const { mtimeMs } = (await stat(file).catch(unlessMissing)) ?? { mtimeMs: Date.now() };
+      if (Date.now() - mtimeMs > ABANDONED_MS) await rm(file, { force: true });
+    }
+  }
+}
+
+/** A new name is safe only when its folder is on the disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  throw error;
+}
