@@ -1,5 +1,8 @@
 import * as agents from './agents/agents.entities';
 import * as chats from './chats/chats.entities';
+import * as waits from './chats/waits.entities';
+import * as decisions from './decisions/decisions.entities';
+import * as files from './files/files.entities';
 import * as identity from './identity/identity.entities';
 import * as inference from './inference/inference.entities';
 import * as orgs from './orgs/orgs.entities';
@@ -12,6 +15,9 @@ import * as outbox from './platform/outbox.entity';
 
 export * from './agents/agents.entities';
 export * from './chats/chats.entities';
+export * from './chats/waits.entities';
+export * from './decisions/decisions.entities';
+export * from './files/files.entities';
 export * from './identity/identity.entities';
 export * from './inference/inference.entities';
 export * from './orgs/orgs.entities';
@@ -29,6 +35,6 @@ type EntityClass = Function;
 const classesOf = (file: Record<string, unknown>): EntityClass[] => Object.values(file).filter((v): v is EntityClass => typeof v === 'function');
 
 /** Every table of the service. */
-export const ENTITIES: EntityClass[] = [agents, chats, identity, inference, orgs, auditLog, dataKey, event, idempotencyKey, outboundMail, outbox].flatMap((file) =>
+export const ENTITIES: EntityClass[] = [agents, chats, waits, decisions, files, identity, inference, orgs, auditLog, dataKey, event, idempotencyKey, outboundMail, outbox].flatMap((file) =>
   classesOf(file as unknown as Record<string, unknown>),
 );

@@ -2,9 +2,10 @@ import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/commo
 import { Reflector } from '@nestjs/core';
 import { DomainError, type Problem } from '@aps/contracts';
 import { isUuid, SLUG } from '@aps/platform/http';
-import { ACCESS, type AccessDeclaration, type ParamSyntax } from './access';
+import { ACCESS, type AccessDeclaration, type ParamSyntax, type TokenArea } from './access';
 import { OrgScope } from './org-scope';
 import { PrincipalStore } from './principal.store';
+import { Tickets, type Ticket } from './tickets';
 import type { AuthenticatedRequest, Principal } from './principal';
 
 /** Finds out who makes a request. The gateway reads bearer tokens; what stands behind it reads the gateway's signed token. */
@@ -33,6 +34,7 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
     @Inject(PrincipalStore) private readonly store: PrincipalStore,
+    @Inject(Tickets) private readonly tickets: Tickets,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -41,7 +43,12 @@ export class AccessGuard implements CanActivate {
     if (!access) throw new DomainError('insufficient_role', 'This route declares no access.');
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const params = request.params as Record<string, string>;
-    if (access.tier !== 'public') request.principal = await this.authenticator.authenticate(request);
+    let ticket: Ticket | undefined;
+    if (access.ticketTopics && request.headers.authorization === undefined && request.query.ticket !== undefined) {
+      ({ principal: request.principal, ticket } = await this.tickets.redeem(request.query.ticket));
+    } else if (access.tier !== 'public') {
+      request.principal = await this.authenticator.authenticate(request);
+    }
     checkPath(params, access);
     if (!request.principal) return true;
 
@@ -56,6 +63,9 @@ export class AccessGuard implements CanActivate {
       request.orgScope = await this.enterOrg(params.org_id, principal, access.tier, request);
     }
     checkScope(principal, access, request.method);
+    if (ticket && !access.ticketTopics?.(request).every((topic) => ticket.topics.includes(topic))) {
+      throw new DomainError('insufficient_scope', 'The ticket is for other topics.');
+    }
     return true;
   }
 
@@ -84,9 +94,13 @@ function checkPath(params: Record<string, string>, access: AccessDeclaration): v
   if (problems.length) throw new DomainError('validation_error', 'The path is not valid.', { problems });
 }
 
-function checkScope({ scopes }: Principal, { area }: AccessDeclaration, method: string): void {
-  if (!scopes || !area) return;
+/** Whether the caller's token allows this in an area; a session allows everything that its user may. */
+export function mayUse({ scopes }: Principal, area: TokenArea, act: 'read' | 'write'): boolean {
+  return !scopes || scopes.has('*') || scopes.has(`${area}:write`) || (act === 'read' && scopes.has(`${area}:read`));
+}
+
+function checkScope(principal: Principal, { area }: AccessDeclaration, method: string): void {
   const reads = method === 'GET' || method === 'HEAD';
-  if (scopes.has('*') || scopes.has(`${area}:write`) || (reads && scopes.has(`${area}:read`))) return;
+  if (!area || mayUse(principal, area, reads ? 'read' : 'write')) return;
   throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:${reads ? 'read' : 'write'}` } });
 }

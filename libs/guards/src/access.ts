@@ -1,5 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiExtension, ApiQuery } from '@nestjs/swagger';
+import type { Request } from 'express';
 
 /** Who may call a route. */
 export type Tier = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'platform_admin';
@@ -33,6 +34,11 @@ export interface AccessOptions {
   params?: Record<string, ParamSyntax>;
   /** Callers that hold an API token are refused; only a session will do. */
   sessionOnly?: boolean;
+  /**
+   * The route also takes `?ticket=` instead of a bearer token, if the ticket is for every topic that this says the request asks for.
+   * Only for reads, and where browsers cannot send a header.
+   */
+  ticketTopics?: (request: Request) => string[];
 }
 
 export interface AccessDeclaration extends AccessOptions {
@@ -44,7 +50,12 @@ export const ACCESS = 'aps:access';
 
 function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
   const declaration: AccessDeclaration = { tier, area, ...options };
-  return applyDecorators(SetMetadata(ACCESS, declaration), ApiExtension('x-access', { tier, ...(area && { area }) }), ...(tier === 'public' ? [] : [ApiBearerAuth()]));
+  return applyDecorators(
+    SetMetadata(ACCESS, declaration),
+    ApiExtension('x-access', { tier, ...(area && { area }), ...(options.ticketTopics && { ticket: true }) }),
+    ...(tier === 'public' ? [] : [ApiBearerAuth()]),
+    ...(options.ticketTopics ? [ApiQuery({ name: 'ticket', required: false, description: 'Instead of the header, where none can be sent: from `POST /api/realtime/tickets`.', schema: { type: 'string' } })] : []),
+  );
 }
 
 /** Anyone, without signing in. */

@@ -5,6 +5,8 @@ import { RateLimitGuard, RateLimitModule } from '@aps/platform/rate-limit';
 import { AccessGuard, Authenticator } from './access.guard';
 import { notAuthenticated, PrincipalStore } from './principal.store';
 import type { AuthenticatedRequest, Principal } from './principal';
+import { Tickets } from './tickets';
+import { TopicSources } from './topic-sources';
 
 /** Reads `Authorization: Bearer …`. */
 @Injectable()
@@ -31,12 +33,14 @@ export class GuardsModule {
       imports: [RateLimitModule],
       providers: [
         PrincipalStore,
+        Tickets,
+        TopicSources,
         { provide: Authenticator, useClass: authenticator },
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: RequestValidationGuard },
       ],
-      exports: [PrincipalStore, Authenticator],
+      exports: [PrincipalStore, Tickets, TopicSources, Authenticator],
     };
   }
 }

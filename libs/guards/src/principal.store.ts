@@ -13,26 +13,37 @@ const IDLE_DAYS = 7;
 const TOUCH_S = 300;
 
 // The sessions of a deactivated user have ended, and their bearers are told why.
-const SESSION = statement(`
+const session = (by: string) => statement(`
   SELECT s.id, s.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin,
          s.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
-  WHERE s.token_hash = $1
+  WHERE ${by} = $1
     AND (u.deactivated_at IS NOT NULL OR (s.revoked_at IS NULL AND s.expires_at > now() AND s.last_used_at > now() - interval '${IDLE_DAYS} days'))`);
 
-const API_TOKEN = statement(`
+const apiToken = (by: string) => statement(`
   SELECT t.id, t.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin, t.scope, t.org_id,
          t.last_used_at IS NULL OR t.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM api_tokens t JOIN users u ON u.id = t.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
-  WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())`);
+  WHERE ${by} = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())`);
+
+const BY_HASH = { session: session('s.token_hash'), api_token: apiToken('t.token_hash') };
+const BY_ID = { session: session('s.id'), api_token: apiToken('t.id') };
 
 const MEMBERSHIP = statement(`
   SELECT m.role, o.suspended_at IS NOT NULL AS suspended
   FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL`);
 
-const TOUCH_SESSION = statement('UPDATE sessions SET last_used_at = now() WHERE id = $1');
-const TOUCH_TOKEN = statement('UPDATE api_tokens SET last_used_at = now() WHERE id = $1');
+const TOUCH = {
+  session: statement('UPDATE sessions SET last_used_at = now() WHERE id = $1'),
+  api_token: statement('UPDATE api_tokens SET last_used_at = now() WHERE id = $1'),
+};
+
+/** A session or API token by its id. */
+export interface CredentialRef {
+  via: 'session' | 'api_token';
+  id: string;
+}
 
 interface CredentialRow {
   id: string;
@@ -67,12 +78,26 @@ export class PrincipalStore {
     return this.principals.get(token) ?? this.shared(token, () => this.findPrincipal(token));
   }
 
+  /**
+   * Who a credential belongs to now, for what outlives its request: streams and tickets keep ids, and no tokens.
+   *
+   * @throws DomainError as {@link byToken}
+   */
+  async byCredential({ via, id }: CredentialRef): Promise<Principal> {
+    const key = `${via}:${id}`;
+    return this.principals.get(key) ?? this.shared(key, () => this.find(key, via, BY_ID[via], id));
+  }
+
   private async findPrincipal(token: string): Promise<Principal> {
     // The checksum of an API token is in the token itself: a mistyped one never reaches the database.
     const kind = tokenKind(token);
     if (!kind) throw notAuthenticated();
-    const isApiToken = kind === 'api';
-    const [row] = await this.db.query<CredentialRow>(isApiToken ? API_TOKEN : SESSION, [hashToken(token)]);
+    const via = kind === 'api' ? 'api_token' : 'session';
+    return this.find(token, via, BY_HASH[via], hashToken(token));
+  }
+
+  private async find(key: string, via: CredentialRef['via'], question: (typeof BY_ID)['session'], value: unknown): Promise<Principal> {
+    const [row] = await this.db.query<CredentialRow>(question, [value]);
     if (!row) throw notAuthenticated();
     if (row.deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
     const scopes = row.scope === undefined || row.scope === '*' ? null : new Set(row.scope.split(' '));
@@ -81,13 +106,13 @@ export class PrincipalStore {
       email: row.email,
       name: row.name,
       isPlatformAdmin: row.is_admin,
-      via: isApiToken ? 'api_token' : 'session',
+      via,
       credentialId: row.id,
       scopes,
       orgPin: row.org_id ?? null,
     };
-    if (row.stale) void this.db.execute(isApiToken ? TOUCH_TOKEN : TOUCH_SESSION, [row.id]).catch(() => undefined);
-    this.principals.set(token, principal);
+    if (row.stale) void this.db.execute(TOUCH[via], [row.id]).catch(() => undefined);
+    this.principals.set(key, principal);
     return principal;
   }
 

@@ -1,3 +1,4 @@
+import { FileReferenceDto } from '../files';
 import { PageQuery, BooleanField, DateTimeField, DecimalString, EnumField, IntField, ListField, NestedField, ObjectField, StringField, UuidField } from '@aps/platform/http';
 
 const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
@@ -21,7 +22,7 @@ export class CreateChatRequest {
 export class SendMessageRequest {
   @StringField({ min: 1, max: 100_000, description: 'What the user says.', example: 'What is on my list today?' })
   content: string;
-  @ListField('uuid', { optional: true, max: 20, unique: true, description: 'Files that were uploaded before.' })
+  @ListField('uuid', { optional: true, max: 20, unique: true, description: 'Files that were uploaded before, of which the caller may see each. From then on, whoever may open the chat may open them.' })
   attachment_ids?: string[];
   @StringField({ optional: true, nullable: true, max: 200, description: 'Key of the catalog; needs the entitlement `direct_model_choice`.', example: 'mock' })
   model?: string | null;
@@ -117,8 +118,8 @@ export class ChatMessageDto {
   role: string;
   @StringField({ description: 'The text.' })
   content: string;
-  @ListField('object', { description: 'Files of the message.' })
-  attachments: unknown[];
+  @ListField(() => FileReferenceDto, { description: 'Files of the message.' })
+  attachments: FileReferenceDto[];
   @ListField(() => ChatToolCallDto, { description: 'Of assistant messages: what the model asked for.' })
   tool_calls: ChatToolCallDto[];
   @StringField({ nullable: true, description: 'Of tool messages: the call that it answers.' })
@@ -158,7 +159,7 @@ export class ChatSummary {
   error: ChatErrorDto | null;
   @DateTimeField({ nullable: true, description: 'When somebody asked it to stop.' })
   stop_requested_at: string | null;
-  @DateTimeField({ nullable: true, description: 'When the last turn ended.' })
+  @DateTimeField({ nullable: true, description: 'When it was terminated.' })
   completed_at: string | null;
   @BooleanField({ description: 'Whether it is archived.' })
   archived: boolean;

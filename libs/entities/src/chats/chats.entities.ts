@@ -18,6 +18,7 @@ export interface ChatPause {
 @Unique('chats_org_id', ['org_id', 'id'])
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
 @Index('chats_root', ['root_chat_id'])
+@Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
 @Index('chats_created', ['org_id', 'created_at'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
@@ -48,6 +49,8 @@ export class Chat {
   @Column('text', { array: true, nullable: true }) enabled_scopes: string[] | null;
   @Column('uuid', { nullable: true }) parent_chat_id: string | null;
   @Column('uuid', { nullable: true }) root_chat_id: string | null;
+  /** Delegations between this chat and its root. */
+  @Column('int', { default: 0 }) depth: number;
   @Column('uuid', { nullable: true }) source_chat_id: string | null;
   @Column('text') origin_kind: 'user' | 'inbox' | 'process' | 'agent' | 'api' | 'schedule';
   @Column('text', { nullable: true }) origin_ref_id: string | null;
@@ -60,6 +63,8 @@ export class Chat {
   @Column('int', { default: 0 }) message_count: number;
   /** The turn that is dispatched and not over; later ones wait behind it. */
   @Column('uuid', { nullable: true }) current_turn_id: string | null;
+  /** The summary that stands for its oldest messages in what the model reads. */
+  @Column('uuid', { nullable: true }) compaction_id: string | null;
   /** Turns that wait behind the current one. */
   @Column('int', { default: 0 }) pending_turns: number;
   @Column('timestamptz', { nullable: true }) last_message_at: Date | null;
@@ -114,12 +119,23 @@ export class Message {
 export const TURN_STATUSES = ['queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled'] as const;
 export type TurnStatus = (typeof TURN_STATUSES)[number];
 
-export interface TurnWait {
-  kind: 'timer';
+/** A call that a turn waits for. */
+export interface WaitingCall {
   step_no: number;
   tool_call_id: string;
   tool_name: string;
-  resume_at: string;
+  /** The question or the child chat that answers it; a timer has none. */
+  ref?: string;
+}
+
+/** What a turn waits for: calls of one kind, which may have been made together. */
+export interface TurnWait {
+  kind: 'timer' | 'human' | 'children';
+  /** Null while the calls are still being made, and the turn keeps its slot. */
+  since: string | null;
+  /** The turn goes on then, whatever else has come; null when only answers end the wait. */
+  resume_at: string | null;
+  calls: WaitingCall[];
 }
 
 /** One answer of the agent: dispatched once, owned by one worker at a time, over once. */
@@ -149,7 +165,7 @@ export class Turn {
   @Column('bigint', { default: 0 }) fence: string;
   /** Over the organization's cap: it has left the queue and waits for a slot. */
   @Column('boolean', { default: false }) parked: boolean;
-  /** What a waiting turn waits for, and which tool call that answers. */
+  /** What a turn waits for, and which of its calls that answers. */
   @Column('jsonb', { nullable: true }) wait: TurnWait | null;
   /** Deliveries in a row that finished no step. */
   @Column('int', { default: 0 }) deliveries: number;

@@ -156,6 +156,11 @@ export class InferenceReceipt {
   @Column('int') cache_write_tokens: number;
   @Column('int') output_tokens: number;
   @Column('int') reasoning_tokens: number;
+  /** US dollars per million tokens that the call was charged by; reasoning is charged as output. Null when the model has no dollar price. */
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) input_price_per_1m: string | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) cached_input_price_per_1m: string | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) cache_write_price_per_1m: string | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) output_price_per_1m: string | null;
   /** Null when the model has no price. */
   @Column('numeric', { precision: 20, scale: 6, nullable: true }) usd_cost: string | null;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) credits: string;

@@ -1,0 +1,69 @@
+import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+
+const STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
+const STATUS = { name: 'ChatStatus' };
+
+export class UpdateChatRequest {
+  @BooleanField({ optional: true, description: 'True closes the chat and stops what it does. False is refused for an archived chat, and changes nothing otherwise.' })
+  archived?: boolean;
+  @BooleanField({ optional: true, description: 'Open to every member of the organization, with all chats that it has delegated to. Only its creator may change this.' })
+  shared?: boolean;
+  @StringField({ optional: true, nullable: true, min: 1, max: 200, description: 'What the chat is about. Null: none.', example: 'Invoices of March' })
+  title?: string | null;
+}
+
+export class TerminateChatResponse {
+  @UuidField({ description: 'The chat.' })
+  chat_id: string;
+  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is now.' })
+  status: string;
+  @BooleanField({ description: 'False when it was over already.' })
+  terminated: boolean;
+  @DateTimeField({ nullable: true, description: 'When it was terminated.' })
+  completed_at: string | null;
+  @ListField('uuid', { description: 'Requests to humans that were cancelled with it.' })
+  cancelled_hitl_request_ids: string[];
+}
+
+export class ChatBlockedByDto {
+  @EnumField(['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'org_suspended'], {
+    name: 'ChatBlockedByKind',
+    description: '`cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price.',
+  })
+  kind: string;
+  @DateTimeField({ nullable: true, description: 'Since when.' })
+  since: string | null;
+  @StringField({ nullable: true, description: 'What of that kind: the request, the child chat, the time at which the timer ends, the worker, the organization, or a code.' })
+  ref: string | null;
+}
+
+export class ChatLeaseDto {
+  @StringField({ nullable: true, description: 'The process that runs the turn; null when it has handed it back.' })
+  worker: string | null;
+  @DateTimeField({ description: 'When another one may take over. Renewed every few seconds.' })
+  expires_at: string;
+  @StringField({ description: 'Every owner has its own; what is written with an older one is refused.' })
+  fence: string;
+}
+
+export class ChatQueueDto {
+  @IntField({ description: 'Turns of the organization that were dispatched before and have not begun.' })
+  position: number;
+  @IntField({ description: 'How long the oldest of them has waited, in seconds.' })
+  oldest_ahead_s: number;
+}
+
+export class ChatDiagnosisResponse {
+  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is.' })
+  state: string;
+  @NestedField(() => ChatBlockedByDto, { nullable: true, description: 'What keeps it from going on; null when nothing does, or there is nothing to do.' })
+  blocked_by: ChatBlockedByDto | null;
+  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who runs its turn.' })
+  lease: ChatLeaseDto | null;
+  @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where a turn that has not begun stands.' })
+  queue: ChatQueueDto | null;
+  @EnumField(['answer', 'wait', 'continue', 'retry', 'message', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'], { name: 'ChatNextAction', description: 'What would have it go on.' })
+  next_action: string;
+  @ListField(['message', 'stop', 'terminate', 'continue', 'retry', 'archive', 'rename', 'share', 'delete'], { description: 'What the caller can do with it now that has an effect.' })
+  allowed_actions: string[];
+}

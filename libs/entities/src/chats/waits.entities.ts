@@ -1,0 +1,90 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Chat } from './chats.entities';
+
+export const HITL_STATUSES = ['pending', 'answered', 'cancelled', 'expired'] as const;
+export type HitlStatus = (typeof HITL_STATUSES)[number];
+
+/** A question to a human that a chat (or a process run) waits for. */
+@Entity('hitl_requests')
+@Unique('hitl_requests_org_id', ['org_id', 'id'])
+@Index('hitl_requests_org', ['org_id', 'status', 'id'])
+@Index('hitl_requests_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
+@Index('hitl_requests_due', ['expires_at'], { where: `status = 'pending'` })
+@ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
+@Check('hitl_requests_kind', `kind IN ('question', 'approval', 'form')`)
+@Check('hitl_requests_status', `status IN ('pending', 'answered', 'cancelled', 'expired')`)
+export class HitlRequest {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid', { nullable: true }) chat_id: string | null;
+  @Column('uuid', { nullable: true }) agent_id: string | null;
+  @Column('uuid', { nullable: true }) turn_id: string | null;
+  @Column('uuid', { nullable: true }) run_id: string | null;
+  /** Step of the turn, or of the process run. */
+  @Column('text', { nullable: true }) step_id: string | null;
+  /** The call that the answer is the result of. */
+  @Column('text', { nullable: true }) tool_call_id: string | null;
+  @Column('text') kind: 'question' | 'approval' | 'form';
+  @Column('text') prompt: string;
+  @Column('jsonb', { nullable: true }) options: { id: string; label: string }[] | null;
+  /** JSON Schema of a form's values. */
+  @Column('jsonb', { nullable: true }) schema: Record<string, unknown> | null;
+  /** What is run when it is approved, exactly as stored here. */
+  @Column('jsonb', { nullable: true }) tool_call: { id: string; tool_slug: string; arguments: Record<string, unknown>; access_level: string } | null;
+  @Column('text', { default: 'pending' }) status: HitlStatus;
+  @Column('uuid', { nullable: true }) assignee_user_id: string | null;
+  @Column('timestamptz') expires_at: Date;
+  @Column('uuid', { nullable: true }) answered_by: string | null;
+  @Column('timestamptz', { nullable: true }) answered_at: Date | null;
+  @Column('jsonb', { nullable: true }) answer: Record<string, unknown> | null;
+  /** What was not done as it was asked for; told with the answer. */
+  @Column('text', { nullable: true }) notice: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** A call by which one chat waits for another. */
+@Entity('child_waits')
+@Unique('child_waits_child', ['child_chat_id'])
+@Index('child_waits_parent', ['parent_chat_id'])
+@Index('child_waits_orphans', ['orphaned_at'], { where: 'orphaned_at IS NOT NULL' })
+@Index('child_waits_due', ['deadline_at'], { where: `status = 'open'` })
+@ForeignKey(() => Chat, ['org_id', 'parent_chat_id'], ['org_id', 'id'])
+@ForeignKey(() => Chat, ['org_id', 'child_chat_id'], ['org_id', 'id'])
+@Check('child_waits_status', `status IN ('open', 'finished', 'abandoned')`)
+export class ChildWait {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') parent_chat_id: string;
+  @Column('uuid') parent_turn_id: string;
+  @Column('text') tool_call_id: string;
+  @Column('uuid') child_chat_id: string;
+  /** Whether the parent's turn waits and reads the result itself. Where it does not, or no longer, a note tells its next turn. */
+  @Column('boolean', { default: true }) waits: boolean;
+  @Column('text', { default: 'open' }) status: 'open' | 'finished' | 'abandoned';
+  @Column('timestamptz', { nullable: true }) deadline_at: Date | null;
+  /** What the child came to. */
+  @Column('jsonb', { nullable: true }) result: Record<string, unknown> | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { nullable: true }) finished_at: Date | null;
+  /** The parent failed or was closed then: the child is to be abandoned once it does not run. Null when that is settled. */
+  @Column('timestamptz', { nullable: true }) orphaned_at: Date | null;
+}
+
+/** A summary that stands for the oldest messages of a chat in what its model reads; the messages themselves stay. */
+@Entity('chat_compactions')
+@Unique('chat_compactions_place', ['chat_id', 'through_seq'])
+@ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
+export class ChatCompaction {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') chat_id: string;
+  @Column('uuid') turn_id: string;
+  /** The last message, by turn and then by `seq`, that the summary covers. */
+  @Column('int') through_turn_no: number;
+  @Column('int') through_seq: number;
+  @Column('text') summary: string;
+  @Column('int') tokens_before: number;
+  @Column('int') tokens_after: number;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}

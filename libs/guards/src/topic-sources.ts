@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import type { Audience, Permission, Snapshot } from '@aps/platform/realtime';
+import type { TokenArea } from './access';
+import type { OrgScope } from './org-scope';
+import type { Principal } from './principal';
+import { PrincipalStore, type CredentialRef } from './principal.store';
+
+/** Who follows a stream, as the stream keeps it: ids alone, and no token. */
+export interface StreamReader {
+  credential: CredentialRef;
+  orgId: string;
+  userId: string;
+}
+
+export interface TopicQuestion {
+  orgId: string;
+  userId: string;
+  /** What follows the colon of the topic. */
+  id: string;
+}
+
+/** What streams must know about the topics of one kind; the domain that the kind belongs to provides it. */
+export interface TopicSource {
+  /** `chat` of `chat:{id}`. */
+  readonly kind: string;
+  /** What an API token must be allowed to read to follow them; null where being a member is all. */
+  readonly area: TokenArea | null;
+  /** The state of each topic now; undefined for what is not there or may not be followed. */
+  snapshots(scope: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]>;
+  /** Which of these may still be followed, in their order. Asked for all open streams at once. */
+  visibleAmong(questions: TopicQuestion[]): Promise<boolean[]>;
+}
+
+/** The kinds of topics that this process can stream, and who may go on reading them. */
+@Injectable()
+export class TopicSources {
+  private readonly sources = new Map<string, TopicSource>();
+
+  constructor(private readonly principals: PrincipalStore) {}
+
+  register(source: TopicSource): void {
+    this.sources.set(source.kind, source);
+  }
+
+  /** Undefined for a kind that this process does not serve. */
+  of(kind: string): TopicSource | undefined {
+    return this.sources.get(kind);
+  }
+
+  readerOf(principal: Principal, scope: OrgScope): StreamReader {
+    if (principal.via === 'internal') throw new Error('Streams are opened by callers, and not by services.');
+    return { credential: { via: principal.via, id: principal.credentialId }, orgId: scope.orgId, userId: principal.userId };
+  }
+
+  /** Bound once: streams that share the function are asked about together. */
+  readonly audience: Audience<StreamReader> = async (questions) => {
+    const standings = new Map<StreamReader, Permission>();
+    // Credentials and memberships repeat among readers and are remembered for a second.
+    const readers = [...new Set(questions.map(({ reader }) => reader))];
+    await Promise.all(readers.map(async (reader) => standings.set(reader, await this.standingOf(reader))));
+    const answers = questions.map(({ reader }) => standings.get(reader)!);
+    const byKind = new Map<string, (TopicQuestion & { at: number })[]>();
+    questions.forEach(({ reader: { orgId, userId }, topic }, at) => {
+      if (answers[at] !== 'yes') return;
+      const colon = topic.indexOf(':');
+      const kind = topic.slice(0, colon);
+      const asked = byKind.get(kind) ?? [];
+      byKind.set(kind, asked);
+      asked.push({ at, orgId, userId, id: topic.slice(colon + 1) });
+    });
+    for (const [kind, asked] of byKind) {
+      const visible = await this.sources.get(kind)?.visibleAmong(asked);
+      asked.forEach(({ at }, i) => (answers[at] = visible?.[i] ? 'yes' : 'topic_lost'));
+    }
+    return answers;
+  };
+
+  private async standingOf({ credential, orgId }: StreamReader): Promise<Permission> {
+    try {
+      const principal = await this.principals.byCredential(credential);
+      const membership = await this.principals.membership(orgId, principal.userId);
+      if (!membership) return 'no';
+      return membership.suspended && !principal.isPlatformAdmin ? 'org_suspended' : 'yes';
+    } catch (error) {
+      if (error instanceof DomainError) return 'no';
+      throw error;
+    }
+  }
+}
