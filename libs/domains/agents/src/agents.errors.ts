@@ -26,3 +26,5 @@ export function skillInUse(agents: { id: string; slug: string; name: string }[])
 }
 
 export const systemSkillReadOnly = () => new DomainError('read_only', 'Skills of the system cannot be changed.');
+
+export const instructionTooLong = (max: number) => new DomainError('instruction_too_long', `An instruction may have ${max} characters.`);

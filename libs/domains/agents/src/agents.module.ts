@@ -5,6 +5,7 @@ import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { AgentsService } from './agents.service';
+import { AgentDelegates } from './delegates.queries';
 import { AuditTrail } from './audit-trail';
 import { InstructionsRepository } from './instructions.repository';
 import { InstructionsService } from './instructions.service';
@@ -19,7 +20,7 @@ import { SkillsQueries } from './skills.queries';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
-const face = [AgentsService, AgentsQueries, AgentRevisions, RevisionsService, RolloutsQueries, InstructionsService, SkillsService, SkillsQueries, MemoriesService];
+const face = [AgentsService, AgentsQueries, AgentDelegates, AgentRevisions, RevisionsService, RolloutsQueries, InstructionsService, SkillsService, SkillsQueries, MemoriesService];
 
 @Module({
   imports: [InferenceModule],

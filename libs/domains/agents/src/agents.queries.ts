@@ -20,6 +20,14 @@ export class AgentsQueries {
     return this.agents.view(this.db, scope, ref);
   }
 
+  /**
+   * @param ref an id or a slug
+   * @throws DomainError `not_found`
+   */
+  idOf(scope: OrgScope, ref: string): Promise<string> {
+    return this.agents.idOf(this.db, scope, ref);
+  }
+
   /** What a chat that begins now runs on; null when there is no such agent. One prepared statement: every new chat asks. */
   forNewChat(db: Db, scope: OrgScope, agentId: string): Promise<NewChatBasis | null> {
     return this.agents.forNewChat(db, scope, agentId);

@@ -33,6 +33,11 @@ export interface AgentName {
   name: string;
 }
 
+/** An agent as other agents are told of it. */
+export interface NamedAgent extends AgentName {
+  description: string | null;
+}
+
 /** What a new chat of an agent is frozen with. */
 export interface NewChatBasis {
   agent_id: string;
@@ -69,6 +74,9 @@ const LOCK = statement('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND d
 const LOCK_IDENTITY = statement('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE');
 const HOLD_IDS = statement('SELECT id, slug, name FROM agents WHERE org_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE');
 const HOLD_SLUGS = statement('SELECT id, slug, name FROM agents WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE');
+const NAMED = statement(`
+  SELECT id, slug, name, description FROM agents
+  WHERE org_id = $1 AND deleted_at IS NULL AND live_revision_id IS NOT NULL AND ($4 OR id = ANY($2) OR slug = ANY($3)) ORDER BY slug LIMIT $5`);
 
 // Drafts and live revisions both count: a draft is the next thing to go live.
 const NAMING = (inDraft: string, inLive: string) => `
@@ -172,6 +180,11 @@ export class AgentsRepository {
 
   holdSlugs(tx: Tx, scope: OrgScope, slugs: string[]): Promise<AgentName[]> {
     return tx.query<AgentName>(HOLD_SLUGS, [scope.orgId, slugs]);
+  }
+
+  /** Those of the agents that live, by slug. */
+  named(db: Db, scope: OrgScope, which: { ids: readonly string[]; slugs: readonly string[]; all: boolean; limit: number }): Promise<NamedAgent[]> {
+    return db.query<NamedAgent>(NAMED, [scope.orgId, which.ids, which.slugs, which.all, which.limit]);
   }
 
   /** Other live agents that name this one as a child, or grant its tool scope. */

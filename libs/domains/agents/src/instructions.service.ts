@@ -3,11 +3,14 @@ import { notFound } from '@aps/contracts';
 import type { Agent, InstructionRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Slice, type Tx } from '@aps/platform/database';
-import { noDraft, versionConflict } from './agents.errors';
+import { instructionTooLong, noDraft, versionConflict } from './agents.errors';
 import { AgentsRepository } from './agents.repository';
 import { AuditTrail } from './audit-trail';
 import { InstructionsRepository } from './instructions.repository';
 import { RevisionsService } from './revisions.service';
+
+/** Characters of an instruction. */
+const MAX_INSTRUCTION = 100_000;
 
 /** An agent's instruction: what is published, and what is being written. */
 export interface InstructionView {
@@ -58,6 +61,23 @@ export class InstructionsService {
       await this.instructions.writeDraft(tx, scope, agent.id, input.content, active?.id ?? null);
       return this.noted(tx, scope, agent, 'agent.instruction_draft_saved');
     });
+  }
+
+  /**
+   * Writes the next draft from the text as it stands: the draft's, or without one the published. Nothing goes live. Whatever is saved
+   * at the same time comes before or after it, and a save that was read before it is refused for its `base_version`.
+   *
+   * @param amend the new text, or null when there is nothing to write
+   * @throws DomainError 422 `instruction_too_long`
+   */
+  async amendDraft(tx: Tx, scope: OrgScope, agentId: string, amend: (content: string) => string | null): Promise<InstructionView & { amended: boolean }> {
+    const agent = await this.agents.lock(tx, scope, agentId);
+    const current = await this.instructions.current(tx, scope, agent.id);
+    const content = amend(current.draft?.content ?? current.active?.content ?? '');
+    if (content === null) return { agent_id: agent.id, ...current, base_version: versionOf(agent), amended: false };
+    if (content.length > MAX_INSTRUCTION) throw instructionTooLong(MAX_INSTRUCTION);
+    await this.instructions.writeDraft(tx, scope, agent.id, content, current.active?.id ?? null);
+    return { ...(await this.noted(tx, scope, agent, 'agent.instruction_draft_saved')), amended: true };
   }
 
   /** Makes the draft the published instruction. It goes live with the next revision that is sealed and deployed. */

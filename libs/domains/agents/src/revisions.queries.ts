@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Slice } from '@aps/platform/database';
+import { Database, type Db, type Slice } from '@aps/platform/database';
 import { AgentsRepository } from './agents.repository';
 import { WeightedLru } from './lru';
 import { RevisionsRepository, type RevisionView } from './revisions.repository';
@@ -24,12 +24,13 @@ export class AgentRevisions {
   /**
    * What a revision seals. Remembered, since a revision never changes; frozen, since all who ask get the same object.
    *
+   * @param db the open transaction, if any
    * @throws DomainError `not_found`
    */
-  async config(revisionId: string): Promise<SealedAgentConfig> {
+  async config(revisionId: string, db: Db = this.db): Promise<SealedAgentConfig> {
     const known = this.configs.get(revisionId);
     if (known) return known;
-    const row = await this.revisions.config(this.db, revisionId);
+    const row = await this.revisions.config(db, revisionId);
     if (!row) throw notFound('Revision');
     const config = deepFreeze(row.config);
     this.configs.set(revisionId, config, row.size);

@@ -1,3 +1,4 @@
 export * from './billing.module';
+export * from './blockers';
 export * from './entitlements';
 export * from './entitlements.config';

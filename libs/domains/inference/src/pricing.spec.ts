@@ -1,5 +1,5 @@
 import type { Usage } from './client';
-import { isPriced, plain, priceOf, remainingOf, type Prices } from './pricing';
+import { chargedPrices, isPriced, plain, priceOf, remainingOf, type Prices } from './pricing';
 import { receiptRow, receiptValues, RECEIPT_COLUMNS } from './receipts.repository';
 import { aModel, aRoute } from './testing/views';
 
@@ -62,6 +62,23 @@ describe('priceOf', () => {
   });
 });
 
+describe('chargedPrices', () => {
+  it('are all that a call is charged by, so that its parts can be told later', () => {
+    expect(chargedPrices(prices({ input_price_per_1m: '2', output_price_per_1m: '10', cache_write_price_per_1m: '0' }))).toEqual({
+      input_price_per_1m: '2',
+      cached_input_price_per_1m: '2',
+      cache_write_price_per_1m: '0',
+      output_price_per_1m: '10',
+    });
+  });
+
+  it('are null together', () => {
+    const none = { input_price_per_1m: null, cached_input_price_per_1m: null, cache_write_price_per_1m: null, output_price_per_1m: null };
+    expect(chargedPrices(prices({ input_price_per_1m: '2', cached_input_price_per_1m: '1' }))).toEqual(none);
+    expect(chargedPrices(prices({ fallback_credits_per_1k_tokens: '1' }))).toEqual(none);
+  });
+});
+
 describe('receiptRow', () => {
   const resolved = { entry: aModel('m', 'r'), route: aRoute('r'), requested_model: 'wished', reason: 'replaced' as const, byo_key: true };
 
@@ -80,6 +97,10 @@ describe('receiptRow', () => {
       cache_write_tokens: 0,
       output_tokens: 0,
       reasoning_tokens: 7,
+      input_price_per_1m: '1',
+      cached_input_price_per_1m: '1',
+      cache_write_price_per_1m: '1',
+      output_price_per_1m: '2',
       usd_cost: '1.000014',
       credits: '0',
       unpriced: false,

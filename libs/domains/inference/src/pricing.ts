@@ -28,18 +28,29 @@ export function isPriced(prices: Prices): boolean {
   return dollarPriced(prices) || prices.fallback_credits_per_1k_tokens !== null;
 }
 
+/** The prices per million tokens that a call is charged by, the missing ones filled in; all null without dollar prices. */
+export function chargedPrices(prices: Prices): Record<Exclude<keyof Prices, 'fallback_credits_per_1k_tokens'>, string | null> {
+  const input = dollarPriced(prices) ? prices.input_price_per_1m : null;
+  return {
+    input_price_per_1m: input,
+    cached_input_price_per_1m: input && (prices.cached_input_price_per_1m ?? input),
+    cache_write_price_per_1m: input && (prices.cache_write_price_per_1m ?? input),
+    output_price_per_1m: input && prices.output_price_per_1m,
+  };
+}
+
 /**
  * What a call costs. The five counts are disjoint; reasoning is billed at the output price, and a missing cached or write price is
  * the input price. Rounded once, at the end: rounding each part would cost or give away up to five times as much.
  */
 export function priceOf(prices: Prices, usage: Usage): Price {
   if (dollarPriced(prices)) {
-    const input = new Money(prices.input_price_per_1m!);
-    const sum = input
+    const charged = chargedPrices(prices) as Record<string, string>;
+    const sum = new Money(charged.input_price_per_1m)
       .times(usage.input)
-      .plus(new Money(prices.cached_input_price_per_1m ?? input).times(usage.cached_input))
-      .plus(new Money(prices.cache_write_price_per_1m ?? input).times(usage.cache_write))
-      .plus(new Money(prices.output_price_per_1m!).times(usage.output + usage.reasoning));
+      .plus(new Money(charged.cached_input_price_per_1m).times(usage.cached_input))
+      .plus(new Money(charged.cache_write_price_per_1m).times(usage.cache_write))
+      .plus(new Money(charged.output_price_per_1m).times(usage.output + usage.reasoning));
     return { usd: text(sum.div(1_000_000)), fallback_credits: null, unpriced: false };
   }
   if (prices.fallback_credits_per_1k_tokens === null) return { usd: null, fallback_credits: null, unpriced: true };

@@ -5,7 +5,7 @@ import { statement, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { Usage } from './client';
 import type { ModelChoice } from './inference.types';
-import { priceOf } from './pricing';
+import { chargedPrices, priceOf } from './pricing';
 
 type Columns = Omit<InferenceReceipt, 'created_at'>;
 
@@ -33,6 +33,10 @@ export const RECEIPT_COLUMNS = [
   'cache_write_tokens',
   'output_tokens',
   'reasoning_tokens',
+  'input_price_per_1m',
+  'cached_input_price_per_1m',
+  'cache_write_price_per_1m',
+  'output_price_per_1m',
   'usd_cost',
   'credits',
   'unpriced',
@@ -69,6 +73,7 @@ export function receiptRow({ resolved, usage, ...input }: ReceiptInput): Receipt
     cache_write_tokens: usage.cache_write,
     output_tokens: usage.output,
     reasoning_tokens: usage.reasoning,
+    ...chargedPrices(resolved.entry),
     usd_cost: price.usd,
     credits: input.credits ?? '0',
     unpriced: price.unpriced,

@@ -1,3 +1,4 @@
+export * from './decision-mode';
 export * from './tool';
 export * from './tool-catalog';
 export * from './tools.module';

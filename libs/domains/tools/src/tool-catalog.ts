@@ -2,12 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { Tool } from './tool';
 
-/** The grants of an agent, as its sealed revision has them. */
+/** The grants of an agent, as its sealed revision has them, and what the chat at hand leaves of them. */
 export interface ToolGrants {
   allowed_tools: readonly string[];
   denied_tools: readonly string[];
   memory_enabled: boolean;
   mounted_skills: readonly string[];
+  child_agent_ids: readonly string[];
+  /** Of the scopes that a chat can switch, those that are on; null = all. */
+  enabled_scopes: readonly string[] | null;
+  /** Whether decisions are recorded and asked for. */
+  decision_log: boolean;
 }
 
 /** A tool as a model is told of it. */
@@ -56,11 +61,36 @@ export class ToolCatalog {
     const tool = this.tools.get(name);
     return tool && reaches(grants, tool) ? tool : undefined;
   }
+
+  /** The same by the tool's own name, for calls that were stored. */
+  bySlug(grants: ToolGrants, slug: string): Tool | undefined {
+    return [...this.tools.values()].find((t) => t.slug === slug && reaches(grants, t));
+  }
+
+  /** The tool that a text means, by slug or by name. Says nothing about who may call it. */
+  named(text: string): Tool | undefined {
+    return this.tools.get(text) ?? [...this.tools.values()].find((t) => t.slug === text);
+  }
+
+  /** The slug of what models call `name`; undefined for what is no tool. Says nothing about who may call it. */
+  slugOf(name: string): string | undefined {
+    return this.tools.get(name)?.slug;
+  }
 }
 
-/** `core` is always granted; `*` grants everything; a deny of the scope or of the tool itself wins. */
+/** Scope of the tools that reach the web. */
+export const WEB_SCOPE = 'system:web';
+
+/** Whether a chat can switch a scope off: the web, and connections. */
+export const isSwitchable = (scope: string): boolean => scope === WEB_SCOPE || scope.startsWith('con:');
+
+/**
+ * `core` is always granted; `*` grants everything; a deny of the scope or of the tool itself wins. A scope that the chat has switched off
+ * is not reached, whatever is granted.
+ */
 export function reaches(grants: ToolGrants, tool: Tool): boolean {
   if (grants.denied_tools.includes(tool.scope) || grants.denied_tools.includes(tool.slug)) return false;
+  if (grants.enabled_scopes && isSwitchable(tool.scope) && !grants.enabled_scopes.includes(tool.scope)) return false;
   if (tool.availableTo && !tool.availableTo(grants)) return false;
   return tool.scope === 'core' || grants.allowed_tools.some((g) => g === '*' || g === tool.scope || g === tool.slug);
 }

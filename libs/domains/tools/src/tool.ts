@@ -1,5 +1,7 @@
+import type { SpineEvent } from '@aps/contracts';
 import type { Tx } from '@aps/platform/database';
 import type { z } from 'zod';
+import type { DecisionMode, ToolHints } from './decision-mode';
 
 export type AccessLevel = 'read' | 'write' | 'destructive';
 
@@ -20,10 +22,19 @@ export interface ToolContext {
 
 /** What a call came to. */
 export type ToolOutcome =
-  /** The text that the model gets. */
-  | { kind: 'result'; content: string; isError?: boolean }
-  /** The turn waits and holds no slot until then; the call is answered when it resumes. */
-  | { kind: 'wait_until'; resumeAt: Date };
+  /** The text that the model gets, and what the chat's readers are told besides. */
+  | { kind: 'result'; content: string; isError?: boolean; events?: ToolEvent[] }
+  /**
+   * The turn waits and holds no slot meanwhile; the call is answered when it resumes: when what `ref` names is over, or at `resumeAt`.
+   * Only tools that say so in {@link Tool.waitsFor} may return it.
+   */
+  | { kind: 'wait'; ref?: string; resumeAt?: Date; events?: ToolEvent[] };
+
+/** An event of the chat, before it has a number. */
+export type ToolEvent = Pick<SpineEvent, 'type' | 'data'>;
+
+/** What a call can make its turn wait for. */
+export type WaitKind = 'timer' | 'human' | 'children';
 
 /** Something that an agent can call. */
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
@@ -35,11 +46,18 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** Scope of the grant that reaches it, e.g. `core`. */
   scope: string;
   accessLevel: AccessLevel;
+  /** What its server declares of it. */
+  hints?: ToolHints;
+  /** Of the connection behind it; calls that the mode covers need a recorded decision. Absent: off. */
+  decisionMode?: DecisionMode;
   isTerminal?: boolean;
-  isPausable?: boolean;
+  /** A call may make its turn wait for this. */
+  waitsFor?: WaitKind;
+  /** Which calls may; absent: every one. Those that may are made after all that do not. */
+  waitsWhen?: (args: z.infer<Schema>) => boolean;
   parameters: Schema;
   /** Offered only where this holds for the agent, e.g. a memory tool where memory is on. */
-  availableTo?: (agent: { memory_enabled: boolean; mounted_skills: readonly string[] }) => boolean;
+  availableTo?: (agent: { memory_enabled: boolean; allowed_tools: readonly string[]; mounted_skills: readonly string[]; child_agent_ids: readonly string[]; decision_log: boolean }) => boolean;
   /**
    * Runs the call. Effects go through `tx`, which also records the result: either both happen or neither, so a call that was cut off
    * simply runs again.

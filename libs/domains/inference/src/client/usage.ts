@@ -10,13 +10,16 @@ export function tokensOf(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
+/** What an image counts for, in characters: about 1,000 tokens, as providers count one of common size. */
+const IMAGE_CHARACTERS = 4_000;
+
 export function estimateUsage(request: ChatRequest, text: string, reasoning: string, toolCalls: ToolCall[]): Usage {
   let prompt = request.system?.length ?? 0;
   for (const message of request.messages) {
     if (message.role === 'tool') prompt += message.content.length;
     else if (message.role === 'assistant') prompt += (message.text?.length ?? 0) + charactersOf(message.toolCalls ?? []);
     else if (typeof message.content === 'string') prompt += message.content.length;
-    else for (const part of message.content) prompt += part.type === 'text' ? part.text.length : 0;
+    else for (const part of message.content) prompt += part.type === 'text' ? part.text.length : IMAGE_CHARACTERS;
   }
   return {
     input: tokensOf(prompt),

@@ -1,0 +1,18 @@
+import type { AgentName } from './agents.repository';
+import type { SealedAgentConfig } from './sealed-config';
+
+type Granting = Pick<SealedAgentConfig, 'agent_id' | 'allowed_tools' | 'denied_tools' | 'child_agent_ids'>;
+
+/** Whether an agent may delegate at all. */
+export const mayDelegate = (grants: Pick<Granting, 'allowed_tools' | 'child_agent_ids'>): boolean =>
+  grants.child_agent_ids.length > 0 || grants.allowed_tools.some((scope) => scope === '*' || scope.startsWith('agent:'));
+
+/**
+ * Whether an agent may delegate to another one: as its child, by the scope `agent:{slug}` or by `*`. A denied scope beats all three, and
+ * nobody delegates to itself.
+ */
+export function reachesAgent(config: Granting, agent: Pick<AgentName, 'id' | 'slug'>): boolean {
+  const scope = `agent:${agent.slug}`;
+  if (agent.id === config.agent_id || config.denied_tools.includes(scope)) return false;
+  return config.child_agent_ids.includes(agent.id) || config.allowed_tools.some((granted) => granted === '*' || granted === scope);
+}

@@ -1,0 +1,18 @@
+import type { Db } from '@aps/platform/database';
+
+/** Why an organization's next model call would be refused. Quantities are decimal texts. */
+export type Blocker =
+  | { code: 'credits_exhausted'; credits_remaining: string }
+  | { code: 'budget_exceeded'; budget_limit_usd: string; spend_usd: string };
+
+/**
+ * What keeps an organization from spending. Whoever lets a closed chat go on asks this port; where the answer comes from (a ledger, a
+ * budget) is the binding's business.
+ */
+export abstract class Blockers {
+  /**
+   * @param db the open transaction, if any
+   * @returns null when nothing is in the way
+   */
+  abstract of(orgId: string, db?: Db): Promise<Blocker | null>;
+}

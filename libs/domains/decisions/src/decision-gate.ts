@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { Db } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { isCovered, type Tool } from '@aps/tools';
+import { DecisionsRepository } from './decisions.repository';
+
+const refused = counter('decision_gate_refusals_total', 'Tool calls that were refused because no recorded decision named their tool', ['tool']);
+
+/** What the gate looks at of a tool. */
+export type GatedTool = Pick<Tool, 'slug' | 'name' | 'accessLevel' | 'hints' | 'decisionMode'>;
+
+/** Lets calls that need a recorded decision pass where there is one. */
+@Injectable()
+export class DecisionGate {
+  constructor(private readonly decisions: DecisionsRepository) {}
+
+  /**
+   * Asked by the tool gateway before a call runs, in the transaction that would run it.
+   *
+   * @param turn `decision_log` as it was at the start of the turn; where it is off nothing is asked for
+   * @returns what the model is told instead of a result; null when the call may run. A call that no mode covers asks no database
+   */
+  async refusal(db: Db, turn: { id: string; decision_log: boolean }, tool: GatedTool): Promise<string | null> {
+    if (!turn.decision_log || !isCovered(tool.decisionMode ?? 'off', tool)) return null;
+    if (await this.hasDecision(db, turn.id, tool)) return null;
+    refused.inc({ tool: tool.slug });
+    return (
+      `${tool.name} was not run: it needs a recorded decision. Call record_decision with kind "act" and tool_slug "${tool.slug}" in this turn, cite the rule that you ` +
+      `act on as its basis, and then call ${tool.name} again. If no rule allows it, record "no_act" or "escalate" instead and do not call it.`
+    );
+  }
+
+  /** Whether the newest decision of the turn on this tool is to act. */
+  async hasDecision(db: Db, turnId: string, tool: Pick<Tool, 'slug' | 'name'>): Promise<boolean> {
+    return (await this.decisions.newestKind(db, turnId, [tool.slug, tool.name])) === 'act';
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { Database } from '@aps/platform/database';
+import { Maintenance } from '@aps/platform/maintenance';
+import { DecisionsRepository } from './decisions.repository';
+
+const BATCH = 1_000;
+/** How much longer a dispute is kept that nobody has put away. */
+const OPEN_DISPUTE_DAYS = 30;
+/** Further back than that PostgreSQL counts no days. */
+const MAX_DAYS = 365_000;
+
+/** Removes decisions that are older than their organization's plan keeps them. */
+@Injectable()
+export class DecisionRetention {
+  constructor(
+    maintenance: Maintenance,
+    private readonly db: Database,
+    private readonly decisions: DecisionsRepository,
+    private readonly entitlements: Entitlements,
+  ) {
+    maintenance.register({ name: 'decisions', everyS: 3_600, batch: BATCH, run: () => this.purge(BATCH) });
+  }
+
+  /** @returns how many were removed; fewer than `batch` when nothing is left to remove */
+  async purge(batch: number): Promise<number> {
+    const rules: { orgId: string; days: number }[] = [];
+    for (const orgId of await this.decisions.organizations(this.db)) {
+      const { decision_retention_days: days } = await this.entitlements.of(orgId);
+      if (days >= 0) rules.push({ orgId, days: Math.min(days, MAX_DAYS) });
+    }
+    return this.decisions.purge(this.db, rules, OPEN_DISPUTE_DAYS, batch);
+  }
+}

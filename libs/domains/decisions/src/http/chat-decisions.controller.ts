@@ -1,0 +1,48 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { DecisionsQueries, DecisionsService } from '@aps/decisions';
+import { ChatDecisionListQuery, DecisionResponse, ReviewDecisionRequest, RevisionDraftResponse } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import { toDecision, toRevisionDraft } from './decisions.convert';
+
+@ApiTags('Decisions')
+@Controller('api/orgs/:org_id/chats/:chat_id/decisions')
+export class ChatDecisionsController {
+  constructor(
+    private readonly queries: DecisionsQueries,
+    private readonly decisions: DecisionsService,
+  ) {}
+
+  @Get()
+  @OrgMember('decisions')
+  @ApiOperation({ summary: 'List the decisions of a chat', description: 'Oldest first, archived ones included.' })
+  @ApiPage(DecisionResponse, 'DecisionListResponse')
+  async list(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Query() query: ChatDecisionListQuery): Promise<Page<DecisionResponse>> {
+    const { items, total } = await this.queries.ofChat(scope, chatId, query);
+    return toPage(items.map(toDecision), total, query);
+  }
+
+  @Post(':decision_id/review')
+  @OrgMember('decisions')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Review a decision', description: 'Any status may follow any other. Nothing but the decision changes.' })
+  @ApiOkResponse({ type: DecisionResponse })
+  async review(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Param('decision_id') id: string, @Body() body: ReviewDecisionRequest): Promise<DecisionResponse> {
+    return toDecision(await this.decisions.review(scope, chatId, id, body));
+  }
+
+  @Post(':decision_id/revision-draft')
+  @OrgMember('decisions')
+  @Idempotent()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Write a dispute into the agent’s instruction draft',
+    description: 'Needs `disputed` with `should_have`. Appends it once, beginning a draft from the published instruction if there is none. Nothing is published or deployed.',
+  })
+  @ApiOkResponse({ type: RevisionDraftResponse })
+  async revisionDraft(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Param('decision_id') id: string): Promise<RevisionDraftResponse> {
+    return toRevisionDraft(await this.decisions.draftCorrection(scope, chatId, id));
+  }
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto';
+import { OrgRuntimeService } from '@aps/inference';
+import { OrgScope } from '@aps/guards';
+import { defineTool, parseArguments, ToolCatalog, type Tool } from '@aps/tools';
+import { uuidv7 } from 'uuidv7';
+import { z } from 'zod';
+import { DecisionGate } from './decision-gate';
+import { DecisionLog } from './decision-log';
+import { DecisionsTestApp, GRANTS, type TestAgent, type TestChat, type TestOrg } from './testing/decisions-test-app';
+
+let app: DecisionsTestApp;
+let org: TestOrg;
+let agent: TestAgent;
+let chat: TestChat;
+/** A tool of a connection, which the model calls by another name than its slug. */
+const refund = defineTool({
+  slug: 'con_shop.refund',
+  name: 'con_shop_refund',
+  description: 'Refunds',
+  scope: 'con:shop',
+  accessLevel: 'write',
+  decisionMode: 'write',
+  parameters: z.object({}),
+  run: () => Promise.resolve({ kind: 'result', content: '' }),
+});
+
+beforeAll(async () => {
+  app = await DecisionsTestApp.start();
+  app.get(ToolCatalog).register(refund);
+});
+afterAll(() => app?.close());
+beforeEach(async () => {
+  org = await app.org();
+  agent = await app.agent(org);
+  chat = await app.chat(org, agent);
+});
+
+const stored = () => app.db.query<Record<string, unknown>>('SELECT * FROM decisions WHERE chat_id = $1 ORDER BY id', [chat.id]);
+
+describe('record_decision', () => {
+  it('writes down what was decided, and tells the chat’s readers', async () => {
+    const outcome = await app.decide(chat, { kind: 'no_act', summary: ' Leave it ', basis: '\tRule 1 ', rationale: 'Old.', tool_slug: 'x.y', arguments: { z: 1, a: { c: null, b: 'é' } }, deviation: true, determination: true, confidence: 0.5 }, 'call_1');
+    const [row] = await stored();
+    const [{ live_revision_id }] = await app.db.query<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1', [agent.id]);
+    expect(row).toMatchObject({
+      org_id: org.id,
+      agent_id: agent.id,
+      agent_revision_id: live_revision_id,
+      turn_id: chat.turn,
+      tool_call_id: 'call_1',
+      kind: 'no_act',
+      summary: 'Leave it',
+      basis: 'Rule 1',
+      rationale: 'Old.',
+      tool_slug: 'x.y',
+      arguments_digest: createHash('sha256').update('{"a":{"b":"é","c":null},"z":1}').digest('hex'),
+      deviation: true,
+      determination: true,
+      confidence: '0.500',
+      review_status: 'unreviewed',
+    });
+    const data = { decision_id: row.id, kind: 'no_act', summary: 'Leave it', basis: 'Rule 1', tool_slug: 'x.y', deviation: true, determination: true, turn_id: chat.turn, tool_call_id: 'call_1' };
+    expect(outcome).toEqual({ kind: 'result', content: JSON.stringify({ decision_id: row.id, status: 'recorded' }), events: [{ type: 'decision_recorded', data }] });
+  });
+
+  it('needs no more than a kind, a summary and a basis', async () => {
+    await app.decide(chat);
+    expect(await stored()).toMatchObject([{ kind: 'act', rationale: null, tool_slug: null, arguments_digest: null, deviation: false, determination: false, confidence: null }]);
+  });
+
+  it('tells the model not to wait for an escalation, nor to make the call', async () => {
+    const { content } = (await app.decide(chat, { kind: 'escalate', tool_slug: 'con_shop.refund', arguments: {} })) as { content: string };
+    expect(JSON.parse(content)).toMatchObject({ status: 'recorded', note: expect.stringMatching(/do not make the call .* do not wait/) });
+    expect(await stored()).toMatchObject([{ kind: 'escalate', tool_slug: 'con_shop.refund' }]);
+  });
+
+  it('is written once by a call, and again by the next', async () => {
+    const first = await app.decide(chat, {}, 'call_1');
+    expect(await app.decide(chat, { summary: 'Something else' }, 'call_1')).toEqual(first);
+    await Promise.all(Array.from({ length: 5 }, () => app.decide(chat, {}, 'call_2')));
+    expect((await stored()).map((d) => [d.tool_call_id, d.summary])).toEqual([
+      ['call_1', 'Refund it'],
+      ['call_2', 'Refund it'],
+    ]);
+  });
+
+  it('leaves nothing behind when its call does not commit', async () => {
+    const undone = app.db.transaction(async (tx) => {
+      const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+      const place = { orgId: org.id, agentId: agent.id, chatId: chat.id, turnId: chat.turn, stepNo: 1, toolCallId: 'call_1', mountedSkills: [], idempotencyKey: 'x', signal: AbortSignal.timeout(9_000) };
+      await tool.run(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, place);
+      throw new Error('the worker dies');
+    });
+    await expect(undone).rejects.toThrow('the worker dies');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('takes what a database does not', async () => {
+    await app.decide(chat, { summary: 'a\0b \ud800', basis: '\udfff\0 rule', rationale: ' \0', tool_slug: ' t\0' });
+    expect(await stored()).toMatchObject([{ summary: 'ab \ufffd', basis: '\ufffd rule', rationale: null, tool_slug: 't' }]);
+  });
+
+  it.each<[string, string]>([
+    ['nothing', '{}'],
+    ['no basis', '{"kind":"act","summary":"s"}'],
+    ['a blank basis', '{"kind":"act","summary":"s","basis":"  "}'],
+    ['a basis of nothing that can be kept', '{"kind":"act","summary":"s","basis":" \\u0000 "}'],
+    ['a blank summary', '{"kind":"act","summary":" ","basis":"b"}'],
+    ['a long basis', JSON.stringify({ kind: 'act', summary: 's', basis: 'x'.repeat(501) })],
+    ['an unknown kind', '{"kind":"maybe","summary":"s","basis":"b"}'],
+    ['certainty above 1', '{"kind":"act","summary":"s","basis":"b","confidence":1.1}'],
+    ['arguments in a list', '{"kind":"act","summary":"s","basis":"b","arguments":[1]}'],
+  ])('refuses %s in words that the model can use', (_, text) => {
+    const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+    expect(parseArguments(tool, text)).toEqual({ ok: false, message: expect.stringContaining('The arguments of record_decision are not valid.') });
+    expect(parseArguments(tool, JSON.stringify({ kind: 'act', summary: 's', basis: ` ${'x'.repeat(500)} ` })).ok).toBe(true);
+  });
+
+  it('says what it takes in a schema that models can read', () => {
+    const spec = app.get(ToolCatalog).offeredTo(GRANTS).find((t) => t.name === 'record_decision');
+    expect(spec?.parameters).toMatchObject({ type: 'object', required: ['kind', 'summary', 'basis'], properties: { basis: { type: 'string', maxLength: 500 }, kind: { enum: ['act', 'no_act', 'escalate'] } } });
+  });
+
+  it('is offered only where the log is on, and can be denied', () => {
+    const catalog = app.get(ToolCatalog);
+    const offered = (grants: object) => catalog.offeredTo({ ...GRANTS, ...grants }).some((t) => t.name === 'record_decision');
+    expect([offered({}), offered({ decision_log: false }), offered({ denied_tools: ['record_decision'] })]).toEqual([true, false, false]);
+    expect(catalog.find({ ...GRANTS, decision_log: false }, 'record_decision')).toBeUndefined();
+  });
+
+  it('fails for a chat that is not of the organization', async () => {
+    const other = await app.org();
+    await expect(app.decide({ ...chat, org: other })).rejects.toThrow('Chat not found.');
+  });
+});
+
+describe('the log', () => {
+  const isOn = () => app.get(DecisionLog).isOn(org.id);
+  const set = (decision_log_enabled: boolean | null) => app.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled });
+
+  it('is on where the plan has it, unless it was switched off', async () => {
+    expect(await isOn()).toBe(true);
+    await set(false);
+    expect(await isOn()).toBe(false);
+    await set(true);
+    expect(await isOn()).toBe(true);
+    app.entitle(org, { decision_log: false });
+    expect(await isOn()).toBe(false);
+    await set(null);
+    expect(await isOn()).toBe(false);
+    app.entitle(org, { decision_log: true });
+    expect(await isOn()).toBe(true);
+  });
+});
+
+describe('the gate', () => {
+  const gate = (over: Partial<Tool> = {}, turn: { id?: string; decision_log?: boolean } = {}) =>
+    app.get(DecisionGate).refusal(app.db, { id: chat.turn, decision_log: true, ...turn }, { ...refund, ...over });
+
+  it('refuses a covered call that no decision of the turn names, and says what to do', async () => {
+    expect(await gate()).toMatch(/^con_shop_refund was not run: .*record_decision with kind "act" and tool_slug "con_shop\.refund"/);
+  });
+
+  it.each<[string, Partial<Tool>]>([
+    ['has no mode', { decisionMode: undefined }],
+    ['has none on', { decisionMode: 'off' }],
+    ['only reads', { accessLevel: 'read' }],
+    ['destroys nothing', { decisionMode: 'destructive' }],
+  ])('lets pass what %s', async (_, over) => expect(await gate(over)).toBeNull());
+
+  it('asks for nothing where the log is off', async () => {
+    expect(await gate({}, { decision_log: false })).toBeNull();
+  });
+
+  it.each(['con_shop.refund', 'con_shop_refund'])('is passed by a decision to act on %s, as often as it is called', async (tool_slug) => {
+    await app.decide(chat, { tool_slug });
+    expect([await gate(), await gate()]).toEqual([null, null]);
+    expect(await stored()).toMatchObject([{ tool_slug: 'con_shop.refund' }]);
+    // Of no other turn, and no other tool.
+    expect(await gate({}, { id: uuidv7() })).not.toBeNull();
+    expect(await gate({ slug: 'con_shop.cancel', name: 'con_shop_cancel' })).not.toBeNull();
+  });
+
+  it('finds a tool that the catalog does not know by either name', async () => {
+    await app.decide(chat, { tool_slug: 'con_other_send' });
+    expect(await gate({ slug: 'con_other.send', name: 'con_other_send' })).toBeNull();
+  });
+
+  it('is passed by no decision about nothing, or about something else', async () => {
+    await app.decide(chat);
+    await app.decide(chat, { tool_slug: 'con_shop.refunds' });
+    expect(await gate()).not.toBeNull();
+  });
+
+  it('goes by the newest decision: what was left or handed up is not done', async () => {
+    const passed: boolean[] = [];
+    for (const kind of ['no_act', 'act', 'escalate', 'act', 'no_act']) {
+      await app.decide(chat, { kind, tool_slug: 'con_shop.refund' });
+      passed.push((await gate()) === null);
+    }
+    expect(passed).toEqual([false, true, false, true, false]);
+  });
+});
+
+describe('the purge', () => {
+  const aged = async (days: number, over: { review_status?: string; archived?: boolean } = {}, in_ = chat) => {
+    const id = await app.decision(in_);
+    await app.db.execute(`UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`, [
+      id,
+      days,
+      over.review_status ?? 'unreviewed',
+      over.archived ?? false,
+    ]);
+    return id;
+  };
+  const left = async (ids: string[]) => (await app.db.query<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id', [ids])).map((r) => r.id);
+
+  it('removes what is older than the plan keeps, open disputes 30 days later, and nothing where it keeps for ever', async () => {
+    const forever = await app.org();
+    const kept = await aged(5_000, {}, await app.chat(forever, await app.agent(forever)));
+    app.entitle(forever, { decision_retention_days: -1 });
+    app.entitle(org, { decision_retention_days: 30 });
+    const stay = [await aged(29), await aged(0), await aged(31, { review_status: 'disputed' }), await aged(59, { review_status: 'disputed' }), await aged(29, { archived: true })];
+    const go = [
+      await aged(30),
+      await aged(400),
+      await aged(31, { review_status: 'agreed' }),
+      await aged(31, { review_status: 'reverted' }),
+      await aged(60, { review_status: 'disputed' }),
+      await aged(31, { review_status: 'disputed', archived: true }),
+      await aged(31, { archived: true }),
+    ];
+    expect(await app.purge(3)).toEqual([3, 3, 1]);
+    expect([await left(go), await left(stay), await left([kept])]).toEqual([[], [...stay].sort(), [kept]]);
+    expect(await app.purge(3)).toEqual([0]);
+  });
+
+  it('keeps nothing where nothing is to be kept, and counts days beyond the calendar', async () => {
+    app.entitle(org, { decision_retention_days: 2_147_483_647 });
+    const id = await aged(3);
+    expect(await app.purge(10)).toEqual([0]);
+    app.entitle(org, { decision_retention_days: 0 });
+    expect(await app.purge(10)).toEqual([1]);
+    expect(await left([id])).toEqual([]);
+  });
+
+  it('is shared by all who do it at the same time', async () => {
+    app.entitle(org, { decision_retention_days: 10 });
+    const ids: string[] = [];
+    for (let i = 0; i < 30; i++) ids.push(await aged(11));
+    const removed = (await Promise.all([app.purge(4), app.purge(4), app.purge(4)])).flat();
+    await app.purge(4);
+    expect(await left(ids)).toEqual([]);
+    expect(removed.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(30);
+  });
+
+  it('is no more done to a dispute that begins while it is under way', async () => {
+    app.entitle(org, { decision_retention_days: 10 });
+    const id = await aged(11);
+    await app.db.transaction(async (tx) => {
+      await tx.execute(`UPDATE decisions SET review_status = 'disputed' WHERE id = $1`, [id]);
+      expect(await app.purge(10)).toEqual([0]);
+    });
+    expect(await app.purge(10)).toEqual([0]);
+    expect(await left([id])).toEqual([id]);
+  });
+});

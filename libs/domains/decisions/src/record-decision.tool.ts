@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { DECISION_KINDS } from '@aps/entities';
+import { defineTool, parseArguments, ToolCatalog, type ToolEvent } from '@aps/tools';
+import { z } from 'zod';
+import { DecisionRecorder } from './decision-recorder';
+import type { DecisionRow, NewDecision } from './decisions.types';
+import { Escalations, type Escalated } from './escalations';
+
+/** The longest rule that can be cited; decisions are grouped by it. */
+export const MAX_BASIS = 500;
+
+/** Text as PostgreSQL takes it, in columns and in JSON, without blanks around it. */
+const text = () => z.string().overwrite((given) => given.toWellFormed().replaceAll('\0', '').trim());
+
+const parameters = z.object({
+  kind: z.enum(DECISION_KINDS).describe('act: you do it. no_act: you leave it. escalate: a human has to decide'),
+  summary: text().min(1).max(1_000).describe('What you decided, in a sentence'),
+  basis: text().min(1).max(MAX_BASIS).describe('The rule that you rest on, cited word for word and always the same way, so that equal cases are found together'),
+  rationale: text().max(5_000).optional().describe('Why the rule leads here'),
+  tool_slug: text().min(1).max(200).optional().describe('The tool that it is about, as you would call it'),
+  arguments: z.record(z.string(), z.unknown()).optional().describe('The arguments of that call'),
+  deviation: z.boolean().default(false).describe('You depart from what the rule says'),
+  determination: z.boolean().default(false).describe('No rule says it; you had to determine it yourself'),
+  confidence: z.number().min(0).max(1).optional().describe('How sure you are, from 0 to 1'),
+});
+
+const NOBODY_ASKED =
+  'It is recorded for review, and nobody is asked now: do not make the call that it is about and do not wait for an answer. Go on without it, or tell the user what has to be decided.';
+
+/** What the chat's readers are told. */
+export const recordedEvent = (d: DecisionRow): ToolEvent => ({
+  type: 'decision_recorded',
+  data: {
+    decision_id: d.id,
+    kind: d.kind,
+    summary: d.summary,
+    basis: d.basis,
+    tool_slug: d.tool_slug,
+    deviation: d.deviation,
+    determination: d.determination,
+    turn_id: d.turn_id,
+    tool_call_id: d.tool_call_id,
+  },
+});
+
+/** The tool by which an agent records what it decides. Offered where the decision log is on. */
+@Injectable()
+export class RecordDecisionTool {
+  constructor(
+    private readonly catalog: ToolCatalog,
+    recorder: DecisionRecorder,
+    escalations: Escalations,
+  ) {
+    catalog.register(
+      defineTool({
+        slug: 'record_decision',
+        name: 'record_decision',
+        description:
+          'Records a decision for humans to review: what you do, leave or hand up, and on which rule. Record it before you act. Some tools only run after a decision of this turn that names them.',
+        scope: 'core',
+        accessLevel: 'write',
+        availableTo: (agent) => agent.decision_log,
+        waitsFor: 'human',
+        waitsWhen: ({ kind }) => kind === 'escalate',
+        parameters,
+        run: async (tx, decision, context) => {
+          const call = decision.kind === 'escalate' ? this.callOf(decision) : undefined;
+          if (typeof call === 'string') return { kind: 'result', content: `${call} Nothing was recorded.`, isError: true };
+          const { orgId, chatId, turnId, toolCallId } = context;
+          const row = await recorder.record(tx, { orgId, chatId, turnId, toolCallId }, decision);
+          const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
+          if (asked) return { kind: 'wait', ref: asked.ref, events: [recordedEvent(row), ...asked.events] };
+          const content = JSON.stringify({ decision_id: row.id, status: 'recorded', ...(row.kind === 'escalate' && { note: NOBODY_ASKED }) });
+          return { kind: 'result', content, events: [recordedEvent(row)] };
+        },
+      }),
+    );
+  }
+
+  /** The call that a decision hands up, as it would run; a sentence for the model when it could not, undefined when there is none to run. */
+  private callOf({ tool_slug: named, arguments: args }: Pick<NewDecision, 'tool_slug' | 'arguments'>): Escalated['call'] | string {
+    const tool = named && args ? this.catalog.named(named) : undefined;
+    // One that waits cannot run in the place of this call.
+    if (!tool || !args || tool.waitsFor) return undefined;
+    const parsed = parseArguments(tool, JSON.stringify(args));
+    return parsed.ok ? { tool_slug: tool.slug, arguments: args, access_level: tool.accessLevel } : parsed.message;
+  }
+}
+
+/** What the human reads who is asked. */
+const promptOf = ({ summary, basis, rationale }: DecisionRow): string => [summary, `Rule: ${basis}`, ...(rationale ? [rationale] : [])].join('\n\n');

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { Transform, type TransformCallback } from 'node:stream';
+import { DomainError } from '@aps/contracts';
+import { HEAD_BYTES, mediaTypeOf } from './media-type';
+
+/** Of one file. */
+export const MAX_FILE_BYTES = 50 * 1024 * 1024;
+
+/** Lets a file through and notes what it is. Fails with the refusal that its sender gets when it is empty or too large. */
+export class FileProbe extends Transform {
+  private readonly hash = createHash('sha256');
+  private head = Buffer.alloc(0);
+  private size = 0;
+
+  /** @param filename tells kinds of text apart, which bytes do not */
+  constructor(private readonly filename: string) {
+    super();
+  }
+
+  /** What came through; to be asked when all of it has. */
+  found(): { mediaType: string; size: number; sha256: string } {
+    return { mediaType: mediaTypeOf(this.head, this.size, this.filename), size: this.size, sha256: this.hash.digest('hex') };
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.size += chunk.length;
+    if (this.size > MAX_FILE_BYTES) return done(fileTooLarge());
+    this.hash.update(chunk);
+    if (this.head.length < HEAD_BYTES) this.head = Buffer.concat([this.head, chunk.subarray(0, HEAD_BYTES - this.head.length)]);
+    done(null, chunk);
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.size === 0 ? fileProblem('File should not be empty', 'too_short') : null);
+  }
+}
+
+export const fileTooLarge = (): DomainError => new DomainError('payload_too_large', `A file may have ${MAX_FILE_BYTES} bytes.`);
+
+/** A 422 about the field of the file. */
+export function fileProblem(msg: string, type: string): DomainError {
+  return new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body', 'file'], msg, type }] });
+}

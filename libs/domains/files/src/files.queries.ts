@@ -1,0 +1,59 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database } from '@aps/platform/database';
+import { ObjectStorage, type ByteRange, type StoredBytes } from '@aps/platform/storage';
+import { FileTargets } from './file-targets';
+import { FilesRepository, type FileRow } from './files.repository';
+
+/** Reads of files. Never writes. */
+@Injectable()
+export class FilesQueries {
+  private readonly logger = new Logger('FilesQueries');
+
+  constructor(
+    private readonly db: Database,
+    private readonly files: FilesRepository,
+    private readonly targets: FileTargets,
+    private readonly storage: ObjectStorage,
+  ) {}
+
+  /**
+   * Those of the files that the caller may see: the own ones, and those that something refers to which the caller may open. The system
+   * sees all of its organization.
+   */
+  async visible(scope: OrgScope, ids: string[]): Promise<FileRow[]> {
+    const { userId } = scope.actor;
+    const found = await this.files.find(this.db, scope, ids);
+    const foreign = found.filter((file) => userId !== null && file.created_by !== userId).map((file) => file.id);
+    if (foreign.length === 0) return found;
+    const open = await this.opened(scope, foreign);
+    return found.filter((file) => !foreign.includes(file.id) || open.has(file.id));
+  }
+
+  /** @throws DomainError 404 for a file that is not there or that the caller may not see */
+  async get(scope: OrgScope, id: string): Promise<FileRow> {
+    const [file] = await this.visible(scope, [id]);
+    if (!file) throw notFound('File');
+    return file;
+  }
+
+  /** @returns null where a file has a row and no bytes, which only the loss of a storage explains */
+  async open(file: FileRow, range?: ByteRange): Promise<StoredBytes | null> {
+    const bytes = await this.storage.get(file.storage_key, range);
+    if (!bytes) this.logger.error({ msg: 'The bytes of a file are not in the storage', file_id: file.id });
+    return bytes;
+  }
+
+  /** Which of the files are referred to by something that the caller may open. */
+  private async opened(scope: OrgScope, ids: string[]): Promise<Set<string>> {
+    const links = await this.files.links(this.db, scope, ids);
+    const open = new Set<string>();
+    for (const kind of new Set(links.map((link) => link.target_kind))) {
+      const ofKind = links.filter((link) => link.target_kind === kind);
+      const targets = new Set(await this.targets.openTo(this.db, scope, kind, [...new Set(ofKind.map((link) => link.target_id))]));
+      for (const { file_id, target_id } of ofKind) if (targets.has(target_id)) open.add(file_id);
+    }
+    return open;
+  }
+}

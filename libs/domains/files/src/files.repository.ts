@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import type { OrgScope } from '@aps/guards';
+import { statement, type Db } from '@aps/platform/database';
+
+/** A file that is whole and not expired. */
+export interface FileRow {
+  id: string;
+  filename: string;
+  media_type: string;
+  size_bytes: number;
+  /** Hex. */
+  sha256: string;
+  storage_key: string;
+  created_by: string | null;
+  expires_at: Date | null;
+}
+
+export interface LinkRow {
+  file_id: string;
+  target_kind: string;
+  target_id: string;
+}
+
+/** Where it lies, for who removes it. */
+export type StoredAt = Pick<FileRow, 'id' | 'storage_key'>;
+
+/** How long an upload may take before it counts as one whose process has died. */
+const UPLOAD_TIME = `interval '1 hour'`;
+/** How long a file lives that nothing refers to. */
+const UNATTACHED_TIME = `interval '24 hours'`;
+
+const COLUMNS = 'f.id, f.filename, f.media_type, f.size_bytes::int AS size_bytes, f.sha256, f.storage_key, f.created_by, f.expires_at';
+/** Whole, not expired, and nobody has begun to remove it. */
+const THERE = `f.sha256 <> '' AND (f.expires_at IS NULL OR f.expires_at > now())`;
+
+const BEGIN = statement(`
+  INSERT INTO files (id, org_id, filename, media_type, size_bytes, sha256, storage_key, created_by, expires_at)
+  VALUES ($1, $2, $3, '', 0, '', $4, $5, now() + ${UPLOAD_TIME})`);
+const FINISH = statement(`
+  UPDATE files f SET media_type = $3, size_bytes = $4, sha256 = $5, expires_at = now() + ${UNATTACHED_TIME}
+  WHERE f.org_id = $1 AND f.id = $2 AND f.sha256 = '' AND f.expires_at > now() RETURNING ${COLUMNS}`);
+const FIND = statement(`SELECT ${COLUMNS} FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE}`);
+const LINKS = statement('SELECT file_id, target_kind, target_id FROM file_links WHERE org_id = $1 AND file_id = ANY($2::uuid[])');
+// The row locks settle who was first, this or a removal; in the order of the ids, so that two of these never wait for each other.
+const LINK = statement(`
+WITH f AS MATERIALIZED (
+  SELECT f.id, f.expires_at FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE} ORDER BY f.id FOR UPDATE
+), u AS (
+  UPDATE files SET expires_at = NULL FROM f WHERE files.id = f.id AND f.expires_at IS NOT NULL
+), l AS (
+  INSERT INTO file_links (file_id, target_kind, target_id, org_id) SELECT f.id, $3, $4, $1 FROM f ON CONFLICT DO NOTHING
+)
+SELECT id FROM f`);
+// What could not be removed before comes last, so that it never stands in the way of the others.
+const BEGIN_REMOVAL = statement(`
+  UPDATE files SET expires_at = '-infinity'
+  WHERE id IN (SELECT f.id FROM files f WHERE f.expires_at <= now() ORDER BY f.expires_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING id, storage_key`);
+const ABANDON = statement(`UPDATE files SET expires_at = '-infinity' WHERE org_id = $1 AND id = $2`);
+const REMOVE = statement(`DELETE FROM files WHERE id = $1 AND expires_at = '-infinity'`);
+
+/**
+ * The tables of files and of what refers to them.
+ *
+ * A row is there before its bytes and after them, and seen only while they are: so nothing lies in the storage that no row tells of.
+ */
+@Injectable()
+export class FilesRepository {
+  /** Announces bytes that are about to be stored. */
+  async begin(db: Db, scope: OrgScope, file: { id: string; filename: string; storageKey: string }): Promise<void> {
+    await db.execute(BEGIN, [file.id, scope.orgId, file.filename, file.storageKey, scope.actor.userId]);
+  }
+
+  /** The bytes are there. @returns null when the file has been given up meanwhile */
+  async finish(db: Db, scope: OrgScope, id: string, found: { mediaType: string; size: number; sha256: string }): Promise<FileRow | null> {
+    const [row] = await db.query<FileRow>(FINISH, [scope.orgId, id, found.mediaType, found.size, found.sha256]);
+    return row ?? null;
+  }
+
+  find(db: Db, scope: OrgScope, ids: string[]): Promise<FileRow[]> {
+    return db.query<FileRow>(FIND, [scope.orgId, ids]);
+  }
+
+  links(db: Db, scope: OrgScope, ids: string[]): Promise<LinkRow[]> {
+    return db.query<LinkRow>(LINKS, [scope.orgId, ids]);
+  }
+
+  /** From here on the files live as long as what refers to them. @returns those that are still there */
+  async link(tx: Db, scope: OrgScope, target: { kind: string; id: string }, ids: string[]): Promise<string[]> {
+    return (await tx.query<{ id: string }>(LINK, [scope.orgId, ids, target.kind, target.id])).map((row) => row.id);
+  }
+
+  /** From here on nobody sees them, and nothing can refer to them any more. */
+  beginRemoval(db: Db, limit: number): Promise<StoredAt[]> {
+    return db.query<StoredAt>(BEGIN_REMOVAL, [limit]);
+  }
+
+  async abandon(db: Db, scope: OrgScope, id: string): Promise<void> {
+    await db.execute(ABANDON, [scope.orgId, id]);
+  }
+
+  /** The bytes are gone. */
+  async remove(db: Db, id: string): Promise<void> {
+    await db.execute(REMOVE, [id]);
+  }
+}

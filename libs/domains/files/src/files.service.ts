@@ -1,0 +1,125 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { Injectable, Logger } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, type Tx } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { ObjectStorage } from '@aps/platform/storage';
+import { uuidv7 } from 'uuidv7';
+import { safeFilename } from './filename';
+import { FilesRepository, type FileRow, type StoredAt } from './files.repository';
+import { FileProbe } from './file-probe';
+
+/** A file on its way in. */
+export interface IncomingFile {
+  /** As its sender calls it. */
+  filename: string;
+  bytes: Readable;
+  /** Settles when everything around the bytes has come, too; rejects with what is wrong with it. */
+  complete: Promise<void>;
+}
+
+/** A file as what refers to it keeps and shows it. */
+export interface FileReference {
+  file_id: string;
+  filename: string;
+  media_type: string;
+  size_bytes: number;
+}
+
+export const attachmentOf = ({ id, filename, media_type, size_bytes }: FileRow): FileReference => ({ file_id: id, filename, media_type, size_bytes });
+
+const uploaded = counter('file_upload_bytes_total', 'Bytes of files that were uploaded');
+
+/** Takes files in, ties them to what refers to them, and removes those that nothing refers to. */
+@Injectable()
+export class FilesService {
+  private readonly logger = new Logger('FilesService');
+
+  constructor(
+    private readonly db: Database,
+    private readonly files: FilesRepository,
+    private readonly storage: ObjectStorage,
+  ) {}
+
+  /**
+   * Streams a file into the storage. One that does not come whole leaves nothing.
+   *
+   * @throws DomainError 413; 422 for an empty one; 503; and what `complete` rejects with
+   */
+  async upload(scope: OrgScope, incoming: IncomingFile): Promise<FileRow> {
+    const id = uuidv7();
+    const stored: StoredAt = { id, storage_key: `${scope.orgId}/${id}` };
+    const filename = safeFilename(incoming.filename);
+    const probe = new FileProbe(filename);
+    try {
+      await this.files.begin(this.db, scope, { id, filename, storageKey: stored.storage_key });
+    } catch (error) {
+      incoming.bytes.destroy();
+      throw error;
+    }
+    const put = this.storage.put(
+      stored.storage_key,
+      pipeline(incoming.bytes, probe, () => undefined),
+    );
+    try {
+      await Promise.all([incoming.complete, put]);
+      const file = await this.files.finish(this.db, scope, id, probe.found());
+      if (!file) throw new DomainError('service_unavailable', 'The upload took too long. Try again.', { retryAfterS: 2 });
+      uploaded.inc(file.size_bytes);
+      return file;
+    } catch (error) {
+      probe.destroy();
+      await put.catch(() => undefined);
+      await this.giveUp(scope, stored);
+      throw error;
+    }
+  }
+
+  /**
+   * Ties files to something that refers to them, in the transaction that makes it refer to them. Whether the caller may see the files is
+   * asked before, of {@link FilesQueries}.
+   *
+   * @returns the files that are there; the others have expired meanwhile
+   */
+  link(tx: Tx, scope: OrgScope, target: { kind: string; id: string }, fileIds: string[]): Promise<string[]> {
+    return this.files.link(tx, scope, target, fileIds);
+  }
+
+  /**
+   * Removes expired files: hidden first, then their bytes, then their rows. One that dies in between leaves a row by which the next one
+   * finds the bytes.
+   *
+   * @returns how many are gone
+   * @throws the last failure, when all the others have had their turn
+   */
+  async removeExpired(limit: number): Promise<number> {
+    const expired = await this.files.beginRemoval(this.db, limit);
+    let failure: { error: unknown } | undefined;
+    for (const file of expired) {
+      try {
+        await this.removeBytes(file);
+      } catch (error) {
+        failure = { error };
+      }
+    }
+    if (failure) throw failure.error;
+    return expired.length;
+  }
+
+  private async removeBytes(file: StoredAt): Promise<void> {
+    await this.storage.delete(file.storage_key);
+    await this.files.remove(this.db, file.id);
+  }
+
+  private async giveUp(scope: OrgScope, file: StoredAt): Promise<void> {
+    try {
+      await this.files.abandon(this.db, scope, file.id);
+      await this.removeBytes(file);
+    } catch (error) {
+      // The row is there, and its time runs out: maintenance comes by.
+      this.logger.warn({ msg: 'An upload that failed is removed later', file_id: file.id, error: (error as Error).message });
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { FilesMaintenanceModule } from '@aps/files';
+import { GuardsModule } from '@aps/guards';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
+import { PlatformModule } from '@aps/platform/runtime';
+import { startTestS3, type TestS3 } from '../../../../platform/src/storage/testing/s3-server';
+import { createTestApp, createTestDatabase, insertOrganization, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { FilesHttpModule } from '.';
+
+/** The S3 client's own. */
+const TRIES = 3;
+let database: TestDatabase;
+let test: TestApp;
+let s3: TestS3;
+let org: Awaited<ReturnType<typeof insertOrganization>>;
+
+beforeAll(async () => {
+  s3 = await startTestS3();
+  const { endpoint, region, bucket, credentials } = s3.options;
+  Object.assign(process.env, { S3_ENDPOINT: endpoint, S3_REGION: region, S3_BUCKET: bucket, S3_ACCESS_KEY_ID: credentials.accessKeyId, S3_SECRET_ACCESS_KEY: credentials.secretAccessKey, S3_PATH_STYLE: 'on' });
+  const schema = { entities: ENTITIES, migrations: MIGRATIONS };
+  database = await createTestDatabase(schema);
+  test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), IdempotencyModule, MaintenanceModule, FilesMaintenanceModule, FilesHttpModule]);
+  org = await insertOrganization(database.db);
+});
+afterAll(async () => {
+  await test?.close();
+  await database?.drop();
+  await s3?.close();
+});
+
+const call = (path: string, init: RequestInit = {}) => fetch(`${test.url}/api/orgs/${org.id}${path}`, { ...init, headers: { Authorization: `Bearer ${org.owner.token}`, ...init.headers } });
+const upload = (content: Uint8Array<ArrayBuffer> | string) => {
+  const body = new FormData();
+  body.append('file', new Blob([content]), 'x.txt');
+  return call('/uploads', { method: 'POST', body });
+};
+const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> => ((await (await upload(content)).json()) as { file_id: string }).file_id;
+const ids = async () => (await database.db.query<{ id: string }>('SELECT id FROM files')).map((r) => r.id);
+
+it('a file in a bucket is streamed in parts, read in part, and removed', async () => {
+  const id = await uploaded(new Uint8Array(20 * 1024 * 1024).fill(97));
+  expect([...s3.objects.keys()]).toEqual([`${org.id}/${id}`]);
+  expect(s3.requests).toContain('POST ?uploads');
+  const part = await call(`/files/${id}`, { headers: { Range: 'bytes=10-14' } });
+  expect([part.status, await part.text()]).toEqual([206, 'aaaaa']);
+  await database.db.execute(`UPDATE files SET expires_at = now() WHERE id = $1`, [id]);
+  await test.app.get(Maintenance).runAll();
+  expect([s3.objects.size, await ids()]).toEqual([0, []]);
+});
+
+it('an upload is answered 503 while the storage is away, and nothing is left of it', async () => {
+  s3.failNext('PUT', TRIES);
+  const answer = await upload('hello');
+  expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { code: string }).code]).toEqual([503, '2', 'service_unavailable']);
+  expect([s3.objects.size, await ids()]).toEqual([0, []]);
+});
+
+it('a file is answered 503, and not 404, while the storage is away', async () => {
+  const id = await uploaded('hello');
+  s3.failNext('GET', TRIES);
+  expect((await call(`/files/${id}`)).status).toBe(503);
+  expect(await (await call(`/files/${id}`)).text()).toBe('hello');
+  await database.db.execute('DELETE FROM files');
+  s3.objects.clear();
+});
+
+it('a file that cannot be removed keeps no other from it, and is removed later', async () => {
+  const [stuck, other] = [await uploaded('stuck'), await uploaded('other')];
+  await database.db.execute(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`, [stuck]);
+  s3.failNext('DELETE', TRIES);
+  await test.app.get(Maintenance).runAll();
+  expect([await ids(), [...s3.objects.keys()]]).toEqual([[stuck], [`${org.id}/${stuck}`]]);
+  expect([(await call(`/files/${stuck}`)).status, (await call(`/files/${other}`)).status]).toEqual([404, 404]);
+  await test.app.get(Maintenance).runAll();
+  expect([await ids(), s3.objects.size]).toEqual([[], 0]);
+});

@@ -1,0 +1,292 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import http from 'node:http';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { FilesMaintenanceModule, FilesService, FileTargets } from '@aps/files';
+import { GuardsModule, OrgScope } from '@aps/guards';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
+import { PlatformModule } from '@aps/platform/runtime';
+import { ObjectStorage } from '@aps/platform/storage';
+import { createTestApp, createTestDatabase, insertOrganization, insertUser, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { FilesHttpModule } from '.';
+
+const MiB = 1024 * 1024;
+const NOBODYS = '0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';
+let database: TestDatabase;
+let test: TestApp;
+let org: Awaited<ReturnType<typeof insertOrganization>>;
+/** Targets of the kind `shelf`: whoever is named may open it. */
+const shelves = new Map<string, string[]>();
+
+beforeAll(async () => {
+  const schema = { entities: ENTITIES, migrations: MIGRATIONS };
+  database = await createTestDatabase(schema);
+  test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), IdempotencyModule, MaintenanceModule, FilesMaintenanceModule, FilesHttpModule]);
+  org = await insertOrganization(database.db);
+  test.app.get(FileTargets, { strict: false }).register('shelf', {
+    openTo: (_db, scope, ids) => Promise.resolve(ids.filter((id) => shelves.get(id)?.includes(scope.userId))),
+  });
+});
+afterAll(async () => {
+  await test?.close();
+  await database?.drop();
+});
+
+const form = (name: string, content: Uint8Array | string, filename: string, type = 'application/x-lie'): FormData => {
+  const data = new FormData();
+  data.append(name, new Blob([content as Uint8Array<ArrayBuffer>], { type }), filename);
+  return data;
+};
+const post = async (body: RequestInit['body'], { as = org.owner.token, headers = {} }: { as?: string; headers?: Record<string, string> } = {}) => {
+  const response = await fetch(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}`, ...headers } });
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies of many shapes
+  return { status: response.status, body: (await response.json()) as any };
+};
+const uploaded = async (content: Uint8Array | string = 'hello', filename = 'hello.txt', as?: string): Promise<string> => {
+  const { status, body } = await post(form('file', content, filename), { as });
+  expect(status).toBe(201);
+  return body.file_id as string;
+};
+const get = (id: string, { as = org.owner.token, method = 'GET', headers = {}, orgId = org.id }: { as?: string; method?: string; headers?: Record<string, string>; orgId?: string } = {}) =>
+  fetch(`${test.url}/api/orgs/${orgId}/files/${id}`, { method, headers: { Authorization: `Bearer ${as}`, ...headers } });
+const rows = () => database.db.query<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id');
+const storedFiles = () => {
+  const dir = process.env.FILES_DIR!;
+  return existsSync(dir) ? readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile()).map((e) => e.name).sort() : [];
+};
+/** Every row has its bytes, and all bytes have their row. */
+const expectConsistent = async () => expect(storedFiles()).toEqual((await rows()).map((r) => r.storage_key.split('/').at(-1)).sort());
+const service = () => test.app.get(FilesService, { strict: false });
+const storage = () => test.app.get(ObjectStorage, { strict: false });
+const expire = (id: string) => database.db.execute(`UPDATE files SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
+
+describe('POST uploads', () => {
+  it('stores a file and says what it is', async () => {
+    const content = randomBytes(3 * MiB);
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), content]);
+    const { status, body } = await post(form('file', png, '../Größe.jpg', 'text/html'));
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      file_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      filename: 'Größe.jpg',
+      media_type: 'image/png',
+      size_bytes: png.length,
+      sha256: createHash('sha256').update(png).digest('hex'),
+      expires_at: expect.any(String),
+    });
+    expect(Math.abs(Date.parse(body.expires_at) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
+    const answer = await get(body.file_id);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(png)).toBe(true);
+  });
+
+  it('passes over other fields', async () => {
+    const data = form('other', 'x', 'other.txt');
+    data.append('note', 'y');
+    data.append('file', new Blob(['mine']), 'mine.txt');
+    expect((await post(data)).body).toMatchObject({ filename: 'mine.txt', size_bytes: 4 });
+  });
+
+  const problem = (loc: string[], type: string) => ({ code: 'validation_error', detail: [expect.objectContaining({ loc, type })] });
+  const boundary = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  it.each<[string, RequestInit['body'], Record<string, string>, unknown]>([
+    ['an empty file', form('file', '', 'x.txt'), {}, problem(['body', 'file'], 'too_short')],
+    ['another field only', form('upload', 'x', 'x.txt'), {}, problem(['body', 'file'], 'missing')],
+    ['an empty form', new FormData(), {}, problem(['body', 'file'], 'missing')],
+    ['JSON', '{"file":"x"}', { 'Content-Type': 'application/json' }, problem(['body', 'file'], 'missing')],
+    ['broken JSON', '{', { 'Content-Type': 'application/json' }, problem(['body', 'file'], 'missing')],
+    ['no boundary', 'x', { 'Content-Type': 'multipart/form-data' }, problem(['body'], 'value_error')],
+    ['text in the field', '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\ntext\r\n--b--\r\n', boundary, problem(['body', 'file'], 'value_error')],
+    ['a form that ends in the file', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext', boundary, problem(['body'], 'value_error')],
+    ['a form that ends after the file', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext\r\n--b\r\n', boundary, problem(['body'], 'value_error')],
+    ['what is no form', 'hello', boundary, problem(['body'], 'value_error')],
+    ['two files', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="y"\r\n\r\n2\r\n--b--\r\n', boundary, problem(['body', 'file'], 'too_long')],
+  ])('refuses %s with 422, and keeps nothing', async (_what, body, headers, expected) => {
+    const before = await rows();
+    const answer = await post(body, { headers });
+    expect([answer.status, answer.body]).toEqual([422, expect.objectContaining(expected as object)]);
+    expect(await rows()).toEqual(before);
+    await expectConsistent();
+  });
+
+  it('takes 50 MiB and not one byte more', async () => {
+    const largest = Buffer.alloc(50 * MiB, 'a');
+    expect((await post(form('file', largest, 'big.txt'))).body).toMatchObject({ size_bytes: 50 * MiB });
+    const before = await rows();
+    const refused = await post(form('file', Buffer.concat([largest, Buffer.from('b')]), 'big.txt'));
+    expect([refused.status, refused.body]).toEqual([413, { detail: expect.any(String), code: 'payload_too_large', request_id: expect.any(String) }]);
+    expect((await post(form('other', Buffer.alloc(52 * MiB), 'big.txt'))).status).toBe(413);
+    expect(await rows()).toEqual(before);
+    await expectConsistent();
+  });
+
+  it('counts bytes that nobody has announced', async () => {
+    const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="other"; filename="x"\r\n\r\n');
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const request = http.request(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', headers: { ...boundary, Authorization: `Bearer ${org.owner.token}` } }, (response) => resolve(response.statusCode));
+      request.on('error', reject);
+      request.write(head);
+      for (let i = 0; i < 52; i++) request.write(Buffer.alloc(MiB));
+      request.end();
+    });
+    expect(status).toBe(413);
+  });
+
+  it('keeps nothing of an upload whose client goes away', async () => {
+    const before = await rows();
+    await new Promise<void>((resolve) => {
+      const request = http.request(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', headers: { ...boundary, 'Content-Length': '1000000', Authorization: `Bearer ${org.owner.token}` } });
+      request.on('error', () => resolve());
+      request.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nhalf of it');
+      const poll = setInterval(() => {
+        void rows().then((now) => {
+          // The upload is under way.
+          if (now.length === before.length) return;
+          clearInterval(poll);
+          request.destroy();
+        });
+      }, 20);
+    });
+    while ((await rows()).length > before.length) await new Promise((r) => setTimeout(r, 20));
+    await expectConsistent();
+  });
+
+  it('keeps what came before a crash from everybody, and removes it later', async () => {
+    // What a process leaves that dies after the bytes and before the end of the upload.
+    const id = await uploaded('half');
+    await database.db.execute(`UPDATE files SET sha256 = '', media_type = '', size_bytes = 0, expires_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+    expect((await get(id)).status).toBe(404);
+    expect(await service().link(database.db as never, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id])).toEqual([]);
+    await expire(id);
+    await test.app.get(Maintenance).runAll();
+    expect((await rows()).some((r) => r.id === id)).toBe(false);
+    await expectConsistent();
+  });
+
+  it('is for members', async () => {
+    expect((await post(form('file', 'x', 'x.txt'), { as: org.member.token })).status).toBe(201);
+    const outsider = await insertUser(database.db);
+    expect((await post(form('file', 'x', 'x.txt'), { as: outsider.token })).body.code).toBe('not_org_member');
+    expect((await post(form('file', 'x', 'x.txt'), { as: 'wrong' })).status).toBe(401);
+  });
+});
+
+describe('GET files/{file_id}', () => {
+  it('answers bytes that no browser guesses at or runs', async () => {
+    const answer = await get(await uploaded('<p>hi</p>', `ä'(1).html`));
+    expect([answer.status, await answer.text()]).toEqual([200, '<p>hi</p>']);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': '9',
+      'content-disposition': `attachment; filename="_'(1).html"; filename*=UTF-8''%C3%A4%27%281%29.html`,
+      'content-security-policy': `default-src 'none'; sandbox`,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-cache',
+      'accept-ranges': 'bytes',
+    });
+  });
+
+  it.each([
+    ['x.txt', 'hello', /^inline/],
+    ['x.png', Buffer.from('89504e470d0a1a0a', 'hex'), /^inline/],
+    ['x.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', /^attachment/],
+    ['x.pdf', '%PDF-1.7', /^attachment/],
+  ])('offers %s as it should', async (name, content, disposition) => {
+    const answer = await get(await uploaded(content, name));
+    await answer.arrayBuffer();
+    expect(answer.headers.get('content-disposition')).toMatch(disposition);
+  });
+
+  it('answers HEAD, ranges and what the client has already', async () => {
+    const id = await uploaded('0123456789');
+    const head = await get(id, { method: 'HEAD' });
+    const etag = head.headers.get('etag')!;
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', '']);
+    expect((await get(id, { headers: { 'If-None-Match': etag } })).status).toBe(304);
+    const part = async (range: string, headers = {}) => {
+      const answer = await get(id, { headers: { Range: range, ...headers } });
+      return [answer.status, answer.headers.get('content-range'), await answer.text()];
+    };
+    expect(await part('bytes=2-4')).toEqual([206, 'bytes 2-4/10', '234']);
+    expect(await part('bytes=-3')).toEqual([206, 'bytes 7-9/10', '789']);
+    expect(await part('bytes=8-99')).toEqual([206, 'bytes 8-9/10', '89']);
+    expect(await part('bytes=0-1,4-5')).toEqual([200, null, '0123456789']);
+    expect(await part('nonsense')).toEqual([200, null, '0123456789']);
+    expect(await part('bytes=2-4', { 'If-Range': etag })).toEqual([206, 'bytes 2-4/10', '234']);
+    expect(await part('bytes=2-4', { 'If-Range': '"other"' })).toEqual([200, null, '0123456789']);
+    const beyond = await get(id, { headers: { Range: 'bytes=10-' } });
+    expect([beyond.status, beyond.headers.get('content-range'), beyond.headers.get('content-type'), beyond.headers.get('content-disposition')]).toEqual([416, 'bytes */10', 'application/json; charset=utf-8', null]);
+    expect(await beyond.json()).toMatchObject({ code: 'range_not_satisfiable' });
+  });
+
+  it('is for its uploader and for who may open what refers to it; for all others it is not there', async () => {
+    const id = await uploaded();
+    const status = async (as: string) => (await get(id, { as })).status;
+    expect([await status(org.owner.token), await status(org.member.token)]).toEqual([200, 404]);
+    const link = (shelf: string) => database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
+    shelves.set('closed', []);
+    await link('closed');
+    expect(await status(org.member.token)).toBe(404);
+    shelves.set('open', [org.member.id]);
+    await link('open');
+    expect([await status(org.owner.token), await status(org.member.token)]).toEqual([200, 200]);
+    shelves.set('open', []);
+    expect(await status(org.member.token)).toBe(404);
+  });
+
+  it('is not there in another organization, even for its uploader', async () => {
+    const id = await uploaded();
+    const other = await insertOrganization(database.db);
+    await database.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER')`, [other.id, org.owner.id]);
+    expect((await get(id, { orgId: other.id })).status).toBe(404);
+    expect((await get(NOBODYS)).status).toBe(404);
+    expect((await get('x')).status).toBe(422);
+  });
+
+  it('is 404, and not half an answer, where the bytes are lost', async () => {
+    const id = await uploaded();
+    await storage().delete(`${org.id}/${id}`);
+    const answer = await get(id);
+    expect([answer.status, answer.headers.get('etag'), await answer.json()]).toEqual([404, null, expect.objectContaining({ code: 'not_found' })]);
+    await database.db.execute('DELETE FROM files WHERE id = $1', [id]);
+  });
+});
+
+describe('files that nothing refers to', () => {
+  const runAll = () => test.app.get(Maintenance).runAll();
+
+  it('are gone after their time, and those that something refers to stay', async () => {
+    const [expired, linked, young] = [await uploaded(), await uploaded(), await uploaded()];
+    await database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [linked]));
+    await expire(expired);
+    // Before anything is removed.
+    expect((await get(expired)).status).toBe(404);
+    await runAll();
+    const left = (await rows()).map((r) => r.id);
+    expect([left.includes(expired), left.includes(linked), left.includes(young)]).toEqual([false, true, true]);
+    await expectConsistent();
+    expect((await (await get(linked)).text())).toBe('hello');
+  });
+
+  it.each(['before the bytes are gone', 'after the bytes are gone'])('are found again when a removal was cut off %s', async (when) => {
+    const id = await uploaded();
+    await expire(id);
+    await database.db.execute(`UPDATE files SET expires_at = '-infinity' WHERE id = $1`, [id]);
+    if (when.startsWith('after')) await storage().delete(`${org.id}/${id}`);
+    await runAll();
+    expect((await rows()).some((r) => r.id === id)).toBe(false);
+    await expectConsistent();
+  });
+
+  it('are either linked or removed, whoever comes first', async () => {
+    for (let i = 0; i < 30; i++) {
+      const id = await uploaded();
+      // It expires while somebody attaches it.
+      await database.db.execute(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`, [id]);
+      const link = () => database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
+      const [linked] = await Promise.all([new Promise((r) => setTimeout(r, i % 8)).then(link), new Promise((r) => setTimeout(r, (i * 3) % 8)).then(() => service().removeExpired(10))]);
+      await service().removeExpired(10);
+      expect([await storage().exists(`${org.id}/${id}`), (await rows()).some((r) => r.id === id)]).toEqual(linked.length ? [true, true] : [false, false]);
+    }
+  });
+});

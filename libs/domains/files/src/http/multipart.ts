@@ -1,0 +1,80 @@
+import busboy from 'busboy';
+import type { IncomingFile } from '@aps/files';
+import { DomainError } from '@aps/contracts';
+import type { Request } from 'express';
+import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
+
+/** What may come around the file: boundaries, headers, fields that nobody asked for. */
+const MAX_AROUND = 1024 * 1024;
+const LIMITS = { files: 10, fields: 20, parts: 30, fieldSize: 10_000, headerPairs: 100 };
+
+const malformed = () => new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg: 'The body is not valid multipart/form-data', type: 'value_error' }] });
+
+/**
+ * The field `file` of a multipart form, as soon as it begins. Other fields are passed over.
+ *
+ * Whatever goes wrong, the rest of the request is read and dropped, so that its sender gets to read the answer.
+ *
+ * @throws DomainError 413; 422 where there is no such field, or no form
+ */
+export function receiveFile(request: Request): Promise<IncomingFile> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MAX_AROUND) return Promise.reject(fileTooLarge());
+  if (!/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) return Promise.reject(fileProblem('Field required', 'missing'));
+  let parser: busboy.Busboy;
+  try {
+    parser = busboy({ headers: request.headers, defParamCharset: 'utf8', limits: LIMITS });
+  } catch {
+    return Promise.reject(malformed());
+  }
+  return new Promise((resolve, reject) => {
+    let settled = false;
+    let file: IncomingFile | undefined;
+    let completed: () => void;
+    let failed: (error: Error) => void;
+    const complete = new Promise<void>((done, fail) => ([completed, failed] = [done, fail]));
+    // Whoever takes the file waits for it; before that it is this promise that is rejected.
+    complete.catch(() => undefined);
+
+    const fail = (error: Error): void => {
+      if (settled) return;
+      settled = true;
+      failed(error);
+      reject(error);
+      request.unpipe(parser);
+      parser.destroy();
+      request.resume();
+    };
+    parser.on('file', (name, bytes, { filename }) => {
+      // A form that breaks off breaks its file, too, whether or not somebody reads it.
+      bytes.on('error', () => undefined);
+      if (name !== 'file') return void bytes.resume();
+      if (file) {
+        bytes.resume();
+        return fail(fileProblem('One file at a time', 'too_long'));
+      }
+      // A taker that gives up: what still comes is of no use.
+      bytes.once('close', () => {
+        if (!bytes.readableEnded) fail(malformed());
+      });
+      resolve((file = { filename, bytes, complete }));
+    });
+    parser.on('field', (name) => {
+      if (name === 'file') fail(fileProblem('Input should be a file', 'value_error'));
+    });
+    parser.on('error', () => fail(malformed()));
+    parser.on('close', () => {
+      if (!file) return fail(fileProblem('Field required', 'missing'));
+      settled = true;
+      completed();
+    });
+    let received = 0;
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > MAX_FILE_BYTES + MAX_AROUND) fail(fileTooLarge());
+    });
+    request.once('close', () => {
+      if (!request.complete) fail(malformed());
+    });
+    request.pipe(parser);
+  });
+}
