@@ -25,6 +25,14 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
+export interface StreamOptions {
+  /** Another gateway than the first. */
+  url?: string;
+  lastEventId?: string;
+  /** Reads nothing until it is resumed. */
+  paused?: boolean;
+}
+
 let scripts = 0;
 
 /** A message that the mock model answers by these steps. No two are equal, since the mock counts failures by the message's text. */
@@ -108,8 +116,18 @@ export class ApiClient {
   }
 
   /** Opens a chat's event stream. */
-  async stream(chat: string, { place = this.home, lastEventId, query = '', paused }: { place?: Place; lastEventId?: string; query?: string; paused?: boolean } = {}): Promise<SseReader> {
-    const reader = await SseReader.open(`${this.url}${this.chatsPath(place)}/${chat}/stream${query}`, { as: place.token, lastEventId, paused });
+  stream(chat: string, { place = this.home, query = '', ...options }: StreamOptions & { place?: Place; query?: string } = {}): Promise<SseReader> {
+    return this.follow(`${this.chatsPath(place)}/${chat}/stream${query}`, { as: place.token, ...options });
+  }
+
+  /** Opens an event stream of many topics. */
+  events(topics: string[], options: StreamOptions = {}): Promise<SseReader> {
+    return this.follow(`/api/orgs/${this.demo.org_id}/events?topics=${topics.join()}`, { as: this.demo.api_token, ...options });
+  }
+
+  /** @param as null sends no bearer token */
+  async follow(path: string, { as, url = this.url, lastEventId, paused }: StreamOptions & { as: string | null }): Promise<SseReader> {
+    const reader = await SseReader.open(url + path, { ...(as !== null && { as }), lastEventId, paused });
     this.streams.add(reader);
     return reader;
   }

@@ -41,6 +41,8 @@ export class AppProcess extends NodeProcess {
     readonly instance: Instance,
     env: NodeJS.ProcessEnv,
     readonly internalUrl: string,
+    /** Of a gateway: where clients reach it. */
+    readonly url: string,
   ) {
     super(instance, built('apps', instance.split(':')[0]), env);
   }
@@ -109,6 +111,9 @@ export class Platform extends ApiClient {
     cleanups.push(database.drop);
 
     const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 2]}`]));
+    // The first gateway is the way in; others are reached by their own addresses.
+    const publicPorts = new Map<Instance, number>();
+    for (const instance of instances.filter((name) => name.startsWith('api-gateway'))) publicPorts.set(instance, publicPorts.size === 0 ? publicPort : await freePort());
     const adminApi = instances.includes('admin-api') ? await freePort() : undefined;
     const url = `http://127.0.0.1:${publicPort}`;
     const { TEST_DATABASE_URL: _d, TEST_REDIS_URL: _r, ...inherited } = process.env;
@@ -138,8 +143,8 @@ export class Platform extends ApiClient {
 
     const processes = new Map<Instance, AppProcess>();
     for (const [instance, internalUrl] of internal) {
-      const port = instance.startsWith('api-gateway') ? publicPort : instance.startsWith('admin-api') ? adminApi! : 0;
-      const app = new AppProcess(instance, { ...common, PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port }, internalUrl);
+      const port = publicPorts.get(instance) ?? (instance.startsWith('admin-api') ? adminApi! : 0);
+      const app = new AppProcess(instance, { ...common, PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port }, internalUrl, `http://127.0.0.1:${port}`);
       processes.set(instance, app);
       cleanups.push(() => app.terminate(10_000));
     }

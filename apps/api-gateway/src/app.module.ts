@@ -3,7 +3,9 @@ import { OrgUsageHttpModule } from '@aps/administration/http';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule, Entitlements } from '@aps/billing';
 import { ChatsHttpModule } from '@aps/chats/http';
+import { DecisionsHttpModule } from '@aps/decisions/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { FilesHttpModule } from '@aps/files/http';
 import { GuardsModule } from '@aps/guards';
 import { IdentityHttpModule } from '@aps/identity/http';
 import { InferenceModule } from '@aps/inference';
@@ -32,6 +34,8 @@ import { LanesModule } from './lanes';
     InferenceHttpModule,
     OrgsHttpModule,
     AgentsHttpModule,
+    FilesHttpModule,
+    DecisionsHttpModule,
     OrgUsageHttpModule,
     LanesModule,
     ApiDocsModule,

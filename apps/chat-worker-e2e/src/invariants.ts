@@ -36,6 +36,13 @@ const FORBIDDEN: Record<string, string> = {
   'words of a stopped turn that are there twice, or of one that was not stopped': `
     SELECT t.id, t.chat_id, t.status, count(m.id)::int AS messages FROM turns t JOIN messages m ON m.turn_id = t.id AND m.interrupted
     WHERE t.org_id = $1 GROUP BY t.id HAVING count(m.id) <> 1 OR t.status <> 'stopped'`,
+  'children whose end nobody was told': `
+    SELECT w.child_chat_id, w.status, w.waits FROM child_waits w JOIN chats c ON c.id = w.child_chat_id JOIN turns t ON t.id = w.parent_turn_id
+    WHERE w.org_id = $1 AND ((w.status = 'open' AND c.current_turn_id IS NULL) OR (w.status = 'finished' AND w.waits AND t.status NOT IN ('queued', 'running', 'waiting')))`,
+  'children whose end was told other than once': `
+    SELECT w.child_chat_id, count(e.seq)::int AS told FROM child_waits w
+    LEFT JOIN events e ON e.topic = 'chat:' || w.parent_chat_id AND e.type = 'delegation_finished' AND e.data->>'child_chat_id' = w.child_chat_id::text
+    WHERE w.org_id = $1 AND w.status = 'finished' GROUP BY w.child_chat_id HAVING count(e.seq) <> 1`,
   'jobs that were given up': `SELECT id, job, error FROM dead_letters`,
 };
 

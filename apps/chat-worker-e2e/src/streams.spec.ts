@@ -12,7 +12,7 @@ describe('event streams', () => {
   let platform: Platform;
 
   beforeAll(async () => {
-    platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'] });
+    platform = await startPlatform({ apps: ['api-gateway', 'api-gateway:2', 'admin-api', 'chat-worker'] });
   }, 120_000);
   afterAll(() => platform?.stop(), 60_000);
 
@@ -92,6 +92,47 @@ describe('event streams', () => {
     }
   }, 90_000);
 
+  it('resume on another gateway when theirs is gone, of one chat and of many topics, with nothing lost or doubled', async () => {
+    const second = platform.app('api-gateway:2').url;
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const chats = [await platform.openChat(), await platform.openChat(), await platform.openChat()];
+      const topics = ['org', ...chats.map((chat) => `chat:${chat}`)];
+      const [many, one] = [await platform.events(topics), await platform.stream(chats[0], { query: '?after=0' })];
+      await many.until((f) => f.event === 'snapshot' && f.data.topic === topics.at(-1));
+      await Promise.all(chats.map(async (chat) => expect((await platform.send(chat, eventful())).status).toBe(202)));
+      await until('some have come', () => one.ids().length > 3 && many.frames.length > 12);
+      await (signal === 'SIGTERM' ? platform.app('api-gateway').terminate() : platform.kill('api-gateway'));
+      await Promise.all([many.untilEnd(), one.untilEnd()]);
+      const [manyAfter, oneAfter] = [await platform.events(topics, { url: second, lastEventId: many.lastId() }), await platform.stream(chats[0], { url: second, lastEventId: one.lastId() })];
+      await platform.app('api-gateway').spawn().ready();
+      for (const chat of chats) {
+        await platform.settled(chat, 1);
+        const count = await newest(chat);
+        const numbersOf = (reader: SseReader) => reader.frames.filter((f) => f.id !== undefined && f.event !== 'snapshot' && f.data.topic === `chat:${chat}`).map((f) => Number(f.data.id));
+        await until('the rest has come', () => numbersOf(manyAfter).includes(count));
+        expect([...numbersOf(many), ...numbersOf(manyAfter)]).toEqual(numbers(0, count));
+      }
+      const count = await newest(chats[0]);
+      await until('the rest of the one has come', () => oneAfter.ids().includes(count));
+      expect([...one.ids(), ...oneAfter.ids()]).toEqual(numbers(0, count));
+    }
+  }, 120_000);
+
+  it('open by a ticket that no log has', async () => {
+    const chat = await platform.openChat();
+    const { body } = await platform.call('POST', '/api/realtime/tickets', { body: { topics: [`chat:${chat}`] } });
+    const path = `/api/orgs/${platform.demo.org_id}/events?topics=chat:${chat}&ticket=${body.ticket as string}`;
+    // Issued by one gateway, used at another.
+    const stream = await platform.follow(path, { as: null, url: platform.app('api-gateway:2').url });
+    await stream.until((f) => f.event === 'snapshot');
+    const refused = await platform.follow(path, { as: null });
+    expect(refused.status).toBe(401);
+    stream.close();
+    const logged = (instance: 'api-gateway' | 'api-gateway:2') => platform.logs(instance).includes('"route":"/api/orgs/:org_id/events"');
+    await until('both have logged the request', () => logged('api-gateway') && logged('api-gateway:2'));
+    expect(['api-gateway', 'api-gateway:2'].filter((name) => platform.logs(name as 'api-gateway').includes(body.ticket as string))).toEqual([]);
+  });
+
   /** A new user in the demo organization, with a session. */
   async function member(name: string): Promise<{ place: Place; userId: string }> {
     const email = `${name}@example.com`;
@@ -141,6 +182,7 @@ describe('event streams', () => {
     expect(keen.ids()).toEqual(numbers(0, count));
     expect(keen.ended).toBe(false);
     expect(await streams()).toBeGreaterThan(0);
+    await until('the lazy reader is cut off', async () => Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await platform.app('api-gateway').metrics())?.[1]) > 0);
     // What it finds when it begins to read at last ends before the end; it resumes like after any cut.
     lazy.resume();
     await lazy.untilEnd();

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from '@aps/billing';
 import { ChatsJobsModule } from '@aps/chats/jobs';
+import { DecisionsMaintenanceModule } from '@aps/decisions';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { FilesMaintenanceModule } from '@aps/files';
 import { IdentityMaintenanceModule } from '@aps/identity';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailJobsModule } from '@aps/platform/mail';
@@ -17,6 +19,8 @@ import { PlatformModule } from '@aps/platform/runtime';
     IdempotencyModule,
     MaintenanceModule,
     IdentityMaintenanceModule,
+    FilesMaintenanceModule,
+    DecisionsMaintenanceModule,
     ChatsJobsModule,
     MailJobsModule,
     WorkersModule.forQueues('turns', 'titles', 'maintenance'),

@@ -1,4 +1,5 @@
 import type { SpineEvent } from '@aps/contracts';
+import type { FileReference } from '@aps/files';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
@@ -29,15 +30,19 @@ export interface ToolCallRecord {
   arguments: string;
 }
 
-/** A row of the transcript, as the worker needs it. */
+/** A row of the transcript, as the worker needs it. A `summary` comes first and stands for all messages before the others. */
 export interface TranscriptRow {
-  role: 'user' | 'assistant' | 'tool' | 'system';
+  role: 'user' | 'assistant' | 'tool' | 'system' | 'summary';
   content: string;
   tool_calls: ToolCallRecord[] | null;
   tool_call_id: string | null;
   tool_name: string | null;
   provider_state: unknown;
   turn_id: string | null;
+  /** Of messages of users. */
+  attachments?: FileReference[] | null;
+  /** The summary covers it already; it is what the turn answers, and stays word for word. */
+  covered?: boolean;
 }
 
 /** A chat without its messages. */
@@ -69,6 +74,8 @@ export interface ChatRow {
   cost_usd: string;
   cost_credits: string;
   event_seq: number;
+  /** Questions to humans that are open; absent in a chat that has just been made. */
+  pending_hitl_count?: number;
   message_count: number;
   last_message_at: Date | null;
   created_at: Date;
@@ -80,7 +87,7 @@ export interface MessageRow {
   seq: number;
   role: 'user' | 'assistant' | 'tool' | 'system';
   content: string;
-  attachments: unknown[] | null;
+  attachments: FileReference[] | null;
   tool_calls: ToolCallRecord[] | null;
   tool_call_id: string | null;
   tool_name: string | null;

@@ -148,6 +148,24 @@ describe('chats', () => {
     expect(list.body).toEqual({ items: [], total: 0, next_offset: null });
   });
 
+  it('shows no dollars where the organization pays in credits, not in a stream either', async () => {
+    app.entitle({ enforces_credits: true });
+    const chat = await app.chat(org);
+    const stream = await app.stream(org, chat);
+    await app.send(org, chat, 'what does it cost?');
+    const frames = await stream.until((f) => f.event === 'status_changed' && f.data.data.to === 'ACTIVE');
+    const [completed] = frames.filter((f) => f.event === 'message_completed');
+    expect(completed.data.data.message.usage).toMatchObject({ cost_usd: null, input: expect.any(Number) });
+    const { body } = await app.get(org, chat);
+    expect(body).toMatchObject({ cost_usd: null, messages: [{}, { usage: { cost_usd: null } }] });
+    stream.close();
+    app.entitle({ enforces_credits: false });
+    const again = await app.stream(org, chat, { path: '?after=0' });
+    const shown = await again.until((f) => f.event === 'message_completed');
+    expect(shown.at(-1)?.data.data.message.usage.cost_usd).toEqual(expect.any(String));
+    again.close();
+  });
+
   it('parks turns over the cap and runs them as slots come free', async () => {
     app.entitle({ max_concurrent_chats: 2 });
     const other = await app.org();

@@ -1,15 +1,37 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '@aps/agents';
+import { DecisionMakingModule } from '@aps/decisions';
+import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { ToolsModule } from '@aps/tools';
 import { ChatsQueries } from './chats.queries';
 import { ChatsRepository } from './chats.repository';
 import { ChatsService } from './chats.service';
+import { CONTROL, CONTROL_PARTS } from './control';
+import { CostQueries } from './cost.queries';
+import { ChildWaits } from './delegation/child-waits';
+import { DelegateTool } from './delegation/delegate.tool';
+import { DelegationRepository } from './delegation/delegation.repository';
+import { DelegationSweeper } from './delegation/delegation-sweeper';
+import { AskHumanTool } from './hitl/ask-human.tool';
+import { HitlTasks } from './hitl/hitl.maintenance';
+import { HitlQueries } from './hitl/hitl.queries';
+import { HitlRepository } from './hitl/hitl.repository';
+import { HitlService } from './hitl/hitl.service';
+import { HumanEscalation } from './hitl/human-escalation';
+import { HumanWaits } from './hitl/human-waits';
+import { MessageFiles } from './message-files';
 import { QueueDepth } from './queue-depth';
 import { SendService } from './send.service';
+import { NoConnections, SwitchableConnections } from './switchable-connections';
+import { TimelineQueries } from './timeline.queries';
+import { TogglesRepository } from './toggles.repository';
+import { TogglesService } from './toggles.service';
 import { CoreTools } from './tools/core-tools';
 import { TodoRepository } from './tools/todo.repository';
+import { TurnAttachments } from './turns/attachments';
+import { Compaction } from './turns/compaction';
 import { Leases } from './turns/leases';
 import { ModelStepRunner } from './turns/model-step';
 import { TitleService } from './turns/title.service';
@@ -18,20 +40,45 @@ import { TurnClaims } from './turns/turn-claims';
 import { TurnEndings } from './turns/turn-endings';
 import { TurnRunner } from './turns/turn-runner';
 import { TurnSweeper } from './turns/turn-sweeper';
+import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
 /** Chats as their users see them. */
 @Module({
-  imports: [AgentsModule, InferenceModule, IdempotencyModule],
-  providers: [ChatsQueries, ChatsRepository, ChatsService, SendService, QueueDepth, TodoRepository, TurnRepository, TurnEndings],
-  exports: [ChatsQueries, ChatsService, SendService, TurnRepository, TurnEndings, TodoRepository],
+  imports: [AgentsModule, FilesModule, InferenceModule, IdempotencyModule],
+  providers: [
+    ChatsQueries,
+    ChatsRepository,
+    ChatsService,
+    SendService,
+    MessageFiles,
+    QueueDepth,
+    TodoRepository,
+    TurnRepository,
+    TurnEndings,
+    TurnWaits,
+    ChildWaits,
+    DelegationRepository,
+    HitlRepository,
+    HitlQueries,
+    HitlService,
+    HumanWaits,
+    TimelineQueries,
+    CostQueries,
+    TogglesRepository,
+    TogglesService,
+    ...CONTROL,
+    ...CONTROL_PARTS,
+    { provide: SwitchableConnections, useClass: NoConnections },
+  ],
+  exports: [...CONTROL, ChildWaits, DelegationRepository, HitlRepository, HitlQueries, HitlService, ChatsRepository, ChatsQueries, ChatsService, SendService, TimelineQueries, CostQueries, TogglesService, TurnRepository, TurnEndings, TurnWaits, TodoRepository],
 })
 export class ChatsModule {}
 
 /** The running of turns, for workers. */
 @Module({
-  imports: [ChatsModule, AgentsModule, InferenceModule, ToolsModule],
-  providers: [TurnRunner, TurnClaims, Leases, ModelStepRunner, ToolStepRunner, TitleService, TurnSweeper, CoreTools],
+  imports: [ChatsModule, AgentsModule, DecisionMakingModule, FilesModule, InferenceModule, ToolsModule],
+  providers: [TurnRunner, TurnClaims, Leases, ModelStepRunner, ToolStepRunner, Compaction, TurnAttachments, TitleService, TurnSweeper, CoreTools, DelegateTool, DelegationSweeper, AskHumanTool, HumanEscalation, HitlTasks],
   exports: [TurnRunner, TitleService, Leases],
 })
 export class TurnsModule {}

@@ -5,10 +5,11 @@ import type { OrgScope } from '@aps/guards';
 import { Database, sliceBounds, statement } from '@aps/platform/database';
 import { toPage, type Page } from '@aps/platform/http';
 import type { ChatRow, MessageRow, TodoRow } from './chat.types';
-import { CHAT_COLUMNS, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS } from './chats.repository';
+import { CHAT_COLUMNS, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS, VISIBLE_CHATS_BY_ID } from './chats.repository';
 import { TodoRepository } from './tools/todo.repository';
 
 const GET = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHAT}`);
+const BY_ID = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
 const MESSAGES = statement(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 ORDER BY seq`);
 const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
@@ -32,11 +33,15 @@ export class ChatsQueries {
     return row;
   }
 
+  /** Those of some chats that the caller may open, in no order. */
+  byIds(scope: OrgScope, ids: string[]): Promise<ChatRow[]> {
+    return this.db.query<ChatRow>(BY_ID, [scope.orgId, scope.actor.userId, ids]);
+  }
+
   /** Which of these chats their users may still open, in one question and in their order. */
-  async visibleAmong(readers: { orgId: string; userId: string; agentId: string; chatId: string }[]): Promise<boolean[]> {
+  async visibleAmong(readers: { orgId: string; userId: string; id: string }[]): Promise<boolean[]> {
     if (readers.length === 0) return [];
-    const column = (of: (r: (typeof readers)[number]) => string) => readers.map(of);
-    const values = [column((r) => r.orgId), column((r) => r.userId), column((r) => r.agentId), column((r) => r.chatId)];
+    const values = [readers.map((r) => r.orgId), readers.map((r) => r.userId), readers.map((r) => r.id)];
     return (await this.db.query<{ visible: boolean }>(VISIBLE_AMONG, values)).map((r) => r.visible);
   }
 

@@ -1,27 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import type { OrgScope } from '@aps/guards';
+import type { TurnStatus } from '@aps/entities';
+import type { FileReference } from '@aps/files';
+import { chatSeenBy, type OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 import type { ChatRow, ChatStatus, Pause } from './chat.types';
-
-/**
- * Who sees a chat: everyone in the organization when it is shared or no human began it, otherwise its creator alone. `$2` is the user;
- * child chats carry their root's creator and sharing. The system sees all.
- */
-const VISIBLE = (user: string) => `(c.shared OR c.created_by IS NULL OR c.created_by = ${user} OR ${user}::uuid IS NULL)`;
+import type { TurnChoices } from './chats.policy';
 
 export const CHAT_COLUMNS = `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, c.pause, c.stop_reason, c.error, c.stop_requested_at,
   c.completed_at, c.archived_at, c.shared, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.parent_chat_id, c.root_chat_id, c.source_chat_id,
-  c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at`;
+  c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at,
+  (SELECT count(*)::int FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending') AS pending_hitl_count`;
 
 /** A chat that the caller may open. Values: org, user (null = system), agent, chat. */
-export const VISIBLE_CHAT = `c.org_id = $1 AND c.agent_id = $3 AND c.id = $4 AND c.deleted_at IS NULL AND ${VISIBLE('$2')}`;
+export const VISIBLE_CHAT = `c.org_id = $1 AND c.agent_id = $3 AND c.id = $4 AND ${chatSeenBy('$2')}`;
 /** The chats of an agent that the caller may open. Values: org, user, agent. */
-export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND c.deleted_at IS NULL AND ${VISIBLE('$2')}`;
+export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND ${chatSeenBy('$2')}`;
 
-/** One row per reader, in their order. Values: orgs, users, agents, chats, as lists of the same length. */
+/** Those of some chats that the caller may open, whatever agent they are with. Values: org, user, chats. */
+export const VISIBLE_CHATS_BY_ID = `c.org_id = $1 AND c.id = ANY($3::uuid[]) AND ${chatSeenBy('$2')}`;
+
+/** One row per reader, in their order. Values: orgs, users, chats, as lists of the same length. */
 export const VISIBLE_AMONG = statement(`
-  SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND c.agent_id = r.agent AND c.deleted_at IS NULL AND ${VISIBLE('r.reader')}) AS visible
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) WITH ORDINALITY AS r(org, reader, agent, chat, place) ORDER BY r.place`);
+  SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND ${chatSeenBy('r.reader')}) AS visible
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS r(org, reader, chat, place) ORDER BY r.place`);
 
 const INSERT = statement(`
   INSERT INTO chats (id, org_id, agent_id, agent_revision_id, rollout_id, arm_label, title, created_by, environment_id, sandbox_enabled, model_mode_override, root_chat_id, origin_kind, origin_ref_id, created_at, updated_at)
@@ -30,7 +31,7 @@ const INSERT = statement(`
 /**
  * Takes a user message: the message, the turn that answers it, its job and the event are one statement. While a turn runs, the new turn
  * waits behind it without a job. When it was dispatched is the database's time under the lock, so that a stop is before or after it for
- * everybody. Chats that wait for something, or are closed, are not touched (`other`).
+ * everybody. Chats that wait for something, have failed or are closed are not touched (`dispatch` is null).
  */
 const SEND = statement(`
 WITH c AS MATERIALIZED (
@@ -39,7 +40,7 @@ WITH c AS MATERIALIZED (
   FOR UPDATE
 ), v AS MATERIALIZED (
   SELECT c.*, (c.current_turn_id IS NULL) AS dispatch FROM c
-  WHERE c.status IN ('ACTIVE', 'RUNNING', 'ERRORED') AND (c.pause IS NULL OR c.pause->>'kind' = 'queued')
+  WHERE c.status IN ('ACTIVE', 'RUNNING') AND (c.pause IS NULL OR c.pause->>'kind' = 'queued')
 ), t AS (
   INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, dispatched_at)
   SELECT $6, v.org_id, v.id, v.turn_seq + 1, 'queued', 'message', $5, $8, $9, $10, clock_timestamp() FROM v
@@ -75,7 +76,7 @@ export interface NewMessage {
   model: string | null;
   mode: string | null;
   effort: string | null;
-  attachments: unknown[] | null;
+  attachments: FileReference[] | null;
   at: Date;
   event: Record<string, unknown>;
 }
@@ -95,6 +96,16 @@ export interface LockedChat {
   message_seq: number;
   turn_seq: number;
 }
+
+/** A turn that is over, as far as one that goes on from it wants to know. */
+export interface TurnToResume extends TurnChoices {
+  id: string;
+  status: TurnStatus;
+  cause: 'message' | 'continue' | 'retry';
+  message_id: string | null;
+}
+
+const NEWEST_TURN = statement('SELECT id, status, cause, message_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1');
 
 /** The tables of chats and messages, outside of running turns. */
 @Injectable()
@@ -161,16 +172,33 @@ export class ChatsRepository {
   }
 
   /** Adds a turn to a locked chat that has none. */
-  async insertTurn(tx: Db, chat: LockedChat, turn: { id: string; cause: 'message' | 'continue' | 'retry'; messageId: string | null; at: Date }): Promise<void> {
-    await tx.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, dispatched_at) VALUES ($1, $2, $3, $4, 'queued', $5, $6, clock_timestamp())`, [
-      turn.id,
-      chat.org_id,
-      chat.id,
-      chat.turn_seq + 1,
-      turn.cause,
-      turn.messageId,
-    ]);
+  async insertTurn(
+    tx: Db,
+    chat: LockedChat,
+    turn: { id: string; cause: 'message' | 'continue' | 'retry'; messageId: string | null; choices: TurnChoices | null; unpricedAllowed: boolean; at: Date },
+  ): Promise<void> {
+    await tx.execute(
+      `INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, unpriced_allowed, dispatched_at)
+       VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, clock_timestamp())`,
+      [
+        turn.id,
+        chat.org_id,
+        chat.id,
+        chat.turn_seq + 1,
+        turn.cause,
+        turn.messageId,
+        turn.choices?.model ?? null,
+        turn.choices?.model_mode_override ?? null,
+        turn.choices?.reasoning_effort ?? null,
+        turn.unpricedAllowed,
+      ],
+    );
     await tx.execute('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1', [chat.id, turn.id, turn.at]);
+  }
+
+  /** The newest turn of a chat. */
+  async newestTurn(db: Db, chatId: string): Promise<TurnToResume | null> {
+    return (await db.query<TurnToResume>(NEWEST_TURN, [chatId]))[0] ?? null;
   }
 
   /** Turns of an organization that wait for a worker or a slot, counted up to `limit`. */

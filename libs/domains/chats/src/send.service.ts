@@ -1,17 +1,21 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, DomainError, notFound, refuseField } from '@aps/contracts';
+import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Database, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
-import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type ModelMode, type NewEvent } from './chat.types';
 import { effectOfMessage } from './chats.policy';
+import { ChatsQueries } from './chats.queries';
 import { ChatsRepository, type NewMessage } from './chats.repository';
+import { MessageFiles } from './message-files';
 import { QueueDepth } from './queue-depth';
+import { TurnDispatch } from './turns/turn-dispatch';
+import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
 export interface MessageInput {
@@ -39,13 +43,14 @@ export interface SendResult {
  */
 @Injectable()
 export class SendService {
-  private readonly logger = new Logger('SendService');
-
   constructor(
     private readonly db: Database,
     private readonly chats: ChatsRepository,
+    private readonly queries: ChatsQueries,
+    private readonly messageFiles: MessageFiles,
     private readonly turns: TurnRepository,
-    private readonly outbox: Outbox,
+    private readonly waits: TurnWaits,
+    private readonly dispatch: TurnDispatch,
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
     private readonly depth: QueueDepth,
@@ -55,16 +60,17 @@ export class SendService {
 
   /**
    * @param attempt of a request with an idempotency key; one whose first try was answered 503 goes on with the message of that try
-   * @throws DomainError 403/422 for a model that may not be chosen; 404; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
+   * @throws DomainError 403/422 for a model that may not be chosen; 404; 422 `unknown_reference` for a file; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
    */
   async send(scope: OrgScope, agentId: string, chatId: string, input: MessageInput, attempt?: Attempt): Promise<SendResult> {
     if (attempt?.resourceId) return this.dispatchAgain(scope, agentId, chatId, attempt.resourceId);
+    const files = await this.filesOf(scope, agentId, chatId, input.attachment_ids);
     await this.checkChoices(scope, input);
     await this.depth.requireRoom(scope.orgId);
 
     const at = new Date();
     const messageId = uuidv7();
-    const message = { id: messageId, seq: 0, role: 'user', content: input.content, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
+    const message = { id: messageId, seq: 0, role: 'user', content: input.content, attachments: files, tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
     const turnId = uuidv7();
     const m: NewMessage = {
       messageId,
@@ -73,14 +79,17 @@ export class SendService {
       model: input.model ?? null,
       mode: input.model_mode_override ?? null,
       effort: input.reasoning_effort ?? null,
-      attachments: null,
+      attachments: files.length ? files : null,
       at,
       event: { message, turn_id: turnId },
     };
-    const row = attempt
+    const row = attempt || files.length
       ? await this.db.transaction(async (tx) => {
           const sent = await this.chats.send(tx, scope, agentId, chatId, m);
-          if (sent?.dispatch !== null) await this.idempotency.attach(tx, attempt, messageId);
+          // It is stored another way, or there is no such chat.
+          if (!sent || sent.dispatch === null) return sent;
+          if (files.length) await this.messageFiles.attach(tx, scope, messageId, files);
+          if (attempt) await this.idempotency.attach(tx, attempt, messageId);
           return sent;
         })
       : await this.chats.send(this.db, scope, agentId, chatId, m);
@@ -93,8 +102,14 @@ export class SendService {
     return this.publish(scope, chatId, m.turnId, messageId);
   }
 
+  /** @throws DomainError 404 for the chat before 422 for a file */
+  private async filesOf(scope: OrgScope, agentId: string, chatId: string, ids: string[] = []): Promise<FileReference[]> {
+    if (ids.length === 0) return [];
+    await this.queries.get(scope, agentId, chatId);
+    return this.messageFiles.references(scope, ids);
+  }
+
   private async checkChoices(scope: OrgScope, input: MessageInput): Promise<void> {
-    if (input.attachment_ids?.length) throw refuseField('unknown_reference', ['attachment_ids', 0], 'There is no such file.');
     if (!input.model && !input.model_mode_override && !input.reasoning_effort) return;
     const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
     if ((input.model || input.reasoning_effort) && !direct) await this.entitlements.require(scope.orgId, 'direct_model_choice');
@@ -104,25 +119,29 @@ export class SendService {
     if (input.model) await this.catalog.assertKnownChatModel(this.db, scope.orgId, input.model, 'chat');
   }
 
-  /** The chat is closed, or waits for something: decided step by step under its lock. */
+  /** The chat is closed, has failed, or waits for something: decided step by step under its lock. */
   private async sendToWaiting(scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<SendResult> {
     const outcome = await this.db.transaction(async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const effect = effectOfMessage(chat);
       if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
-      const events: NewEvent[] = [{ type: 'message_created', data: m.event }];
+      if (m.attachments) await this.messageFiles.attach(tx, scope, m.messageId, m.attachments);
       if (effect === 'keep') {
         m.event.turn_id = null;
         (m.event.message as { seq: number }).seq = await this.chats.insertUndispatched(tx, scope, chat, m);
-        await this.append(tx, chatId, events, m.at);
+        await this.append(tx, chatId, [{ type: 'message_created', data: m.event }], m.at);
         return { keep: true as const, reason: chat.status === 'ABANDONED' ? 'chat_abandoned' : 'chat_archived' };
       }
-      if (effect === 'revive' && chat.current_turn_id) {
-        await this.turns.interruptWait(tx, chat.current_turn_id, m.at);
+      if (chat.status === 'ERRORED') {
+        await this.turns.revive(tx, chatId, m.at);
+        await this.append(tx, chatId, [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
+      } else if (effect === 'revive' && chat.current_turn_id) {
+        const wait = await this.turns.waitOf(tx, chat.current_turn_id);
+        const abandoned = wait ? await this.waits.abandon(tx, wait, 'message') : [];
+        if (wait) await this.turns.interruptWait(tx, chat.current_turn_id, wait, m.at);
         await this.turns.endTurn(tx, { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId }, { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true });
-        events.unshift({ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } });
-        await this.append(tx, chatId, events.slice(0, 1), m.at);
+        await this.append(tx, chatId, [...abandoned, { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
       }
       const sent = await this.chats.send(tx, scope, agentId, chatId, m);
       if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
@@ -140,38 +159,9 @@ export class SendService {
     tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 
-  /** Puts a committed turn on the queue; when that fails, takes it back, so that the 503 is the truth. */
   private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string): Promise<SendResult> {
-    const accepted: SendResult = { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
-    try {
-      await this.outbox.publish([
-        { id: turnId, name: 'turn.run', payload: { org_id: scope.orgId, chat_id: chatId, turn_id: turnId }, requestId: scope.requestId, traceparent: scope.traceparent },
-      ]);
-      return accepted;
-    } catch (error) {
-      this.logger.warn({ msg: 'Dispatch failed', turn_id: turnId, request_id: scope.requestId, error: (error as Error).message });
-    }
-    let cancelled = false;
-    try {
-      cancelled = await this.cancel(scope, chatId, turnId);
-    } catch {
-      // Not confirmed: the row may still be there, and the relay will run it.
-    }
-    if (!cancelled) return accepted;
+    if (await this.dispatch.publish(scope, { id: turnId, chat_id: chatId })) return { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
     throw new DomainError('dispatch_failed', 'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.', { context: { message_id: messageId }, retryAfterS: 2 });
-  }
-
-  /** @returns false when the turn has got to a worker after all, or others wait behind it */
-  private async cancel(scope: OrgScope, chatId: string, turnId: string): Promise<boolean> {
-    return this.db.transaction(async (tx) => {
-      const from = await this.turns.lockQueued(tx, turnId);
-      if (!from) return false;
-      const at = new Date();
-      const error = { code: 'dispatch_failed', message: 'The turn could not be handed to a worker.', retryable: true };
-      await this.turns.endTurn(tx, { id: turnId, chat_id: chatId, org_id: scope.orgId }, { turnStatus: 'cancelled', chatStatus: 'ERRORED', chatError: error, stopReason: null, at, dispatchNext: false });
-      await this.append(tx, chatId, [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error } }], at);
-      return true;
-    });
   }
 
   /** A repeat of a request whose first try stored its message and got no further. */
@@ -183,11 +173,7 @@ export class SendService {
       const last = await this.turns.ofMessage(tx, messageId);
       // It runs, has run, or a later turn has answered it: nothing is left to dispatch.
       if (!last || last.status !== 'cancelled' || chat.status !== 'ERRORED' || chat.current_turn_id) return { id: last?.id ?? null, fresh: false };
-      const id = uuidv7();
-      await this.chats.insertTurn(tx, chat, { id, cause: 'message', messageId, at });
-      await this.turns.dispatch(tx, { id, org_id: scope.orgId, chat_id: chatId });
-      await tx.execute(`UPDATE chats SET status = 'ACTIVE', error = NULL WHERE id = $1`, [chatId]);
-      await this.append(tx, chatId, [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], at);
+      const id = await this.dispatch.resume(tx, chat, { cause: 'message', messageId, last, at });
       return { id, fresh: true };
     });
     if (turn.fresh && turn.id) return this.publish(scope, chatId, turn.id, messageId);

@@ -3,15 +3,13 @@ import { ApiAcceptedResponse, ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiO
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
 import { chatTopic } from '@aps/contracts';
-import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse, StopChatRequest, StopChatResponse } from '@aps/dtos';
+import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
 import { ApiPage, PageOf, type Page } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
-import { OpenStreams } from '@aps/platform/rate-limit';
-import { resumePoint, SseStreams } from '@aps/platform/realtime';
 import type { Response } from 'express';
-import { ChatReaders, type ChatReader } from './chat-readers';
-import { toChat, toChatSummary, toStop, toTodo } from './chats.convert';
+import { toChat, toChatSummary, toTodo } from './chats.convert';
+import { EventStreams } from './event-streams';
 
 const ChatPage = PageOf(ChatSummary, 'ChatListResponse');
 
@@ -23,9 +21,7 @@ export class ChatsController {
     private readonly sender: SendService,
     private readonly queries: ChatsQueries,
     private readonly entitlements: Entitlements,
-    private readonly streams: SseStreams,
-    private readonly readers: ChatReaders,
-    private readonly openStreams: OpenStreams,
+    private readonly streams: EventStreams,
   ) {}
 
   @Get()
@@ -78,25 +74,6 @@ export class ChatsController {
     return this.sender.send(scope, agentId, chatId, body, attempt);
   }
 
-  @Post(':chat_id/stop')
-  @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Stop what the chat is doing', description: 'Ends the running turn, one that has not begun, or a timer. The chat stays usable. Doing nothing is no error.' })
-  @ApiOkResponse({ type: StopChatResponse })
-  async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() _body: StopChatRequest): Promise<StopChatResponse> {
-    return toStop(await this.chats.stop(scope, agentId, chatId));
-  }
-
-  @Post(':chat_id/continue')
-  @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Continue a chat that failed', description: 'Dispatches its next turn without a new message.' })
-  @ApiOkResponse({ type: ChatResponse })
-  async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
-    await this.chats.continue(scope, agentId, chatId);
-    return this.get(scope, agentId, chatId);
-  }
-
   @Get(':chat_id/todos')
   @OrgMember('chats')
   @ApiOperation({ summary: 'List what the agent means to do' })
@@ -107,17 +84,17 @@ export class ChatsController {
   }
 
   @Get(':chat_id/stream')
-  @OrgMember('chats')
+  @OrgMember('chats', { ticketTopics: (request) => [chatTopic((request.params as Record<string, string>).chat_id)] })
   @ApiOperation({
     summary: 'Follow a chat',
     description:
-      'Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). ' +
+      'Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` and `presence_changed` in between (no id, best effort). ' +
       'Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.',
   })
   @ApiProduces('text/event-stream')
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The last event that the client has seen.', schema: { type: 'string' } })
   @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
-  async stream(
+  stream(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
@@ -125,19 +102,7 @@ export class ChatsController {
     @Req() request: AuthenticatedRequest,
     @Res() response: Response,
   ): Promise<void> {
-    await this.openStreams.admit(scope.userId, response);
-    const token = (request.headers.authorization ?? '').slice('Bearer '.length).trim();
-    return this.streams.serve(request, response, {
-      topic: chatTopic(chatId),
-      orgId: scope.orgId,
-      after: resumePoint(request),
-      snapshot: async () => {
-        const [chat, hide] = await Promise.all([this.queries.get(scope, agentId, chatId), this.hidesDollars(scope)]);
-        return { data: { chat: toChatSummary(chat, hide), last_id: String(chat.event_seq) }, newestId: chat.event_seq };
-      },
-      reader: { token, orgId: scope.orgId, userId: scope.userId, agentId, chatId } satisfies ChatReader,
-      stillAllowed: this.readers.stillAllowed,
-    });
+    return this.streams.ofChat(scope, agentId, chatId, request, response);
   }
 
   private async hidesDollars(scope: OrgScope): Promise<boolean> {

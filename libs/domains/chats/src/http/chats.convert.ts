@@ -1,5 +1,5 @@
-import type { ChatMessageDto, ChatResponse, ChatSummary, ChatTodo, StopChatResponse } from '@aps/dtos';
-import type { ChatRow, MessageRow, StopResult, TodoRow } from '@aps/chats';
+import type { ChatMessageDto, ChatResponse, ChatSummary, ChatTodo } from '@aps/dtos';
+import type { ChatRow, MessageRow, TodoRow } from '@aps/chats';
 import { decimalText } from '@aps/platform/http';
 
 const iso = (date: Date | null): string | null => date && date.toISOString();
@@ -34,7 +34,7 @@ export function toChatSummary(chat: ChatRow, hideDollars: boolean): ChatSummary 
     cost_credits: decimalText(chat.cost_credits),
     last_message_at: iso(chat.last_message_at),
     message_count: chat.message_count,
-    pending_hitl_count: 0,
+    pending_hitl_count: chat.pending_hitl_count ?? 0,
     created_at: chat.created_at.toISOString(),
     updated_at: chat.updated_at.toISOString(),
   };
@@ -59,10 +59,6 @@ export function toChatMessage(m: MessageRow, hideDollars: boolean): ChatMessageD
 
 export function toChat(chat: ChatRow, messages: MessageRow[], hideDollars: boolean): ChatResponse {
   return { ...toChatSummary(chat, hideDollars), messages: messages.map((m) => toChatMessage(m, hideDollars)) };
-}
-
-export function toStop(result: StopResult): StopChatResponse {
-  return { ...result, stop_requested_at: iso(result.stop_requested_at) };
 }
 
 export function toTodo(todo: TodoRow): ChatTodo {

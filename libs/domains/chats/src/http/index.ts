@@ -1,9 +1,21 @@
 import { Module } from '@nestjs/common';
-import { ChatsModule } from '@aps/chats';
+import { ChatsModule, PresenceModule } from '@aps/chats';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RealtimeStreamModule } from '@aps/platform/realtime';
-import { ChatReaders } from './chat-readers';
+import { ChatControlController } from './chat-control.controller';
+import { ChatPresenceController } from './chat-presence.controller';
 import { ChatsController } from './chats.controller';
+import { CostController } from './cost.controller';
+import { EventStreams } from './event-streams';
+import { EventsController, TicketsController } from './events.controller';
+import { HitlController } from './hitl.controller';
+import { TimelineController } from './timeline.controller';
+import { TogglesController } from './toggles.controller';
+import { ChatTopics, OrgTopics } from './topic-sources';
 
-@Module({ imports: [ChatsModule, IdempotencyModule, RealtimeStreamModule], providers: [ChatReaders], controllers: [ChatsController] })
+@Module({
+  imports: [ChatsModule, PresenceModule, IdempotencyModule, RealtimeStreamModule],
+  providers: [EventStreams, ChatTopics, OrgTopics],
+  controllers: [ChatsController, ChatControlController, TimelineController, CostController, TogglesController, HitlController, ChatPresenceController, EventsController, TicketsController],
+})
 export class ChatsHttpModule {}

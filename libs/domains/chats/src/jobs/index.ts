@@ -34,8 +34,8 @@ export class ChatBroadcasts {
   constructor(private readonly leases: Leases) {}
 
   @OnBroadcast('chat.stop')
-  onStop(@Payload() { chat_id, at }: Broadcasts['chat.stop']): void {
-    if (this.leases.stopChat(chat_id)) stopToAbort.observe(Math.max(0, Date.now() - Date.parse(at)) / 1000);
+  onStop(@Payload() { turn_id, at }: Broadcasts['chat.stop']): void {
+    if (this.leases.stopTurn(turn_id)) stopToAbort.observe(Math.max(0, Date.now() - Date.parse(at)) / 1000);
   }
 }
 

@@ -1,5 +1,6 @@
 import { AgentsModule, AgentsService } from '@aps/agents';
-import { BillingModule, configuredEntitlements, Entitlements, type EntitlementSet } from '@aps/billing';
+import { BillingModule, Blockers, configuredEntitlements, Entitlements, type Blocker, type EntitlementSet } from '@aps/billing';
+import { SwitchableConnections, type SwitchableConnection } from '@aps/chats';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, OrgScope } from '@aps/guards';
 import type { Database } from '@aps/platform/database';
@@ -37,6 +38,10 @@ export const script = (...steps: Record<string, unknown>[]): string => `run ${uu
 
 /** Gateway and worker in one process, on a database of its own, with a model server that speaks the provider's wire format. */
 export class ChatsTestApp {
+  /** What every organization can switch in its chats. */
+  connections: SwitchableConnection[] = [];
+  /** What keeps every organization from spending. */
+  blocker: Blocker | null = null;
   private changes: Partial<EntitlementSet> = {};
   private streams = new Set<AbortController>();
 
@@ -57,6 +62,16 @@ export class ChatsTestApp {
         return Promise.resolve({ ...configuredEntitlements(), ...self.app?.changes });
       }
     }
+    class TestBlockers extends Blockers {
+      of(): Promise<Blocker | null> {
+        return Promise.resolve(self.app?.blocker ?? null);
+      }
+    }
+    class TestConnections extends SwitchableConnections {
+      of(): Promise<SwitchableConnection[]> {
+        return Promise.resolve(self.app?.connections ?? []);
+      }
+    }
     const test = await createTestApp(
       [
         PlatformModule.forRoot('test', schema),
@@ -70,7 +85,8 @@ export class ChatsTestApp {
         MailJobsModule,
         WorkersModule.forQueues('turns', 'titles', 'maintenance'),
       ],
-      (builder) => builder.overrideProvider(Entitlements).useClass(TestEntitlements),
+      (builder) =>
+        builder.overrideProvider(Entitlements).useClass(TestEntitlements).overrideProvider(Blockers).useClass(TestBlockers).overrideProvider(SwitchableConnections).useClass(TestConnections),
     );
     const app = new ChatsTestApp(test, database.db, model, () => database.drop());
     self.app = app;

@@ -32,7 +32,8 @@ export class CoreTools {
         }),
         async run(tx, { todos: wanted }, context) {
           const written = await todos.replace(tx, OrgScope.system(context.orgId, 'tool todo_write'), context.chatId, wanted);
-          return { kind: 'result', content: JSON.stringify({ todos: written.map(({ id, title, status }) => ({ id, title, status })) }) };
+          const list = { todos: written.map(({ id, title, status }) => ({ id, title, status })) };
+          return { kind: 'result', content: JSON.stringify(list), events: [{ type: 'todo_updated', data: list }] };
         },
       }),
       defineTool({
@@ -41,7 +42,7 @@ export class CoreTools {
         description: `Pauses this chat until a time, at most ${MAX_WAIT_DAYS} days ahead. Give exactly one of \`at\` and \`for_s\`.`,
         scope: 'core',
         accessLevel: 'read',
-        isPausable: true,
+        waitsFor: 'timer',
         parameters: z
           .object({
             at: z.iso.datetime({ offset: true }).optional().describe('RFC 3339 time'),
@@ -61,7 +62,7 @@ export class CoreTools {
             return Promise.resolve({ kind: 'result', content: `That is more than ${MAX_WAIT_DAYS} days ahead.`, isError: true });
           }
           if (until <= now) return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date(until).toISOString() }) });
-          return Promise.resolve({ kind: 'wait_until', resumeAt: new Date(until) });
+          return Promise.resolve({ kind: 'wait', resumeAt: new Date(until) });
         },
       }),
       defineTool({
@@ -75,7 +76,8 @@ export class CoreTools {
         async run(tx, { content }, context) {
           const scope = OrgScope.system(context.orgId, 'tool memory_write');
           const memory = await memories.add(tx, scope, { owner: { kind: 'agent', id: context.agentId }, content, source: 'agent' });
-          return { kind: 'result', content: JSON.stringify({ id: memory.id, status: 'remembered' }) };
+          const written = { id: memory.id, status: 'remembered' };
+          return { kind: 'result', content: JSON.stringify(written), events: [{ type: 'memory_written', data: written }] };
         },
       }),
       defineTool({

@@ -2,7 +2,8 @@ import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
 import { counter, gauge } from '@aps/platform/observability';
 import { runtimeConfig } from '@aps/platform/runtime';
-import { LEASE_S, TurnRepository } from './turn.repository';
+import { TurnRepository } from './turn.repository';
+import { LEASE_S } from './turn.sql';
 
 const HEARTBEAT_MS = 5_000;
 /** What is left of the shutdown grace for writing down where a turn stands. */
@@ -75,14 +76,11 @@ export class Leases implements OnApplicationShutdown {
     return lease;
   }
 
-  /** Ends the running turn of a chat. @returns whether it runs here */
-  stopChat(chatId: string): boolean {
-    for (const lease of this.held.values()) {
-      if (lease.chatId !== chatId) continue;
-      this.end(lease, 'stopped');
-      return true;
-    }
-    return false;
+  /** Ends a turn that is over by somebody's wish. @returns whether it runs here */
+  stopTurn(turnId: string): boolean {
+    const lease = this.held.get(turnId);
+    if (lease) this.end(lease, 'stopped');
+    return lease !== undefined;
   }
 
   private end(lease: Held, reason: AbortReason): void {

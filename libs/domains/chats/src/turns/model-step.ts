@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { MemoriesService, SkillsQueries } from '@aps/agents';
+import { AgentDelegates, MemoriesService, SkillsQueries } from '@aps/agents';
+import { Entitlements } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
-import { ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel } from '@aps/inference';
+import { InferenceError, ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
+import { ChildWaits } from '../delegation/child-waits';
+import { TurnAttachments } from './attachments';
+import { grantsOf } from './grants';
+import { Compaction } from './compaction';
 import { LeaseEnded } from './leases';
 import { systemPrompt } from './system-prompt';
-import { toModelMessages } from './transcript';
-import { TurnEndings } from './turn-endings';
+import { storableCalls, toModelMessages } from './transcript';
+import { TurnBlocked, TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
 import { TurnRepository, type ModelStep, type StepCommit } from './turn.repository';
 
@@ -48,12 +53,17 @@ export class ModelStepRunner {
     private readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly resolver: ModelResolver,
+    private readonly entitlements: Entitlements,
     private readonly models: ModelCalls,
     private readonly catalog: ToolCatalog,
     private readonly memories: MemoriesService,
     private readonly skills: SkillsQueries,
     private readonly endings: TurnEndings,
     private readonly outbox: Outbox,
+    private readonly compaction: Compaction,
+    private readonly attachments: TurnAttachments,
+    private readonly children: ChildWaits,
+    private readonly delegates: AgentDelegates,
   ) {}
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
@@ -65,10 +75,11 @@ export class ModelStepRunner {
 
     const messageId = stepMessageId(claim.id, stepNo);
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
+    await this.compaction.fit(turn, model);
     const started = performance.now();
     const said: Said = { text: '' };
     try {
-      const result = await this.ask(turn, model, messageId, said);
+      const result = await this.askFitting(turn, model, messageId, said);
       lease.signal.throwIfAborted();
       const finished = result.toolCalls.length === 0;
       await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
@@ -99,8 +110,9 @@ export class ModelStepRunner {
     }
   }
 
-  private resolve({ claim, config }: RunningTurn): Promise<ResolvedModel> {
-    return this.resolver.resolve({
+  /** @throws TurnBlocked for a model without a price where credits are counted, unless somebody has let it through */
+  private async resolve({ claim, config }: RunningTurn): Promise<ResolvedModel> {
+    const model = await this.resolver.resolve({
       orgId: claim.org_id,
       scope: 'chat',
       requested: {
@@ -112,6 +124,20 @@ export class ModelStepRunner {
         agentReasoningEffort: config.reasoning_effort,
       },
     });
+    if (!model.priced && !claim.unpriced_allowed && (await this.entitlements.has(claim.org_id, 'enforces_credits'))) {
+      throw new TurnBlocked('model_unpriced', `The model ${model.resolved_model} has no price, so its cost in credits is not known.`);
+    }
+    return model;
+  }
+
+  /** A count of ours may be wrong: what a provider finds too long is compacted, and asked once more. */
+  private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
+    try {
+      return await this.ask(turn, model, messageId, said);
+    } catch (error) {
+      if (!(error instanceof InferenceError) || error.code !== 'context_overflow' || !(await this.compaction.fit(turn, model, true))) throw error;
+      return this.ask(turn, model, messageId, said);
+    }
   }
 
   private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
@@ -124,8 +150,8 @@ export class ModelStepRunner {
         model,
         {
           system: await this.system(turn),
-          messages: toModelMessages(turn.rows),
-          ...(mayCall && { tools: this.catalog.offeredTo(config) }),
+          messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
+          ...(mayCall && { tools: this.catalog.offeredTo(grantsOf(turn)) }),
           feature: 'turn',
         },
         {
@@ -153,11 +179,12 @@ export class ModelStepRunner {
   private async system(turn: RunningTurn): Promise<string | undefined> {
     const { claim, config } = turn;
     const scope = OrgScope.system(claim.org_id, 'turn');
-    const [skills, memories] = await Promise.all([
+    const [skills, agents, memories] = await Promise.all([
       config.mounted_skills.length ? this.skills.bySlugs(this.db, scope, config.mounted_skills) : [],
+      this.delegates.reachable(this.db, scope, config),
       config.memory_enabled ? this.memories.newest(this.db, scope, { kind: 'agent', id: claim.agent_id }, MEMORIES_IN_PROMPT) : [],
     ]);
-    return systemPrompt({ agent: config, skills, memories });
+    return systemPrompt({ agent: config, skills, agents, memories });
   }
 
   private async commit(
@@ -169,7 +196,7 @@ export class ModelStepRunner {
     const { claim } = turn;
     const at = new Date();
     const content = storable(result.text);
-    const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? result.toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args.toWellFormed().replaceAll('\\u0000', '') })) : null;
+    const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? storableCalls(result.toolCalls, step.messageId) : null;
     const receipt = receiptRow({ resolved: model, usage: result.usage, feature: 'turn', durationMs: step.durationMs, firstTokenMs: result.firstTokenMs });
     const usage = { ...result.usage, model: model.resolved_model, requested_model: model.requested_model, reason: model.reason, reasoning_effort: model.reasoning_effort, cost_usd: receipt.usd_cost };
     const events: NewEvent[] = [
@@ -200,7 +227,9 @@ export class ModelStepRunner {
       toolIntents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
       titleJobId: uuidv7(),
     };
-    const done = (await this.turns.commitModelStep(this.db, write)) ?? (step.final ? await this.commitBeforePending(turn, write) : null);
+    // The end of a child chat is told to its parent, which one statement cannot do.
+    const alone = step.final && claim.parent_chat_id ? null : await this.turns.commitModelStep(this.db, write);
+    const done = alone ?? (step.final ? await this.commitAndEnd(turn, write) : null);
     if (!done) throw new LeaseEnded('lost');
     turn.stepsDone += 1;
     turn.modelSteps += 1;
@@ -208,15 +237,20 @@ export class ModelStepRunner {
     this.signal(turn, done, events, at);
   }
 
-  /** The last step of a turn that others wait behind: the same statement, and then the dispatch of the next, in one transaction. */
-  private async commitBeforePending(turn: RunningTurn, write: ModelStep): Promise<StepCommit | null> {
+  /**
+   * The last step of a turn that others wait behind, or whose end a parent chat is told: the same statement, and then what follows from
+   * the end, in one transaction.
+   */
+  private async commitAndEnd(turn: RunningTurn, write: ModelStep): Promise<StepCommit | null> {
+    const { claim } = turn;
     return this.db.transaction(async (tx) => {
-      const owned = await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence);
+      const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, { ...write, final: false });
       if (!done) return null;
-      const jobs = await this.turns.endTurn(tx, turn.claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
+      const jobs = await this.turns.endTurn(tx, claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
+      if (claim.parent_chat_id) await this.children.onChatEnded(tx, { id: claim.chat_id }, 'done');
       tx.afterCommit(() => this.endings.publishTurns(jobs));
       return { ...done, title_job_id: null, parked: null };
     });

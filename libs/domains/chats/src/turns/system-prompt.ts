@@ -3,6 +3,8 @@ import type { SealedAgentConfig } from '@aps/agents';
 export interface PromptParts {
   agent: Pick<SealedAgentConfig, 'name' | 'instruction'>;
   skills: { slug: string; name: string; description: string }[];
+  /** Those that it may delegate to. */
+  agents: { slug: string; name: string; description: string | null }[];
   memories: { content: string }[];
 }
 
@@ -12,11 +14,15 @@ const MEMORY_CHARS = 32_000;
 /**
  * What the model is told before the conversation. Stable parts come first, so that providers can reuse what they have already read.
  */
-export function systemPrompt({ agent, skills, memories }: PromptParts): string | undefined {
+export function systemPrompt({ agent, skills, agents, memories }: PromptParts): string | undefined {
   const parts: string[] = [];
   if (agent.instruction.trim()) parts.push(agent.instruction.trim());
   if (skills.length) {
     parts.push(['## Skills', 'Read a skill with `skill_read` before you do what it is about.', ...skills.map((s) => `- \`${s.slug}\`: ${s.name}. ${s.description}`)].join('\n'));
+  }
+  if (agents.length) {
+    const line = ({ slug, name, description }: PromptParts['agents'][number]) => `- \`${slug}\`: ${name}${description ? `. ${description.replaceAll('\n', ' ')}` : ''}`;
+    parts.push(['## Agents', 'You can delegate to these with `delegate_to_agent`.', ...agents.map(line)].join('\n'));
   }
   const kept: string[] = [];
   let left = MEMORY_CHARS;

@@ -1,21 +1,40 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { TurnWait, WaitingCall } from '@aps/entities';
+import { DecisionGate } from '@aps/decisions';
 import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
-import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome } from '@aps/tools';
+import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type WaitKind } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
+import { grantsOf } from './grants';
 import { LeaseEnded } from './leases';
 import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
-import { TurnRepository, type TurnWait } from './turn.repository';
+import { pauseOf, TurnWaits } from './turn-waits';
+import { TurnRepository } from './turn.repository';
 
 type StepStatus = 'done' | 'failed';
 
 const calls = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
 
+/** Calls that wait for the same are made together; these kinds come after all other calls, in this order. */
+const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];
+
 /** What a tool threw, as opposed to what went wrong around it. */
 class ToolFailed extends Error {}
+
+/** A user has written: a call must not begin to wait now. Undoes what the call had done. */
+class MessageCame extends Error {}
+
+const INTERRUPTED_BY_MESSAGE = JSON.stringify({ status: 'interrupted_by_message' });
+
+/** A call and the number of its step. */
+interface Step {
+  stepNo: number;
+  id: string;
+  name: string;
+}
 
 /** Runs the calls that a model asked for. Each call's effect and its result are one transaction. */
 @Injectable()
@@ -27,12 +46,42 @@ export class ToolStepRunner {
     private readonly turns: TurnRepository,
     private readonly catalog: ToolCatalog,
     private readonly endings: TurnEndings,
+    private readonly waits: TurnWaits,
+    private readonly gate: DecisionGate,
   ) {}
 
-  /** Answers a call whose wait is over. */
-  async completeWait(turn: RunningTurn, wait: TurnWait): Promise<void> {
-    const content = JSON.stringify({ status: 'elapsed', at: new Date().toISOString() });
-    await this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, { stepNo: wait.step_no, id: wait.tool_call_id, name: wait.tool_name }, content, 'done'));
+  /** Answers the calls of a wait that is over. */
+  async completeWait(turn: RunningTurn): Promise<void> {
+    while (turn.wait?.since) {
+      const wait = turn.wait;
+      const [call, ...rest] = wait.calls;
+      const step: Step = { stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name };
+      const after = rest.length ? { ...wait, calls: rest } : null;
+      try {
+        await this.inOwnedTransaction(turn, async (tx) => {
+          const outcome = await this.waits.outcome(tx, wait, call);
+          const result = outcome.kind === 'run' ? await this.runApproved(tx, turn, step, outcome.toolSlug, outcome.arguments) : outcome;
+          // Before the result, which may be cut.
+          const content = outcome.kind === 'run' && outcome.remark ? `${outcome.remark}\n\n${result.content}` : result.content;
+          await this.record(tx, turn, step, content, result.isError ? 'failed' : 'done', [...(outcome.events ?? []), ...(result === outcome ? [] : (result.events ?? []))], after);
+        });
+      } catch (error) {
+        if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
+        this.logger.warn({ msg: 'Approved call failed', turn_id: turn.claim.id, error: error.message });
+        await this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, 'The approved call failed on our side and had no effect.', 'failed', [], after));
+      }
+    }
+  }
+
+  /** Runs a call that a human has approved, as it was stored; the grants of the agent still decide. */
+  private async runApproved(tx: Tx, turn: RunningTurn, step: Step, toolSlug: string, args: unknown): Promise<Extract<ToolOutcome, { kind: 'result' }>> {
+    const tool = this.catalog.bySlug(grantsOf(turn), toolSlug);
+    if (!tool) return { kind: 'result', content: `There is no tool ${toolSlug.slice(0, 100)}, or you may not use it.`, isError: true };
+    const parsed = parseArguments(tool, JSON.stringify(args ?? {}));
+    if (!parsed.ok) return { kind: 'result', content: parsed.message, isError: true };
+    const outcome = await this.call(tx, turn, tool, parsed.value, step);
+    if (outcome.kind === 'wait') throw new ToolFailed(`${tool.slug} cannot wait in the place of another call`);
+    return outcome;
   }
 
   /**
@@ -42,35 +91,87 @@ export class ToolStepRunner {
   async run(turn: RunningTurn, open: ToolCallRecord[]): Promise<'done' | 'waiting'> {
     const intents = await this.turns.openCalls(this.db, turn.claim.id);
     const stepOf = new Map(intents.map((s) => [s.tool_call_id, s.step_no]));
+    const made = new Set(turn.wait?.calls.map((c) => c.tool_call_id));
     // What waits comes last: the others need not wait with it.
-    const pausable = (c: ToolCallRecord) => (this.catalog.find(turn.config, c.name)?.isPausable ? 1 : 0);
-    const ordered = [...open].sort((a, b) => pausable(a) - pausable(b));
+    const placeOf = (c: ToolCallRecord) => WAIT_ORDER.indexOf(this.waitOf(turn, c));
+    const ordered = open.filter((c) => !made.has(c.id)).sort((a, b) => placeOf(a) - placeOf(b));
     for (const call of ordered) {
       turn.lease.signal.throwIfAborted();
-      if ((await this.runOne(turn, call, stepOf.get(call.id) ?? turn.stepsDone + 1)) === 'waiting') return 'waiting';
+      // Calls that wait for something else come when this wait is over.
+      if (turn.wait && turn.wait.kind !== WAIT_ORDER[placeOf(call)]) break;
+      await this.runOne(turn, call, stepOf.get(call.id) ?? turn.stepsDone + 1);
     }
-    return 'done';
+    return turn.wait ? this.beginWait(turn, turn.wait) : 'done';
   }
 
-  private runOne(turn: RunningTurn, call: ToolCallRecord, stepNo: number): Promise<'done' | 'waiting'> {
-    const tool = this.catalog.find(turn.config, call.name);
+  /** What a call may make its turn wait for. */
+  private waitOf(turn: RunningTurn, call: ToolCallRecord): WaitKind | undefined {
+    const tool = this.catalog.find(grantsOf(turn), call.name);
+    if (!tool?.waitsFor || !tool.waitsWhen) return tool?.waitsFor;
+    const parsed = parseArguments(tool, call.arguments);
+    return parsed.ok && tool.waitsWhen(parsed.value as never) ? tool.waitsFor : undefined;
+  }
+
+  /** Gives up the slot, unless what the turn would wait for is over already or a user has written. */
+  private async beginWait(turn: RunningTurn, noted: TurnWait): Promise<'done' | 'waiting'> {
+    const at = new Date();
+    const wait: TurnWait = { ...noted, since: at.toISOString() };
+    return this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
+      if (pending > 0) {
+        const events = await this.waits.abandon(tx, wait, 'message');
+        for (const [i, call] of wait.calls.entries()) {
+          const step: Step = { stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name };
+          await this.record(tx, turn, step, INTERRUPTED_BY_MESSAGE, 'failed', i === 0 ? events : [], null);
+        }
+        return 'done';
+      }
+      if (!(await this.waits.isOpen(tx, wait))) {
+        await this.turns.noteWait(tx, turn.claim.id, wait);
+        tx.afterCommit(() => {
+          turn.wait = wait;
+        });
+        return 'done';
+      }
+      const pause = pauseOf(wait);
+      await this.turns.beginWait(tx, turn.claim, wait, pause, at);
+      await this.announce(tx, turn, [{ type: 'status_changed', data: { from: 'RUNNING', to: wait.kind === 'human' ? 'PAUSED' : 'ACTIVE', stop_reason: null, pause: { ...pause } } }], at);
+      // A slot is free now.
+      const freed = await this.turns.dispatchParked(tx, turn.claim.org_id);
+      tx.afterCommit(() => this.endings.publishTurns(freed));
+      return 'waiting';
+    });
+  }
+
+  private runOne(turn: RunningTurn, call: ToolCallRecord, stepNo: number): Promise<void> {
+    const tool = this.catalog.find(grantsOf(turn), call.name);
     // Named by the tool, because the model may have written anything as its name.
     return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes: { 'aps.turn.id': turn.claim.id, 'aps.step_no': stepNo } }, (span) => this.answer(turn, call, stepNo, tool, span));
   }
 
-  private async answer(turn: RunningTurn, call: ToolCallRecord, stepNo: number, tool: Tool | undefined, span: Span): Promise<'done' | 'waiting'> {
-    const step = { stepNo, id: call.id, name: call.name };
+  private async answer(turn: RunningTurn, call: ToolCallRecord, stepNo: number, tool: Tool | undefined, span: Span): Promise<void> {
+    const step: Step = { stepNo, id: call.id, name: call.name };
     const refuse = (content: string, status: StepStatus, outcome: string) => {
       calls.inc({ tool: tool?.slug ?? 'unknown', outcome });
       failSpan(span, outcome);
-      return this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, content, status)).then(() => 'done' as const);
+      return this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, content, status));
     };
     if (!tool) return refuse(`There is no tool ${call.name.slice(0, 100)}, or you may not use it.`, 'failed', 'refused');
     const parsed = parseArguments(tool, call.arguments);
     if (!parsed.ok) return refuse(parsed.message, 'failed', 'invalid');
     try {
-      return await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => this.apply(tx, turn, step, await this.call(tx, turn, tool, parsed.value, step), pending > 0));
+      await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
+        const undecided = await this.gate.refusal(tx, { id: turn.claim.id, decision_log: grantsOf(turn).decision_log }, tool);
+        if (undecided !== null) {
+          calls.inc({ tool: tool.slug, outcome: 'undecided' });
+          return this.record(tx, turn, step, undecided, 'failed');
+        }
+        const outcome = await this.call(tx, turn, tool, parsed.value, step);
+        // A message ends a wait, and one has come already: it would stand behind this turn until the wait is over.
+        if (outcome.kind === 'wait' && pending > 0) throw new MessageCame();
+        await this.apply(tx, turn, tool, step, outcome);
+      });
     } catch (error) {
+      if (error instanceof MessageCame) return refuse(INTERRUPTED_BY_MESSAGE, 'failed', 'interrupted');
       // Only what the tool itself threw has surely undone its transaction; after anything else the journal says what is.
       if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
       // The model is told, and the turn goes on.
@@ -79,7 +180,7 @@ export class ToolStepRunner {
     }
   }
 
-  private async call(tx: Tx, turn: RunningTurn, tool: Tool, args: unknown, step: { stepNo: number; id: string }): Promise<ToolOutcome> {
+  private async call(tx: Tx, turn: RunningTurn, tool: Tool, args: unknown, step: Step): Promise<ToolOutcome> {
     const { claim, config } = turn;
     try {
       return await tool.run(tx, args as never, {
@@ -101,40 +202,38 @@ export class ToolStepRunner {
     }
   }
 
-  private async apply(tx: Tx, turn: RunningTurn, step: { stepNo: number; id: string; name: string }, outcome: ToolOutcome, messagesWait: boolean): Promise<'done' | 'waiting'> {
+  private async apply(tx: Tx, turn: RunningTurn, tool: Tool, step: Step, outcome: ToolOutcome): Promise<void> {
     if (outcome.kind === 'result') {
-      calls.inc({ tool: step.name, outcome: outcome.isError ? 'refused' : 'done' });
-      await this.record(tx, turn, step, outcome.content, outcome.isError ? 'failed' : 'done');
-      return 'done';
+      calls.inc({ tool: tool.slug, outcome: outcome.isError ? 'refused' : 'done' });
+      await this.record(tx, turn, step, outcome.content, outcome.isError ? 'failed' : 'done', outcome.events);
+      return;
     }
-    // A message ends a wait, and one has come already: it would stand behind this turn until the wait is over.
-    if (messagesWait) {
-      await this.record(tx, turn, step, JSON.stringify({ status: 'interrupted_by_message' }), 'failed');
-      return 'done';
-    }
-    const at = new Date();
-    const wait: TurnWait = { kind: 'timer', step_no: step.stepNo, tool_call_id: step.id, tool_name: step.name, resume_at: outcome.resumeAt.toISOString() };
-    await this.turns.beginWait(tx, turn.claim, wait, at);
-    await this.announce(tx, turn, [
-      { type: 'status_changed', data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: { kind: 'timer', since: at.toISOString(), resume_at: wait.resume_at } } },
-    ], at);
-    // A slot is free now.
-    const freed = await this.turns.dispatchParked(tx, turn.claim.org_id);
-    tx.afterCommit(() => this.endings.publishTurns(freed));
-    return 'waiting';
+    if (!tool.waitsFor) throw new ToolFailed(`${tool.slug} does not say that it waits`);
+    calls.inc({ tool: tool.slug, outcome: 'waits' });
+    const call: WaitingCall = { step_no: step.stepNo, tool_call_id: step.id, tool_name: step.name, ...(outcome.ref && { ref: outcome.ref }) };
+    const wait: TurnWait = {
+      kind: tool.waitsFor,
+      since: null,
+      resume_at: later(turn.wait?.resume_at, outcome.resumeAt?.toISOString()),
+      calls: [...(turn.wait?.calls ?? []), call],
+    };
+    await this.turns.noteWait(tx, turn.claim.id, wait);
+    if (outcome.events?.length) await this.announce(tx, turn, outcome.events, new Date());
+    tx.afterCommit(() => {
+      turn.wait = wait;
+    });
   }
 
-  private async record(tx: Tx, turn: RunningTurn, step: { stepNo: number; id: string; name: string }, raw: string, status: StepStatus): Promise<void> {
+  private async record(tx: Tx, turn: RunningTurn, step: Step, raw: string, status: StepStatus, more: NewEvent[] = [], wait: TurnWait | null = turn.wait): Promise<void> {
     const content = capResult(raw.toWellFormed().replaceAll('\0', ''));
     const at = new Date();
     const messageId = uuidv7();
-    await this.turns.commitToolStep(tx, { turnId: turn.claim.id, stepNo: step.stepNo, messageId, content, toolCallId: step.id, toolName: step.name, status, at });
-    const events: NewEvent[] = [{ type: 'tool_result', data: { message_id: messageId, tool_call_id: step.id, name: step.name, status, content, turn_id: turn.claim.id } }];
-    if (step.name === 'todo_write' && status === 'done') events.push({ type: 'todo_updated', data: JSON.parse(content) as Record<string, unknown> });
-    if (step.name === 'memory_write' && status === 'done') events.push({ type: 'memory_written', data: JSON.parse(content) as Record<string, unknown> });
-    await this.announce(tx, turn, events, at);
+    await this.turns.commitToolStep(tx, { turnId: turn.claim.id, stepNo: step.stepNo, messageId, content, toolCallId: step.id, toolName: step.name, status, wait, at });
+    const result: NewEvent = { type: 'tool_result', data: { message_id: messageId, tool_call_id: step.id, name: step.name, status, content, turn_id: turn.claim.id } };
+    await this.announce(tx, turn, [result, ...more], at);
     tx.afterCommit(() => {
       turn.stepsDone += 1;
+      turn.wait = wait;
       turn.rows.push({ role: 'tool', content, tool_calls: null, tool_call_id: step.id, tool_name: step.name, provider_state: null, turn_id: turn.claim.id });
     });
   }
@@ -151,4 +250,10 @@ export class ToolStepRunner {
       return fn(tx, owned);
     });
   }
+}
+
+/** The later of two times; null when one of the calls waits without one. */
+function later(noted: string | null | undefined, of: string | undefined): string | null {
+  if (of === undefined || noted === null) return null;
+  return noted === undefined || of > noted ? of : noted;
 }

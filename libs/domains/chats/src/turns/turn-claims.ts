@@ -4,7 +4,8 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { advisoryLock, Database } from '@aps/platform/database';
 import { TurnEndings } from './turn-endings';
-import { CAP_MARGIN, TurnRepository, type ClaimedTurn } from './turn.repository';
+import { TurnRepository, type ClaimedTurn } from './turn.repository';
+import { CAP_MARGIN } from './turn.sql';
 
 /** How long a turn of a suspended organization, or one whose worker may still live, is left alone at least. */
 const SUSPENDED_RETRY_MS = 10_000;
@@ -14,6 +15,9 @@ const SUSPENDED_RETRY_MS = 10_000;
 export class TurnClaims {
   /** Names this process in the rows that it owns. */
   readonly worker = `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
+
+  /** Per organization, the last of the claims that wait for each other. */
+  private readonly nearCap = new Map<string, Promise<void>>();
 
   constructor(
     private readonly db: Database,
@@ -57,8 +61,24 @@ export class TurnClaims {
     }
   }
 
-  /** Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. */
-  private async claimNearCap(turnId: string, orgId: string, cap: number, at: Date) {
+  /**
+   * Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. They also
+   * wait for each other here, and not only for the lock: a flood would hold every connection of this process for its waiting alone.
+   */
+  private claimNearCap(turnId: string, orgId: string, cap: number, at: Date) {
+    const mine = (this.nearCap.get(orgId) ?? Promise.resolve()).then(() => this.claimLocked(turnId, orgId, cap, at));
+    const over = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.nearCap.set(orgId, over);
+    void over.then(() => {
+      if (this.nearCap.get(orgId) === over) this.nearCap.delete(orgId);
+    });
+    return mine;
+  }
+
+  private claimLocked(turnId: string, orgId: string, cap: number, at: Date) {
     return this.db.transaction(async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
       const row = await this.turns.claim(tx, turnId, this.worker, cap, at);

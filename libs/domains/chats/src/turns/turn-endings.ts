@@ -5,17 +5,32 @@ import { Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { numbered, type ChatError, type NewEvent } from '../chat.types';
+import type { ChildEnd } from '../delegation/child-result';
+import { ChildWaits } from '../delegation/child-waits';
+import { publishTurns } from './publish-turns';
+import { TurnWaits } from './turn-waits';
 import { TurnRepository } from './turn.repository';
 
 type TurnRef = { id: string; chat_id: string; org_id: string };
 
 interface Ending {
   turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
-  chatStatus: 'ACTIVE' | 'ERRORED' | 'ARCHIVED';
+  chatStatus: 'ACTIVE' | 'ERRORED' | 'ARCHIVED' | 'ABANDONED';
   chatError?: ChatError | null;
   stopReason?: string | null;
   /** What happened before the status changed. */
   events?: NewEvent[];
+}
+
+/** Thrown inside a turn that must not ask a model now. */
+export class TurnBlocked extends Error {
+  constructor(
+    readonly stopReason: 'credits_exhausted' | 'model_unpriced',
+    message: string,
+  ) {
+    super(message);
+    this.name = 'TurnBlocked';
+  }
 }
 
 /** Model steps that a turn may have failed for reasons that lie in the request and not in the moment. */
@@ -29,6 +44,8 @@ export class TurnEndings {
     private readonly turns: TurnRepository,
     private readonly outbox: Outbox,
     private readonly realtime: RealtimePublisher,
+    private readonly children: ChildWaits,
+    private readonly waits: TurnWaits,
   ) {}
 
   /** The error as a chat shows it; undefined for faults of ours, which are delivered again instead. */
@@ -50,6 +67,16 @@ export class TurnEndings {
   /** The organization was suspended while the turn ran. */
   async suspended(turn: TurnRef & { fence: string }): Promise<void> {
     await this.endOwned(turn, { turnStatus: 'stopped', chatStatus: 'ACTIVE', stopReason: 'org_suspended' });
+  }
+
+  /** The next call must not be made for a reason that somebody can lift: the chat is closed until it is continued. */
+  async blocked(turn: TurnRef & { fence: string }, { stopReason, message }: TurnBlocked): Promise<void> {
+    await this.endOwned(turn, {
+      turnStatus: 'failed',
+      chatStatus: 'ARCHIVED',
+      stopReason,
+      events: [{ type: 'blocker', data: { stop_reason: stopReason, message, turn_id: turn.id } }],
+    });
   }
 
   /** Delivered too often without finishing a step: it may be what kills its workers. */
@@ -85,21 +112,34 @@ export class TurnEndings {
   async end(tx: Tx, turn: TurnRef, from: string, ending: Ending): Promise<void> {
     const at = new Date();
     const { turnStatus, chatStatus, chatError = null, stopReason = null } = ending;
-    const jobs = await this.turns.endTurn(tx, turn, { turnStatus, chatStatus, chatError, stopReason, at, dispatchNext: chatStatus !== 'ARCHIVED' });
-    const events: NewEvent[] = [...(ending.events ?? [])];
+    // It may have asked humans and not come to wait for them; nobody would read their answers.
+    const wait = await this.turns.waitOf(tx, turn.id);
+    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, 'stopped') : [];
+    const jobs = await this.turns.endTurn(tx, turn, { turnStatus, chatStatus, chatError, stopReason, at, dispatchNext: chatStatus !== 'ARCHIVED' && chatStatus !== 'ABANDONED' });
+    const events: NewEvent[] = [...withdrawn, ...(ending.events ?? [])];
     if (from !== chatStatus || stopReason) events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
+    if (chatStatus === 'ERRORED' && jobs.some((job) => job.chat_id === turn.chat_id)) {
+      // The message that waited behind the failed turn revives the chat, like one that comes after the failure.
+      await this.turns.revive(tx, turn.chat_id, at);
+      events.push({ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } });
+    }
     const before = events.length ? await this.turns.appendEvents(tx, turn.chat_id, events, at) : 0;
     tx.afterCommit(async () => {
       if (events.length) this.realtime.publish(chatTopic(turn.chat_id), numbered(events, before, at));
       await this.publishTurns(jobs);
     });
+    await this.children.onChatEnded(tx, { id: turn.chat_id }, endOf(ending));
   }
 
   /** Publishes dispatched turns; what fails is left to the relay. */
   async publishTurns(turns: TurnRef[]): Promise<void> {
-    if (turns.length === 0) return;
-    await this.outbox
-      .publish(turns.map((t) => ({ id: t.id, name: 'turn.run', payload: { org_id: t.org_id, chat_id: t.chat_id, turn_id: t.id } })))
-      .catch(() => undefined);
+    await publishTurns(this.outbox, turns);
   }
+}
+
+/** The same as a parent of the chat is told. */
+function endOf({ turnStatus, chatStatus }: Ending): ChildEnd {
+  if (chatStatus === 'ARCHIVED') return 'archived';
+  if (chatStatus === 'ABANDONED') return 'abandoned';
+  return turnStatus === 'skipped' ? 'stopped' : turnStatus;
 }

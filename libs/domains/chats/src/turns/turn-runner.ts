@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentRevisions, type SealedAgentConfig } from '@aps/agents';
 import { chatTopic, type JobPayload } from '@aps/contracts';
+import { DecisionLog } from '@aps/decisions';
+import type { TurnWait } from '@aps/entities';
 import type { ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
@@ -13,7 +15,7 @@ import { ModelStepRunner } from './model-step';
 import { ToolStepRunner } from './tool-step';
 import { openCalls } from './transcript';
 import { TurnClaims } from './turn-claims';
-import { TurnEndings } from './turn-endings';
+import { TurnBlocked, TurnEndings } from './turn-endings';
 import { TurnSignals } from './turn-signals';
 import { TurnRepository, type ClaimedTurn } from './turn.repository';
 
@@ -22,12 +24,16 @@ export interface RunningTurn {
   readonly claim: ClaimedTurn;
   readonly config: SealedAgentConfig;
   readonly lease: Lease;
+  /** Whether its organization records decisions and asks for them. */
+  readonly decisionLog: boolean;
   /** The messages that the model sees, own ones included; grows with every step. */
   readonly rows: TranscriptRow[];
   /** Steps that are finished; since they end in their order, the next one has the number after it. */
   stepsDone: number;
   /** Model steps of this turn so far. */
   modelSteps: number;
+  /** What the turn waits for: calls that are being made, or, with `since`, those of a wait that is over. */
+  wait: TurnWait | null;
   /** The model of this turn, once it is known. */
   model?: ResolvedModel;
   /** Tells the chat's readers what happens. */
@@ -55,6 +61,7 @@ export class TurnRunner {
     private readonly endings: TurnEndings,
     private readonly leases: Leases,
     private readonly revisions: AgentRevisions,
+    private readonly decisionLog: DecisionLog,
     private readonly modelSteps: ModelStepRunner,
     private readonly toolSteps: ToolStepRunner,
     private readonly realtime: RealtimePublisher,
@@ -85,7 +92,7 @@ export class TurnRunner {
   }
 
   private async drive(claim: ClaimedTurn & { claimed_at: Date }, lease: Lease, context: JobContext): Promise<string> {
-    const config = await this.revisions.config(claim.agent_revision_id);
+    const [config, decisionLog] = await Promise.all([this.revisions.config(claim.agent_revision_id), this.decisionLog.isOn(claim.org_id)]);
     const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
     const own = rows.filter((r) => r.turn_id === claim.id && r.role === 'assistant').length;
     const topic = chatTopic(claim.chat_id);
@@ -94,13 +101,13 @@ export class TurnRunner {
       const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
       signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
     }
-    const turn: RunningTurn = { signals, claim, config, lease, rows, stepsDone: claim.steps_done, modelSteps: own, requestId: context.requestId, traceparent: context.traceparent };
-    if (claim.wait) await this.toolSteps.completeWait(turn, claim.wait);
+    const turn: RunningTurn = { signals, claim, config, lease, decisionLog, rows, stepsDone: claim.steps_done, modelSteps: own, wait: claim.wait, requestId: context.requestId, traceparent: context.traceparent };
 
     for (;;) {
       lease.signal.throwIfAborted();
       // A step is never begun by a process that is about to end.
       if (context.signal.aborted) throw new LeaseEnded('shutdown');
+      if (turn.wait?.since) await this.toolSteps.completeWait(turn);
       const calls = turn.modelSteps > 0 ? openCalls(turn.rows) : [];
       if (calls.length > 0) {
         if ((await this.toolSteps.run(turn, calls)) === 'waiting') return 'waiting';
@@ -124,6 +131,10 @@ export class TurnRunner {
         await this.endings.suspended(claim);
         return 'org_suspended';
       default:
+    }
+    if (error instanceof TurnBlocked) {
+      await this.endings.blocked(claim, error);
+      return 'blocked';
     }
     const failure = this.endings.asChatError(error);
     if (!failure) {

@@ -1,27 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { TurnWait } from '@aps/entities';
 import type { ReceiptRow } from '@aps/inference';
-import { statement, type Db } from '@aps/platform/database';
-import type { ChatError, NewEvent, ToolCallRecord, TranscriptRow } from '../chat.types';
+import type { Db } from '@aps/platform/database';
+import type { ChatError, NewEvent, Pause, ToolCallRecord, TranscriptRow } from '../chat.types';
+import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
-import { DISPATCH_PARKED } from './turn.sql';
-
-/** How long a claim holds without a heartbeat. */
-export const LEASE_S = 20;
-/** Deliveries in a row that finish no step before a turn is given up. */
-export const MAX_DELIVERIES = 3;
-/**
- * Claims that come at the same moment do not see each other. Closer to the cap than this, a claim takes the organization's lock;
- * further away it needs none.
- */
-export const CAP_MARGIN = 64;
-
-export interface TurnWait {
-  kind: 'timer';
-  step_no: number;
-  tool_call_id: string;
-  tool_name: string;
-  resume_at: string;
-}
+import { CLAIM, COMMIT_MODEL_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT } from './turn.sql';
 
 /** A turn that this worker owns, with all it needs to run. */
 export interface ClaimedTurn {
@@ -48,6 +32,8 @@ export interface ClaimedTurn {
   chat_status: string;
   created_by: string | null;
   enabled_scopes: string[] | null;
+  /** Of a chat that another one began. */
+  parent_chat_id: string | null;
   /** Newest number on the spine before this claim. */
   event_seq: number;
   transcript: TranscriptRow[];
@@ -68,147 +54,6 @@ export interface ClaimedTurn {
 export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
 
 type ClaimRow = { verdict: ClaimVerdict; retry_at: Date | null } & ClaimedTurn;
-
-/*
- * Every statement here first locks the chat and the turn, and decides on what it finds under the lock. One statement is one
- * transaction and one round trip, which is what keeps a turn cheap.
- */
-
-const CLAIM = statement(`
-WITH l AS MATERIALIZED (
-  SELECT t.id, t.org_id, t.chat_id, t.seq, t.status, t.cause, t.model, t.model_mode_override, t.reasoning_effort, t.unpriced_allowed,
-         t.lease_expires_at, t.fence, t.deliveries, t.steps_done, t.wait, t.dispatched_at,
-         c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.pause, c.stop_requested_at,
-         c.created_by, c.enabled_scopes, c.event_seq, c.deleted_at
-  FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1
-  FOR UPDATE OF c, t
-), v AS MATERIALIZED (
-  -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
-  -- count would give the same fence out a second time.
-  SELECT greatest(l.fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
-    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
-    WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
-    WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
-    WHEN l.status = 'waiting' AND (l.wait->>'resume_at')::timestamptz > now() THEN 'early'
-    WHEN (SELECT o.suspended_at FROM organizations o WHERE o.id = l.org_id) IS NOT NULL THEN 'suspended'
-    WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
-    WHEN $4::int >= 0 AND (SELECT count(*) FROM turns r WHERE r.org_id = l.org_id AND r.status = 'running' AND r.lease_expires_at > now()) >= $4::int THEN 'over_cap'
-    ELSE 'claimed' END AS verdict
-  FROM l
-), t AS (
-  UPDATE turns SET status = 'running', parked = false, lease_owner = $2, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = v.fence,
-         deliveries = l.deliveries + 1, started_at = coalesce(turns.started_at, now())
-  FROM l, v WHERE v.verdict = 'claimed' AND turns.id = l.id
-), c AS (
-  UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = l.event_seq + (CASE WHEN l.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = $3
-  FROM l, v WHERE v.verdict = 'claimed' AND chats.id = l.chat_id
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || l.chat_id, l.event_seq + 1, l.org_id, 'status_changed', jsonb_build_object('from', l.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL), $3
-  FROM l, v WHERE v.verdict = 'claimed' AND l.chat_status <> 'RUNNING'
-)
-SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN l.lease_expires_at WHEN 'early' THEN (l.wait->>'resume_at')::timestamptz END AS retry_at,
-       l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, v.fence, l.seq, l.cause, l.deliveries, l.status = 'running' AS taken_over, l.steps_done, l.wait, l.model, l.model_mode_override,
-       l.reasoning_effort, l.unpriced_allowed, l.dispatched_at, l.chat_title, l.chat_mode, l.chat_status, l.created_by, l.enabled_scopes, l.event_seq,
-       CASE WHEN v.verdict = 'claimed' AND l.deliveries = 0 THEN (
-         SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
-                                           'provider_state', m.provider_state, 'turn_id', m.turn_id) ORDER BY m.turn_no, m.seq)
-         FROM messages m WHERE m.chat_id = l.chat_id AND m.turn_no <= l.seq) END AS transcript
-FROM l, v`);
-
-const TRANSCRIPT = statement(`
-  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, turn_id FROM messages
-  WHERE chat_id = $1 AND turn_no <= $2 ORDER BY turn_no, seq`);
-
-/**
- * Ends a model step. A final one also ends the turn: the reply, its receipt, its events, the chat's state, the removal of the job and
- * the dispatch of a parked turn are one statement, so a reply is there exactly once or not at all.
- *
- * A final step touches nothing while turns are pending behind this one; those are dispatched in a transaction (see endTurn).
- */
-const COMMIT_MODEL_STEP = statement(`
-WITH l AS MATERIALIZED (
-  SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title
-  FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' AND (NOT $4::boolean OR c.pending_turns = 0)
-  FOR UPDATE OF c, t
-), m AS (
-  INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, turn_id, turn_no, created_at)
-  SELECT $5, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $6, $7, $8, $9, $10, l.id, l.seq, $3 FROM l
-), s AS (
-  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
-  SELECT l.id, $12, l.org_id, l.chat_id, 'model', 'done', $5, $11, $3::timestamptz - make_interval(secs => ($13::jsonb->>'duration_ms')::float8 / 1000), $3 FROM l
-), r AS (
-  INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, requested_model, model_key, resolve_reason, route_id, byo_key,
-    input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, credits, unpriced, duration_ms, first_token_ms, created_at)
-  SELECT (x->>'id')::uuid, l.org_id, x->>'feature', l.chat_id, l.id, $12, l.agent_id, x->>'requested_model', x->>'model_key', x->>'resolve_reason', (x->>'route_id')::uuid, (x->>'byo_key')::boolean,
-    (x->>'input_tokens')::int, (x->>'cached_input_tokens')::int, (x->>'cache_write_tokens')::int, (x->>'output_tokens')::int, (x->>'reasoning_tokens')::int,
-    (x->>'usd_cost')::numeric, (x->>'credits')::numeric, (x->>'unpriced')::boolean, (x->>'duration_ms')::int, (x->>'first_token_ms')::int, $3
-  FROM l, (SELECT $13::jsonb AS x) q
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || l.chat_id, l.event_seq + x.ord, l.org_id, x.event->>'type',
-         CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END, $3
-  FROM l, jsonb_array_elements($14::jsonb) WITH ORDINALITY AS x(event, ord)
-), i AS (
-  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, tool_call_id, tool_name, started_at)
-  SELECT l.id, (x->>'step_no')::int, l.org_id, l.chat_id, 'tool', 'intent', x->>'tool_call_id', x->>'tool_name', $3
-  FROM l, jsonb_array_elements($15::jsonb) AS x
-), t AS (
-  UPDATE turns SET steps_done = turns.steps_done + 1, deliveries = 0,
-         status = CASE WHEN $4 THEN 'done' ELSE turns.status END,
-         finished_at = CASE WHEN $4 THEN $3::timestamptz END,
-         lease_owner = CASE WHEN $4 THEN NULL ELSE turns.lease_owner END,
-         lease_expires_at = CASE WHEN $4 THEN NULL ELSE now() + interval '${LEASE_S} seconds' END
-  FROM l WHERE turns.id = l.id
-), c AS (
-  UPDATE chats SET status = CASE WHEN $4 THEN 'ACTIVE' ELSE chats.status END,
-         current_turn_id = CASE WHEN $4 THEN NULL ELSE chats.current_turn_id END,
-         cost_usd = chats.cost_usd + coalesce(($13::jsonb->>'usd_cost')::numeric, 0), cost_credits = chats.cost_credits + coalesce(($13::jsonb->>'credits')::numeric, 0),
-         event_seq = l.event_seq + jsonb_array_length($14::jsonb), message_seq = l.message_seq + 1, message_count = chats.message_count + 1,
-         last_message_at = $3, updated_at = $3
-  FROM l WHERE chats.id = l.chat_id
-), d AS (
-  DELETE FROM outbox USING l WHERE outbox.id = l.id AND $4
-), ti AS (
-  INSERT INTO outbox (id, job, version, payload, available_at)
-  SELECT $16, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.id), now() + interval '5 seconds'
-  FROM l WHERE $4 AND l.seq <= 3 AND l.title IS NULL
-  RETURNING id
-), ${DISPATCH_PARKED('SELECT l.org_id FROM l WHERE $4')}
-SELECT l.event_seq, l.message_seq + 1 AS message_seq, (SELECT id FROM ti) AS title_job_id, (SELECT row_to_json(p) FROM p) AS parked FROM l`);
-
-/**
- * Keeps what a model had said when its turn was stopped. Only by the turn's last owner, and only while the turn is the chat's newest:
- * what came after it has been read without these words.
- */
-const KEEP_SAID = statement(`
-WITH l AS MATERIALIZED (
-  SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.event_seq, c.message_seq
-  FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1 AND t.fence = $2 AND t.status = 'stopped' AND t.steps_done = $4::int - 1 AND c.turn_seq = t.seq AND c.status = 'ACTIVE' AND c.deleted_at IS NULL
-  FOR UPDATE OF c, t
-), m AS (
-  INSERT INTO messages (id, org_id, chat_id, seq, role, content, model, interrupted, turn_id, turn_no, created_at)
-  SELECT $5, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $6, $7, true, l.id, l.seq, $3 FROM l
-), s AS (
-  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, started_at, finished_at)
-  SELECT l.id, $4, l.org_id, l.chat_id, 'model', 'interrupted', $5, $3, $3 FROM l
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || l.chat_id, l.event_seq + 1, l.org_id, 'message_completed', jsonb_set($8::jsonb, '{message,seq}', to_jsonb(l.message_seq + 1)), $3 FROM l
-), c AS (
-  UPDATE chats SET event_seq = l.event_seq + 1, message_seq = l.message_seq + 1, message_count = chats.message_count + 1, last_message_at = $3, updated_at = $3
-  FROM l WHERE chats.id = l.chat_id
-)
-SELECT l.event_seq, l.message_seq + 1 AS message_seq FROM l`);
-
-const HEARTBEAT = statement(`
-  UPDATE turns SET lease_expires_at = now() + interval '${LEASE_S} seconds'
-  FROM unnest($1::uuid[], $2::bigint[]) AS held(id, fence)
-  WHERE turns.id = held.id AND turns.fence = held.fence AND turns.status = 'running'
-  RETURNING turns.id, EXISTS (SELECT 1 FROM organizations o WHERE o.id = turns.org_id AND o.suspended_at IS NOT NULL) AS suspended`);
 
 /** What a finished step leaves behind, for the signal that follows its commit. */
 export interface StepCommit {
@@ -319,10 +164,14 @@ export class TurnRepository {
     return before;
   }
 
-  /** Writes a tool's result as the next message, ends its step and writes the intent of the step that follows. */
+  /**
+   * Writes a tool's result as the next message and ends its step.
+   *
+   * @param step `wait`: what the turn waits for after this
+   */
   async commitToolStep(
     tx: Db,
-    step: { turnId: string; stepNo: number; messageId: string; content: string; toolCallId: string; toolName: string; status: 'done' | 'failed'; at: Date },
+    step: { turnId: string; stepNo: number; messageId: string; content: string; toolCallId: string; toolName: string; status: 'done' | 'failed'; wait: TurnWait | null; at: Date },
   ): Promise<void> {
     await tx.execute(
       `WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $8 FROM turns t WHERE t.id = $1 AND chats.id = t.chat_id
@@ -330,14 +179,38 @@ export class TurnRepository {
             m AS (INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_call_id, tool_name, turn_id, turn_no, created_at)
                   SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
             s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
-       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = NULL, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`,
-      [step.turnId, step.stepNo, step.messageId, step.content, step.toolCallId, step.toolName, step.status, step.at],
+       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = $9, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`,
+      [step.turnId, step.stepNo, step.messageId, step.content, step.toolCallId, step.toolName, step.status, step.at, step.wait && JSON.stringify(step.wait)],
     );
   }
 
   /** Tool calls of a turn whose outcome was never written. A running turn's model call needs no row: the lease says that it is under way. */
   openCalls(db: Db, turnId: string): Promise<{ step_no: number; tool_call_id: string }[]> {
     return db.query(`SELECT step_no, tool_call_id FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`, [turnId]);
+  }
+
+  /**
+   * Stores a summary of the oldest messages that its model still reads word for word.
+   *
+   * @param made `covered`: how many they are; `turnNo`: of the turn that does it
+   * @returns the last of them
+   */
+  async compactThrough(
+    tx: Db,
+    made: { id: string; turnId: string; orgId: string; chatId: string; turnNo: number; covered: number; summary: string; before: number; after: number },
+  ): Promise<{ turn_no: number; seq: number }> {
+    const [through] = await tx.query<{ turn_no: number; seq: number }>(
+      `SELECT m.turn_no, m.seq FROM messages m JOIN chats c ON c.id = m.chat_id LEFT JOIN chat_compactions k ON k.id = c.compaction_id
+       WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.id IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq))
+       ORDER BY m.turn_no, m.seq OFFSET $3 LIMIT 1`,
+      [made.chatId, made.turnNo, made.covered - 1],
+    );
+    await tx.execute(
+      `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [made.id, made.orgId, made.chatId, made.turnId, through.turn_no, through.seq, made.summary, made.before, made.after],
+    );
+    await tx.execute('UPDATE chats SET compaction_id = $2 WHERE id = $1', [made.chatId, made.id]);
+    return through;
   }
 
   /**
@@ -354,24 +227,35 @@ export class TurnRepository {
   }
 
   /** The newest turn that answers a message. */
-  async ofMessage(db: Db, messageId: string): Promise<{ id: string; status: string } | null> {
-    const [row] = await db.query<{ id: string; status: string }>(
-      `SELECT t.id, t.status FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
+  async ofMessage(db: Db, messageId: string): Promise<TurnToResume | null> {
+    const [row] = await db.query<TurnToResume>(
+      `SELECT t.id, t.status, t.cause, t.message_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
       [messageId],
     );
     return row ?? null;
   }
 
-  async causeOf(db: Db, turnId: string): Promise<string | null> {
-    return (await db.query<{ cause: string }>('SELECT cause FROM turns WHERE id = $1', [turnId]))[0]?.cause ?? null;
+  /** The wait of a turn whose chat this transaction has locked; null when it does not wait. */
+  async waitOf(tx: Db, turnId: string): Promise<TurnWait | null> {
+    return (await tx.query<{ wait: TurnWait | null }>('SELECT wait FROM turns WHERE id = $1', [turnId]))[0]?.wait ?? null;
   }
 
-  /** Answers the call that a waiting turn waits in: a user wrote instead. */
-  async interruptWait(tx: Db, turnId: string, at: Date): Promise<void> {
-    const [row] = await tx.query<{ wait: TurnWait | null }>(`SELECT wait FROM turns WHERE id = $1 AND status = 'waiting'`, [turnId]);
-    if (!row?.wait) return;
-    const { step_no: stepNo, tool_call_id: toolCallId, tool_name: toolName } = row.wait;
-    await this.commitToolStep(tx, { turnId, stepNo, messageId: uuidv7(), content: JSON.stringify({ status: 'interrupted_by_message' }), toolCallId, toolName, status: 'failed', at });
+  /** Locks a turn that waits, with its chat, for the rest of the transaction. */
+  async lockWaiting(tx: Db, turnId: string): Promise<{ org_id: string; chat_id: string; chat_status: string; wait: TurnWait } | null> {
+    const [row] = await tx.query<{ org_id: string; chat_id: string; chat_status: string; wait: TurnWait }>(
+      `SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
+       WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`,
+      [turnId],
+    );
+    return row ?? null;
+  }
+
+  /** Answers the calls that a waiting turn waits in: a user wrote instead. */
+  async interruptWait(tx: Db, turnId: string, wait: TurnWait, at: Date): Promise<void> {
+    const content = JSON.stringify({ status: 'interrupted_by_message' });
+    for (const call of wait.calls) {
+      await this.commitToolStep(tx, { turnId, stepNo: call.step_no, messageId: uuidv7(), content, toolCallId: call.tool_call_id, toolName: call.tool_name, status: 'failed', wait: null, at });
+    }
   }
 
   /** Puts a job off; the relay publishes it then. */
@@ -383,22 +267,33 @@ export class TurnRepository {
     await db.execute('DELETE FROM outbox WHERE id = $1', [jobId]);
   }
 
-  /** Takes a turn that is over the cap out of the queue. */
-  async park(tx: Db, turn: { id: string; chat_id: string }, at: Date): Promise<void> {
-    await tx.execute(`UPDATE turns SET parked = true, status = 'queued' WHERE id = $1`, [turn.id]);
-    await tx.execute(`UPDATE chats SET pause = $2, updated_at = $3 WHERE id = $1`, [turn.chat_id, JSON.stringify({ kind: 'queued', since: at.toISOString() }), at]);
+  /** Takes a turn that is over the cap out of the queue. One that had begun and lost its worker no longer runs. */
+  async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<void> {
+    const pause = { kind: 'queued', since: at.toISOString() };
+    await tx.execute(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [turn.id]);
+    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`, [turn.chat_id, JSON.stringify(pause), at]);
+    if (turn.chat_status === 'RUNNING') await this.appendEvents(tx, turn.chat_id, [{ type: 'status_changed', data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause } }], at);
     await this.removeJob(tx, turn.id);
   }
 
-  /** Lets a turn wait without a slot. Its lease ends; its job becomes due at the wait's end. */
-  async beginWait(tx: Db, turn: { id: string; chat_id: string }, wait: TurnWait, at: Date): Promise<void> {
+  /** Notes a call whose wait begins when all calls that were made with it have been. */
+  async noteWait(tx: Db, turnId: string, wait: TurnWait): Promise<void> {
+    await tx.execute('UPDATE turns SET wait = $2, deliveries = 0 WHERE id = $1', [turnId, JSON.stringify(wait)]);
+  }
+
+  /** Lets a turn wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
+  async beginWait(tx: Db, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
     await tx.execute(`UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`, [turn.id, JSON.stringify(wait)]);
-    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`, [
-      turn.chat_id,
-      JSON.stringify({ kind: wait.kind, since: at.toISOString(), resume_at: wait.resume_at }),
-      at,
-    ]);
-    await this.postpone(tx, turn.id, new Date(wait.resume_at));
+    await tx.execute(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`, [turn.chat_id, JSON.stringify(pause), at, wait.kind === 'human' ? 'PAUSED' : 'ACTIVE']);
+    if (wait.resume_at) await this.postpone(tx, turn.id, new Date(wait.resume_at));
+    else await this.removeJob(tx, turn.id);
+  }
+
+  /** Dispatches a turn whose wait is over, like one that was just sent. */
+  async endWait(tx: Db, turn: { id: string; org_id: string; chat_id: string }, at: Date): Promise<void> {
+    await tx.execute(`UPDATE turns SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`, [turn.id]);
+    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = NULL, updated_at = $2 WHERE id = $1`, [turn.chat_id, at]);
+    await this.dispatch(tx, turn);
   }
 
   /**
@@ -446,6 +341,11 @@ export class TurnRepository {
     return [...dispatched, ...(await this.dispatchParked(tx, turn.org_id))];
   }
 
+  /** Makes a locked chat live again: what it failed or was closed for is behind it. */
+  async revive(tx: Db, chatId: string, at: Date): Promise<void> {
+    await tx.execute(`UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`, [chatId, at]);
+  }
+
   /** Writes the job of a turn. */
   async dispatch(tx: Db, turn: { id: string; org_id: string; chat_id: string }): Promise<{ id: string; org_id: string; chat_id: string }> {
     await tx.execute(
@@ -455,9 +355,9 @@ export class TurnRepository {
     return turn;
   }
 
-  /** Dispatches the organization's oldest turn that is over the cap, if any. */
-  async dispatchParked(db: Db, orgId: string): Promise<{ id: string; org_id: string; chat_id: string }[]> {
-    return db.query(`WITH ${DISPATCH_PARKED('SELECT $1::uuid AS org_id')} SELECT id, org_id, chat_id FROM p`, [orgId]);
+  /** Dispatches the organization's oldest turns that are over the cap, if any. @param slots so many at most */
+  async dispatchParked(db: Db, orgId: string, slots = 1): Promise<{ id: string; org_id: string; chat_id: string }[]> {
+    return db.query(`WITH ${DISPATCH_PARKED('SELECT $1::uuid AS org_id', '$2')} SELECT id, org_id, chat_id FROM p`, [orgId, slots]);
   }
 
   /**

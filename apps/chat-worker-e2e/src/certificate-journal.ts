@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '@aps/platform/database';
+import type { Certificate } from './certificate';
+
+export interface Acknowledged {
+  chat: string;
+  message: string;
+  /** A user stopped the chat; the message need not be answered. */
+  mayStop: boolean;
+}
+
+interface Hit {
+  turn: string;
+  since: number;
+  fence: string;
+  steps: number;
+}
+
+const POLL_MS = 250;
+const AT_REST = `c.status <> 'RUNNING' AND c.current_turn_id IS NULL AND c.pending_turns = 0 AND (c.pause IS NULL OR c.pause->>'kind' = 'human')`;
+
+/** Watches the database beside a campaign: what is at rest, how long faults delay turns, and in the end what has become of everything. */
+export class Journal {
+  private readonly resting = new Map<string, () => void>();
+  private readonly hits = new Map<string, Hit>();
+  private readonly recoveries: number[] = [];
+  private stuck = 0;
+  private readonly watching: Promise<void>;
+  private closed = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly orgId: string,
+  ) {
+    this.watching = this.watch();
+  }
+
+  /** Resolves when nothing of the chat runs or waits to run; counts it as stuck when that takes too long. */
+  async atRest(chat: string, withinMs: number): Promise<void> {
+    const late = new AbortController();
+    const rested = new Promise<void>((resolve) => this.resting.set(chat, resolve));
+    const gaveUp = sleep(withinMs, undefined, { signal: late.signal }).then(
+      () => {
+        this.resting.delete(chat);
+        this.stuck++;
+      },
+      () => undefined,
+    );
+    await Promise.race([rested, gaveUp]);
+    late.abort();
+  }
+
+  /** Notes the turns that run under a lease of such an owner (LIKE): a fault has just hit them. */
+  async hit(owner: string): Promise<void> {
+    const since = performance.now();
+    const rows = await this.ask<{ id: string; fence: string; steps_done: number }>(`SELECT id, fence, steps_done FROM turns WHERE status = 'running' AND lease_owner LIKE $1`, [owner]);
+    for (const row of rows) if (!this.hits.has(row.id)) this.hits.set(row.id, { turn: row.id, since, fence: row.fence, steps: row.steps_done });
+  }
+
+  /** Waits until every turn is over that faults have hit. */
+  async settle(withinMs: number): Promise<void> {
+    for (const end = performance.now() + withinMs; this.hits.size > 0 && performance.now() < end; ) await sleep(POLL_MS);
+  }
+
+  async verdict(acknowledged: Acknowledged[]): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds'>> {
+    const rows = await this.ask<{ message: string; found: boolean; status: string | null; answers: number }>(
+      `SELECT a.message, m.id IS NOT NULL AS found, t.status,
+              (SELECT count(*)::int FROM messages r WHERE r.turn_id = t.id AND r.role = 'assistant' AND r.tool_calls IS NULL AND NOT r.interrupted) AS answers
+       FROM unnest($1::uuid[]) AS a(message) LEFT JOIN messages m ON m.id = a.message
+       LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.message_id = m.id ORDER BY t.seq DESC LIMIT 1) t ON true`,
+      [acknowledged.map((a) => a.message)],
+    );
+    const mayStop = new Map(acknowledged.map((a) => [a.message, a.mayStop]));
+    const stopped = rows.filter((r) => r.status !== 'done' && mayStop.get(r.message) && ['stopped', 'skipped'].includes(r.status ?? ''));
+    const answered = rows.filter((r) => r.found && r.answers > 0);
+    const [{ twice }] = await this.ask<{ twice: number }>(
+      `SELECT (SELECT count(*)::int FROM (SELECT 1 FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.org_id = $1 AND m.role = 'assistant' AND m.tool_calls IS NULL AND NOT m.interrupted GROUP BY t.id HAVING count(*) > 1) x)
+            + (SELECT count(*)::int FROM messages m WHERE m.org_id = $1 AND m.role = 'user' AND m.chat_id = ANY($2::uuid[]) AND NOT m.id = ANY($3::uuid[])) AS twice`,
+      [this.orgId, [...new Set(acknowledged.map((a) => a.chat))], acknowledged.map((a) => a.message)],
+    );
+    const effects = await this.ask<{ effects: number; twice: number; missing: number }>(
+      `SELECT (SELECT count(*)::int FROM memories WHERE org_id = $1 AND content LIKE 'effect %') AS effects,
+              (SELECT count(*)::int FROM (SELECT content FROM memories WHERE org_id = $1 AND content LIKE 'effect %' GROUP BY content HAVING count(*) > 1) x) AS twice,
+              (SELECT count(*)::int FROM messages m WHERE m.org_id = $1 AND m.role = 'tool' AND m.tool_name = 'memory_write' AND m.content LIKE '{"id"%'
+                 AND NOT EXISTS (SELECT 1 FROM memories x WHERE x.id = (m.content::json->>'id')::uuid)) AS missing`,
+      [this.orgId],
+    );
+    const [{ left }] = await this.ask<{ left: number }>(`SELECT count(*)::int AS left FROM chats c WHERE c.org_id = $1 AND NOT (${AT_REST})`, [this.orgId]);
+    const sorted = [...this.recoveries].sort((a, b) => a - b);
+    const quantile = (q: number) => Math.round((sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0) * 10) / 10;
+    return {
+      acknowledged: rows.length,
+      replies: answered.length,
+      stopped: stopped.length,
+      lost: rows.length - new Set([...stopped, ...answered].map((r) => r.message)).size,
+      duplicated: twice,
+      side_effects: effects[0].effects,
+      side_effects_twice: effects[0].twice,
+      side_effects_missing: effects[0].missing,
+      stuck: Math.max(this.stuck, left),
+      recovery_s: { hit: sorted.length + this.hits.size, p50: quantile(0.5), p95: quantile(0.95), max: quantile(1) },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.watching;
+  }
+
+  private async watch(): Promise<void> {
+    while (!this.closed) {
+      await sleep(POLL_MS);
+      try {
+        await this.look();
+      } catch {
+        // The server is away; that is part of it.
+      }
+    }
+  }
+
+  private async look(): Promise<void> {
+    if (this.resting.size > 0) {
+      const rows = await this.db.query<{ id: string }>(`SELECT c.id FROM chats c WHERE c.id = ANY($1::uuid[]) AND ${AT_REST}`, [[...this.resting.keys()]]);
+      for (const { id } of rows) {
+        this.resting.get(id)?.();
+        this.resting.delete(id);
+      }
+    }
+    if (this.hits.size === 0) return;
+    const rows = await this.db.query<{ id: string; status: string; fence: string; steps_done: number }>('SELECT id, status, fence, steps_done FROM turns WHERE id = ANY($1::uuid[])', [[...this.hits.keys()]]);
+    for (const row of rows) {
+      const hit = this.hits.get(row.id)!;
+      if (row.status === 'running' && row.fence === hit.fence && row.steps_done === hit.steps) continue;
+      this.hits.delete(row.id);
+      this.recoveries.push((performance.now() - hit.since) / 1000);
+    }
+  }
+
+  /** Asks until there is an answer. */
+  private async ask<R extends object>(sql: string, values: unknown[]): Promise<R[]> {
+    for (const end = performance.now() + 60_000; ; await sleep(POLL_MS)) {
+      try {
+        return await this.db.query<R>(sql, values);
+      } catch (error) {
+        if (performance.now() > end) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
+import { Journal, type Acknowledged } from './certificate-journal';
+import type { Chance } from './scenario';
+
+/** How much is done, and what is done to it. */
+export interface Campaign {
+  seed: number;
+  messages: number;
+  /** Chats that are talked to at once. */
+  width: number;
+  /** Times that each thing happens, spread over the campaign in an order that the seed chooses. */
+  faults: Record<FaultKind, number>;
+}
+
+export const FAULT_KINDS = ['worker_killed', 'worker_frozen', 'gateway_killed', 'redis_restarted', 'redis_flushed', 'postgres_restarted'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** What a campaign came to. */
+export interface Certificate {
+  seed: number;
+  faults: Record<FaultKind, number>;
+  /** Messages that were answered with 202. */
+  acknowledged: number;
+  /** Final answers that they got. */
+  replies: number;
+  /** Messages whose turn a user stopped. */
+  stopped: number;
+  /** Messages that are gone, or whose turn is over without an answer and without a stop. */
+  lost: number;
+  /** Messages that are there twice, and turns with more than one final answer. */
+  duplicated: number;
+  side_effects: number;
+  side_effects_twice: number;
+  /** Calls whose result says that they were done, while their effect is not there. */
+  side_effects_missing: number;
+  /** Chats that did not come to rest. */
+  stuck: number;
+  /** Seconds from a fault until a turn that it hit went on. */
+  recovery_s: { hit: number; p50: number; p95: number; max: number };
+  seconds: number;
+}
+
+/** Longest rest that anything may need: a lease of 20 s, a second one, and what comes after. */
+const REST_MS = 120_000;
+/** A client that gets no answer asks again with the same key, for so long. */
+const PATIENCE_MS = 90_000;
+/** Longer than a lease, so that others take over what the frozen one holds. */
+const FREEZE_MS = 24_000;
+const WORKERS = ['chat-worker', 'chat-worker:b'] as const;
+export const CAMPAIGN_APPS = ['api-gateway', ...WORKERS] as const;
+
+const words = (n: number): string => Array.from({ length: n }, (_, i) => `w${i}`).join(' ');
+
+interface Plan {
+  messages: string[];
+  /** After so many ms the chat is stopped. */
+  stopAfterMs?: number;
+}
+
+/** A call whose effect is to be there once. */
+const effect = () => ({ name: 'memory_write', arguments: { content: `effect ${randomUUID()}` } });
+
+/** The agent that others delegate to. */
+const HELPER = 'certificate-helper';
+
+/** The kinds of work, with their share in twenty. Side effects are memories: each names what it must be there for, once. */
+const KINDS: { share: number; plan: (chance: Chance) => Plan }[] = [
+  { share: 6, plan: () => ({ messages: ['hello'] }) },
+  {
+    share: 2,
+    plan: (chance) => {
+      const task = () => script({ tool_calls: [effect()], delay_ms: chance.between(0, 300) }, { text: words(4), chunk_delay_ms: chance.between(10, 200) });
+      return { messages: [script({ tool_calls: [task(), task()].map((text) => ({ name: 'delegate_to_agent', arguments: { agent: HELPER, task: text } })) }, { text: 'both are back' })] };
+    },
+  },
+  {
+    share: 5,
+    plan: (chance) => {
+      const call = () => ({ tool_calls: [effect()], delay_ms: chance.between(0, 300) });
+      return { messages: [script(call(), call(), { text: words(5), chunk_delay_ms: chance.between(10, 80) })] };
+    },
+  },
+  { share: 2, plan: (chance) => ({ messages: [script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: chance.between(1, 3) } }] }, { text: 'awake' })] }) },
+  { share: 3, plan: (chance) => ({ messages: [script({ text: words(8), chunk_delay_ms: chance.between(30, 150) }), 'and then?'] }) },
+  { share: 2, plan: (chance) => ({ messages: [script({ text: words(30), chunk_delay_ms: 100 })], stopAfterMs: chance.between(0, 2_500) }) },
+];
+const DECK = KINDS.flatMap(({ share, plan }) => Array.from({ length: share }, () => plan));
+
+/** Runs a campaign against a platform that has servers of its own. */
+export function certify(platform: Platform, chance: Chance, campaign: Campaign): Promise<Certificate> {
+  return platform.database((db) => run(platform, chance, campaign, new Journal(db, platform.demo.org_id)));
+}
+
+async function run(platform: Platform, chance: Chance, campaign: Campaign, journal: Journal): Promise<Certificate> {
+  const began = performance.now();
+  await makeHelper(platform);
+  const acknowledged: Acknowledged[] = [];
+  let sent = 0;
+  const client = async () => {
+    while (sent < campaign.messages) {
+      const plan = chance.pick(DECK)(chance);
+      sent += plan.messages.length;
+      await work(platform, journal, plan, acknowledged);
+    }
+  };
+  try {
+    const clients = Promise.all(Array.from({ length: campaign.width }, client));
+    const faults = inflict(platform, chance, campaign, journal, () => acknowledged.length);
+    await Promise.all([clients, faults]);
+    await journal.settle(REST_MS);
+    return { seed: campaign.seed, faults: campaign.faults, ...(await journal.verdict(acknowledged)), seconds: Math.round((performance.now() - began) / 1000) };
+  } finally {
+    await journal.close();
+  }
+}
+
+/** An agent that the demo's may delegate to. */
+async function makeHelper(platform: Platform): Promise<void> {
+  const { org_id: org, agent_id: agent } = platform.demo;
+  const made = await platform.call('POST', `/api/orgs/${org}/agents`, { body: { name: 'Helper', slug: HELPER, memory_enabled: true } });
+  await platform.call('PATCH', `/api/orgs/${org}/agents/${agent}?deploy=true`, { body: { child_agent_ids: [made.body.id] } });
+}
+
+/** One chat from its first message until it is at rest. */
+async function work(platform: Platform, journal: Journal, plan: Plan, acknowledged: Acknowledged[]): Promise<void> {
+  const chat = await persist(() => platform.call('POST', platform.chatsPath(), { body: { title: 'Certificate' }, headers: { 'Idempotency-Key': randomUUID() } }).then(keyed));
+  const chatId = chat.id as string;
+  for (const content of plan.messages) {
+    const key = randomUUID();
+    const body = await persist(() => platform.send(chatId, content, { headers: { 'Idempotency-Key': key } }).then(keyed));
+    acknowledged.push({ chat: chatId, message: body.message_id as string, mayStop: plan.stopAfterMs !== undefined });
+  }
+  if (plan.stopAfterMs !== undefined) {
+    await sleep(plan.stopAfterMs);
+    await persist(() => platform.call('POST', `${platform.chatsPath()}/${chatId}/stop`).then(keyed));
+  }
+  await journal.atRest(chatId, REST_MS);
+}
+
+const keyed = ({ status, body }: { status: number; body: Record<string, unknown> }): Record<string, unknown> => {
+  if (status >= 200 && status < 300) return body;
+  // In progress: the first try of the same key is still at it.
+  if (status >= 500 || status === 409) throw new Error(`answered ${status}`);
+  throw new Refused(`The platform refused: ${status} ${JSON.stringify(body)}`);
+};
+
+/** No repetition will change it. */
+class Refused extends Error {}
+
+/** Asks again until there is an answer, as a careful client does. */
+async function persist<T>(ask: () => Promise<T>): Promise<T> {
+  for (const end = Date.now() + PATIENCE_MS; ; await sleep(250)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof Refused || Date.now() > end) throw error;
+    }
+  }
+}
+
+/** Does the campaign's faults, each at its share of the acknowledged messages, one after another. */
+async function inflict(platform: Platform, chance: Chance, { messages, faults }: Campaign, journal: Journal, done: () => number): Promise<void> {
+  const order = FAULT_KINDS.flatMap((kind) => Array.from({ length: faults[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 }))).sort((a, b) => a.at - b.at);
+  for (const { kind, at } of order) {
+    while (done() < at * messages) await sleep(20);
+    await FAULTS[kind](platform, chance, journal);
+  }
+}
+
+const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance, journal: Journal) => Promise<void>> = {
+  async worker_killed(platform, chance, journal) {
+    const worker = platform.app(chance.pick(WORKERS));
+    const pid = worker.pid;
+    await worker.kill();
+    await journal.hit(`%:${pid}:%`);
+    await worker.spawn().ready();
+  },
+  async worker_frozen(platform, chance, journal) {
+    const worker = platform.app(chance.pick(WORKERS));
+    worker.freeze();
+    await journal.hit(`%:${worker.pid}:%`);
+    await sleep(FREEZE_MS);
+    worker.thaw();
+  },
+  async gateway_killed(platform) {
+    const gateway = platform.app('api-gateway');
+    await gateway.kill();
+    await gateway.spawn().ready();
+  },
+  async redis_restarted(platform, chance, journal) {
+    await platform.redis!.kill();
+    await sleep(chance.between(100, 3_000));
+    await platform.redis!.restart();
+    await journal.hit('%');
+  },
+  async redis_flushed(platform, _chance, journal) {
+    await redisCommand(platform.redis!.url, 'FLUSHALL');
+    await journal.hit('%');
+  },
+  async postgres_restarted(platform, chance, journal) {
+    await platform.postgres!.kill(chance.pick(['SIGQUIT', 'SIGINT', 'SIGKILL'] as const));
+    await sleep(chance.between(100, 2_000));
+    await platform.postgres!.restart();
+    await journal.hit('%');
+  },
+};
+
+/** The certificate as Markdown. */
+export function asTable(certificate: Certificate): string {
+  const { faults, recovery_s: recovery, ...figures } = certificate;
+  const rows: [string, string | number][] = [
+    ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value]),
+    ['turns that a fault hit', recovery.hit],
+    ['recovery, s (p50 / p95 / max)', `${recovery.p50} / ${recovery.p95} / ${recovery.max}`],
+    ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),
+  ];
+  return ['| Crash certificate | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database, type Tx } from '@aps/platform/database';
+import type { ChatStatus, NewEvent } from '../chat.types';
+import { isTerminable } from '../chats.policy';
+import { ChildWaits } from '../delegation/child-waits';
+import { HitlService } from '../hitl/hitl.service';
+import { ControlRepository, type ControlledChat } from './control.repository';
+import { Teardown } from './teardown';
+
+export interface TerminateResult {
+  chat_id: string;
+  status: ChatStatus;
+  terminated: boolean;
+  completed_at: Date | null;
+  cancelled_hitl_request_ids: string[];
+}
+
+/** Closes chats for good. None of it reaches the chats that they have delegated to. */
+@Injectable()
+export class CloseService {
+  constructor(
+    private readonly db: Database,
+    private readonly control: ControlRepository,
+    private readonly teardown: Teardown,
+    private readonly questions: HitlService,
+    private readonly children: ChildWaits,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * Ends a chat: its turns are over, its questions to humans cancelled, and it takes no turn any more. On one that is over it changes
+   * nothing.
+   *
+   * @throws DomainError 404
+   */
+  async terminate(scope: OrgScope, agentId: string, chatId: string): Promise<TerminateResult> {
+    return this.db.transaction(async (tx) => {
+      const chat = await this.control.lock(tx, scope, agentId, chatId);
+      if (!chat) throw notFound('Chat');
+      if (!isTerminable(chat)) return { chat_id: chat.id, status: chat.status, terminated: false, completed_at: chat.completed_at, cancelled_hitl_request_ids: [] };
+      const at = new Date();
+      const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
+      await this.control.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
+      await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...events, closed(chat, 'terminated')] }], at);
+      await this.children.onChatEnded(tx, chat, 'cancelled');
+      return { chat_id: chat.id, status: 'ARCHIVED', terminated: true, completed_at: at, cancelled_hitl_request_ids: cancelled };
+    });
+  }
+
+  /** Archives a locked chat as its user wants. What it does is stopped; a question to a human stays open, and its answer changes nothing any more. */
+  async archive(tx: Tx, chat: ControlledChat, at: Date): Promise<void> {
+    const waits = await this.teardown.endTurns(tx, [chat], 'stopped', at);
+    await this.control.settle(tx, [chat.id], at, chat.turn?.status === 'running');
+    await this.children.abandonOf(tx, [chat.id]);
+    await this.control.archive(tx, chat.id, { stopReason: 'user_archived', completedAt: null, at });
+    await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...(waits.get(chat.id) ?? []), closed(chat, 'user_archived')] }], at);
+    await this.children.onChatEnded(tx, chat, 'archived');
+  }
+
+  /**
+   * Deletes a chat: from the commit on nobody finds it, and nothing of it runs.
+   *
+   * @throws DomainError 404
+   */
+  async delete(scope: OrgScope, agentId: string, chatId: string): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      const chat = await this.control.lock(tx, scope, agentId, chatId);
+      if (!chat) throw notFound('Chat');
+      const at = new Date();
+      await this.endAll(tx, chat, 'deleted', at);
+      await this.control.remove(tx, chat.id, at);
+      await this.children.onChatEnded(tx, chat, 'deleted');
+      await this.audit.record(tx, {
+        source: 'business',
+        action: 'chat.deleted',
+        orgId: scope.orgId,
+        actorId: scope.actor.userId,
+        target: { kind: 'chat', id: chat.id },
+        metadata: { agent_id: agentId },
+        requestId: scope.requestId,
+      });
+    });
+  }
+
+  private async endAll(tx: Tx, chat: ControlledChat, reason: 'terminated' | 'deleted', at: Date): Promise<{ events: NewEvent[]; cancelled: string[] }> {
+    const { ids: cancelled, events } = await this.questions.cancelForChat(tx, chat.id, reason);
+    const waits = await this.teardown.endTurns(tx, [chat], reason, at);
+    await this.control.settle(tx, [chat.id], at, false);
+    await this.children.abandonOf(tx, [chat.id]);
+    return { events: [...(waits.get(chat.id) ?? []), ...events], cancelled };
+  }
+}
+
+const closed = (chat: ControlledChat, stopReason: string): NewEvent => ({ type: 'status_changed', data: { from: chat.status, to: 'ARCHIVED', stop_reason: stopReason, pause: null } });

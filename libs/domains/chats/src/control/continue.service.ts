@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Blockers, type Blocker } from '@aps/billing';
+import { DomainError, notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database } from '@aps/platform/database';
+import { isContinuable } from '../chats.policy';
+import { ChatsRepository } from '../chats.repository';
+import { QueueDepth } from '../queue-depth';
+import { TurnDispatch } from '../turns/turn-dispatch';
+import { TurnEndings } from '../turns/turn-endings';
+
+const NOT_OVER: readonly string[] = ['queued', 'running', 'waiting'];
+
+/** Lets chats go on without a new message. */
+@Injectable()
+export class ContinueService {
+  constructor(
+    private readonly db: Database,
+    private readonly chats: ChatsRepository,
+    private readonly dispatch: TurnDispatch,
+    private readonly endings: TurnEndings,
+    private readonly blockers: Blockers,
+    private readonly depth: QueueDepth,
+  ) {}
+
+  /**
+   * Dispatches the next turn of a chat that failed, or that was closed for a reason that has passed; this is what un-archives a chat. The
+   * turn asks for its model as the one before it did. When a turn of an earlier `continue` is not over, nothing is done.
+   *
+   * @throws DomainError 404; 422 `not_continuable`; 402 `credits_exhausted`, `budget_exceeded`; 429 `queue_full`
+   */
+  async continue(scope: OrgScope, agentId: string, chatId: string): Promise<void> {
+    const [blocker] = await Promise.all([this.blockers.of(scope.orgId), this.depth.requireRoom(scope.orgId)]);
+    const at = new Date();
+    await this.db.transaction(async (tx) => {
+      const chat = await this.chats.lock(tx, scope, agentId, chatId);
+      if (!chat) throw notFound('Chat');
+      const last = await this.chats.newestTurn(tx, chat.id);
+      if (last?.cause === 'continue' && NOT_OVER.includes(last.status)) return;
+      if (!isContinuable(chat)) {
+        throw new DomainError('not_continuable', 'Only a failed chat, or one that was closed for a reason that has passed, can be continued.', {
+          context: { status: chat.status, stop_reason: chat.stop_reason },
+        });
+      }
+      if (blocker) throw refusalOf(blocker);
+      // An unpriced model is let through once: the turn would be closed for it again.
+      const unpricedAllowed = chat.stop_reason === 'model_unpriced';
+      const id = await this.dispatch.resume(tx, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
+      tx.afterCommit(() => this.endings.publishTurns([{ id, org_id: chat.org_id, chat_id: chat.id }]));
+    });
+  }
+}
+
+function refusalOf({ code, ...context }: Blocker): DomainError {
+  if (code === 'budget_exceeded') return new DomainError(code, 'The budget of this organization is used up.', { context });
+  return new DomainError(code, 'This organization is out of credits.', { context });
+}

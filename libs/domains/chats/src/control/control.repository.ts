@@ -1,0 +1,165 @@
+import { Injectable } from '@nestjs/common';
+import type { TurnStatus, TurnWait } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+import type { ChatStatus, NewEvent, Pause } from '../chat.types';
+import { VISIBLE_CHAT } from '../chats.repository';
+
+/** A chat under its row's lock, with the turn that is dispatched and not over. */
+export interface ControlledChat {
+  id: string;
+  org_id: string;
+  status: ChatStatus;
+  pause: Pause | null;
+  title: string | null;
+  stop_reason: string | null;
+  stop_requested_at: Date | null;
+  completed_at: Date | null;
+  created_by: string | null;
+  shared: boolean;
+  parent_chat_id: string | null;
+  root_chat_id: string | null;
+  turn: { id: string; status: 'queued' | 'running' | 'waiting'; wait: TurnWait | null } | null;
+}
+
+/** Chats are found again under their locks; one that another has delegated meanwhile is locked in the next round. */
+const MAX_ROUNDS = 5;
+/** Deeper than any delegation may go. */
+const MAX_LEVELS = 64;
+
+const TREE = (root: string): string => `
+  WITH RECURSIVE tree AS (
+    SELECT c.id, 0 AS level FROM chats c WHERE ${root}
+    UNION ALL
+    SELECT c.id, tree.level + 1 FROM chats c JOIN tree ON c.parent_chat_id = tree.id WHERE c.org_id = $1 AND tree.level < ${MAX_LEVELS}
+  ) SELECT id, level FROM tree`;
+const VISIBLE_TREE = statement(TREE(VISIBLE_CHAT));
+const ALONE = statement(`SELECT c.id, 0 AS level FROM chats c WHERE ${VISIBLE_CHAT}`);
+
+const LOCK_CHATS = statement(`
+  SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, current_turn_id
+  FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR UPDATE`);
+// A statement of its own: what is joined to a row that had to be waited for would be older than the row.
+const TURNS = statement('SELECT id, status, wait FROM turns WHERE id = ANY($1)');
+
+const END_TURNS = statement(`
+  WITH t AS (
+    UPDATE turns SET status = CASE WHEN turns.status = 'queued' AND turns.started_at IS NULL THEN 'skipped' ELSE 'stopped' END, finished_at = $2,
+      lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL
+    WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting') RETURNING id
+  ), o AS (
+    DELETE FROM outbox USING t WHERE outbox.id = t.id
+  )
+  SELECT count(*)::int AS n FROM t`);
+
+const SETTLE = statement(`
+  UPDATE chats SET pause = NULL, current_turn_id = NULL, pending_turns = 0, updated_at = $2,
+    status = CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 'ACTIVE' ELSE status END,
+    stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
+  WHERE id = ANY($1) RETURNING id, stop_requested_at`);
+
+const APPEND = statement(`
+  WITH n AS (
+    SELECT (x->>'chat_id')::uuid AS chat_id, x->'events' AS events FROM jsonb_array_elements($1::jsonb) AS x
+  ), c AS (
+    UPDATE chats SET event_seq = event_seq + jsonb_array_length(n.events), updated_at = $2 FROM n WHERE chats.id = n.chat_id
+    RETURNING chats.id, chats.org_id, chats.event_seq - jsonb_array_length(n.events) AS before, n.events
+  ), e AS (
+    INSERT INTO events (topic, seq, org_id, type, data, created_at)
+    SELECT 'chat:' || c.id, c.before + x.ord, c.org_id, x.event->>'type', x.event->'data', $2 FROM c, jsonb_array_elements(c.events) WITH ORDINALITY AS x(event, ord)
+  )
+  SELECT id AS chat_id, before FROM c`);
+
+/** Rows of chats as those see them who stop and close them. All of it works on many chats at once. */
+@Injectable()
+export class ControlRepository {
+  /** Locks a chat that the caller may open; null when there is none. */
+  async lock(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<ControlledChat | null> {
+    const [found] = await tx.query<{ id: string; level: number }>(ALONE, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    return found ? ((await this.lockLevel(tx, [found.id]))[0] ?? null) : null;
+  }
+
+  /**
+   * Locks a chat that the caller may open and all that it has delegated to, children before their parents, as everybody locks them who
+   * locks more than one. The chat itself is the last of the list; null when there is none.
+   */
+  async lockTree(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<ControlledChat[] | null> {
+    const find = () => tx.query<{ id: string; level: number }>(VISIBLE_TREE, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    await tx.execute('SAVEPOINT tree');
+    let tree = await find();
+    for (let round = 1; ; round++) {
+      const locked: ControlledChat[] = [];
+      for (let level = Math.max(0, ...tree.map((c) => c.level)); level >= 0; level--) {
+        locked.push(...(await this.lockLevel(tx, tree.flatMap((c) => (c.level === level ? [c.id] : [])))));
+      }
+      // Nobody delegates any more from chats that are locked; what came before is there now.
+      const now = await find();
+      if (now.length === tree.length || round === MAX_ROUNDS) return locked.at(-1)?.id === tree[0]?.id ? locked : null;
+      tree = now;
+      await tx.execute('ROLLBACK TO SAVEPOINT tree');
+    }
+  }
+
+  private async lockLevel(tx: Tx, ids: string[]): Promise<ControlledChat[]> {
+    if (ids.length === 0) return [];
+    const chats = await tx.query<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(LOCK_CHATS, [ids]);
+    const current = chats.flatMap((c) => c.current_turn_id ?? []);
+    const turns = current.length ? await tx.query<{ id: string; status: TurnStatus; wait: TurnWait | null }>(TURNS, [current]) : [];
+    const live = new Map(turns.filter((t) => ['queued', 'running', 'waiting'].includes(t.status)).map((t) => [t.id, t as NonNullable<ControlledChat['turn']>]));
+    return chats.map(({ current_turn_id: turnId, ...chat }) => ({ ...chat, turn: (turnId && live.get(turnId)) || null }));
+  }
+
+  /** Ends every turn of these chats, and removes their jobs. */
+  async endTurns(tx: Tx, chatIds: string[], at: Date): Promise<void> {
+    await tx.query(END_TURNS, [chatIds, at]);
+  }
+
+  /**
+   * Leaves chats whose turns are over without anything to do.
+   *
+   * @param stopped stamps them as asked to stop, by the database's time, like a turn's dispatch: gateways' clocks differ
+   */
+  async settle(tx: Tx, chatIds: string[], at: Date, stopped: boolean): Promise<Map<string, Date | null>> {
+    const rows = await tx.query<{ id: string; stop_requested_at: Date | null }>(SETTLE, [chatIds, at, stopped]);
+    return new Map(rows.map((r) => [r.id, r.stop_requested_at]));
+  }
+
+  /** Closes a chat that does nothing any more. */
+  async archive(tx: Tx, chatId: string, how: { stopReason: string; completedAt: Date | null; at: Date }): Promise<void> {
+    await tx.execute(`UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`, [
+      chatId,
+      how.stopReason,
+      how.at,
+      how.completedAt,
+    ]);
+  }
+
+  /** From here on nobody finds the chat. What the agent still meant to do is invalid. */
+  async remove(tx: Tx, chatId: string, at: Date): Promise<void> {
+    await tx.execute(
+      `WITH t AS (UPDATE todos SET status = 'invalidated', updated_at = $2 WHERE chat_id = $1 AND status IN ('pending', 'in_progress'))
+       UPDATE chats SET deleted_at = $2, updated_at = $2 WHERE id = $1`,
+      [chatId, at],
+    );
+  }
+
+  /** Of these chats, those whose children have come to something that no turn has read. */
+  async withUnread(tx: Tx, chatIds: string[]): Promise<Set<string>> {
+    const rows = await tx.query<{ id: string }>(`SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`, [chatIds]);
+    return new Set(rows.map((r) => r.id));
+  }
+
+  async rename(tx: Tx, chatId: string, title: string | null, at: Date): Promise<void> {
+    await tx.execute('UPDATE chats SET title = $2, updated_at = $3 WHERE id = $1', [chatId, title, at]);
+  }
+
+  async share(tx: Tx, chatIds: string[], shared: boolean, at: Date): Promise<void> {
+    await tx.execute('UPDATE chats SET shared = $2, updated_at = $3 WHERE id = ANY($1) AND shared <> $2', [chatIds, shared, at]);
+  }
+
+  /** Appends to the spines of several locked chats. @returns the number before each chat's first */
+  async appendEvents(tx: Db, of: { chat_id: string; events: NewEvent[] }[], at: Date): Promise<Map<string, number>> {
+    const rows = await tx.query<{ chat_id: string; before: number }>(APPEND, [JSON.stringify(of), at]);
+    return new Map(rows.map((r) => [r.chat_id, r.before]));
+  }
+}

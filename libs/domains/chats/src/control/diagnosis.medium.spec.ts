@@ -1,0 +1,120 @@
+import type { Blockers } from '@aps/billing';
+import { OrgScope } from '@aps/guards';
+import { Client } from 'pg';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { delegate, delegatingOrg } from '../testing/delegating';
+import { TurnRunner } from '../turns/turn-runner';
+import { DiagnosisQueries } from './diagnosis.queries';
+
+describe('the diagnosis of a chat', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await delegatingOrg(app);
+  });
+  afterAll(() => app?.close());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    app.blocker = null;
+    app.entitle({ max_concurrent_chats: 2_000 });
+  });
+
+  const diagnosis = async (chat: string, as = org.owner) => app.call('GET', `${org.path}/${chat}/diagnosis`, { as });
+  const of = async (chat: string) => (await diagnosis(chat)).body;
+  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+  const sent = async (content: string): Promise<string> => {
+    const chat = await app.chat(org);
+    expect((await app.send(org, chat, content)).status).toBe(202);
+    return chat;
+  };
+  const call = (name: string, args: Record<string, unknown>) => script({ tool_calls: [{ name, arguments: args }] }, { text: 'done' });
+  const stop = (chat: string) => app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: { cascade: true } });
+
+  it('says who runs it', async () => {
+    const chat = await sent(script({ text: 'one two three', chunk_delay_ms: 5_000 }));
+    await app.until(org, chat, (c) => c.status === 'RUNNING');
+    const [turn] = await app.db.query<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1', [chat]);
+    expect(await of(chat)).toMatchObject({ state: 'RUNNING', blocked_by: null, lease: { worker: turn.lease_owner, fence: turn.fence, expires_at: expect.any(String) as string }, queue: null, next_action: 'wait' });
+    await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
+    expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'lease', ref: turn.lease_owner }, next_action: 'wait' });
+    await stop(chat);
+    expect(await of(chat)).toMatchObject({ state: 'ACTIVE', blocked_by: null, lease: null, next_action: 'message' });
+  });
+
+  it('says what it waits for', async () => {
+    const asking = await sent(call('ask_human', { kind: 'question', prompt: 'Which?' }));
+    await app.until(org, asking, (c) => c.status === 'PAUSED');
+    const [{ id: request }] = await app.db.query<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1', [asking]);
+    expect(await of(asking)).toMatchObject({ blocked_by: { kind: 'human', ref: request }, lease: null, queue: null, next_action: 'answer' });
+
+    const sleeping = await sent(call('wait_until', { for_s: 3_600 }));
+    const { pause } = await app.until(org, sleeping, (c) => c.pause?.kind === 'timer');
+    expect(await of(sleeping)).toMatchObject({ blocked_by: { kind: 'timer', since: pause.since, ref: pause.resume_at }, next_action: 'wait' });
+
+    const boss = await sent(delegate(script({ text: 'one two', chunk_delay_ms: 5_000 })));
+    await app.until(org, boss, (c) => c.pause?.kind === 'children');
+    const [{ id: child }] = await app.db.query<{ id: string }>('SELECT id FROM chats WHERE parent_chat_id = $1', [boss]);
+    expect(await of(boss)).toMatchObject({ blocked_by: { kind: 'child', ref: child }, next_action: 'wait' });
+    for (const chat of [sleeping, boss]) await stop(chat);
+  });
+
+  it('says where it stands behind others', async () => {
+    inert();
+    const first = await sent('first');
+    const [turn] = await app.db.query<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1', [first]);
+    await app.db.execute(`UPDATE turns SET dispatched_at = now() - interval '90 seconds' WHERE id = $1`, [turn.id]);
+    const second = await sent('second');
+    // Waits behind its own chat's turn, and is before nobody.
+    await app.send(org, first, 'behind');
+    const third = await sent('third');
+    expect((await of(first)).queue).toEqual({ position: 0, oldest_ahead_s: 0 });
+    expect((await of(second)).queue).toEqual({ position: 1, oldest_ahead_s: expect.any(Number) as number });
+    const { queue } = await of(third);
+    expect([queue.position, queue.oldest_ahead_s >= 90]).toEqual([2, true]);
+    for (const chat of [first, second, third]) await stop(chat);
+
+    jest.restoreAllMocks();
+    app.entitle({ max_concurrent_chats: 0 });
+    const parked = await sent('parked');
+    await app.until(org, parked, (c) => c.pause?.kind === 'queued');
+    expect(await of(parked)).toMatchObject({ state: 'ACTIVE', blocked_by: { kind: 'cap', ref: 'max_concurrent_chats' }, queue: { position: 0 }, next_action: 'wait' });
+    await stop(parked);
+  });
+
+  it('says what is missing after a failure', async () => {
+    const chat = await sent(script({ error: { status: 400, message: 'no' } }));
+    await app.until(org, chat, (c) => c.status === 'ERRORED');
+    expect(await of(chat)).toMatchObject({ state: 'ERRORED', blocked_by: null, next_action: 'message' });
+    app.blocker = { code: 'budget_exceeded', budget_limit_usd: '1', spend_usd: '2' };
+    const body = await of(chat);
+    expect([body.next_action, body.allowed_actions.includes('continue')]).toEqual(['raise_budget', false]);
+    await app.db.execute(`UPDATE chats SET status = 'ARCHIVED', error = NULL, stop_reason = 'credits_exhausted', archived_at = now() WHERE id = $1`, [chat]);
+    app.blocker = { code: 'credits_exhausted', credits_remaining: '0' };
+    expect(await of(chat)).toMatchObject({ state: 'ARCHIVED', blocked_by: { kind: 'credits', ref: 'credits_exhausted' }, next_action: 'add_credits' });
+  });
+
+  it('asks the database alone, in few statements', async () => {
+    const chat = await sent('hello');
+    await app.settled(org, chat, 1);
+    const nothing: Blockers = { of: () => Promise.resolve(null) };
+    const query = jest.spyOn(Client.prototype, 'query');
+    const found = await new DiagnosisQueries(app.db, nothing).of(OrgScope.member(org.id, org.ownerId, 'OWNER'), org.agentId, chat);
+    const statements = query.mock.calls.length;
+    query.mockRestore();
+    expect(found).toMatchObject({ state: 'ACTIVE', blocked_by: null, next_action: 'message' });
+    expect([1, 2, 3]).toContain(statements);
+  });
+
+  it('of a suspended organization says so; nobody else than who may open a chat gets one', async () => {
+    const chat = await sent(call('wait_until', { for_s: 3_600 }));
+    await app.until(org, chat, (c) => c.pause?.kind === 'timer');
+    expect((await diagnosis(chat, org.member)).status).toBe(404);
+    await app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [org.id]);
+    const scope = OrgScope.member(org.id, org.ownerId, 'OWNER');
+    const found = await app.nest.get(DiagnosisQueries, { strict: false }).of(scope, org.agentId, chat);
+    expect(found).toMatchObject({ blocked_by: { kind: 'org_suspended', ref: org.id }, next_action: 'unsuspend' });
+    await app.db.execute('UPDATE organizations SET suspended_at = NULL WHERE id = $1', [org.id]);
+  });
+});

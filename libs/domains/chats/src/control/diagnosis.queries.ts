@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { Blockers } from '@aps/billing';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, statement } from '@aps/platform/database';
+import type { ChatStatus } from '../chat.types';
+import { allowedActions, type ChatAction } from '../chats.policy';
+import { VISIBLE_CHAT } from '../chats.repository';
+import { blockedBy, nextAction, type BlockedBy, type ChatFacts, type NextAction } from './diagnosis.policy';
+import { HAS_OPENING } from './retry.repository';
+
+export interface Diagnosis {
+  state: ChatStatus;
+  blocked_by: BlockedBy | null;
+  /** Who runs the turn. */
+  lease: { worker: string | null; expires_at: Date; fence: string } | null;
+  /** Turns of the organization that were dispatched before this one and have not begun. */
+  queue: { position: number; oldest_ahead_s: number } | null;
+  next_action: NextAction;
+  allowed_actions: ChatAction[];
+}
+
+type Row = ChatFacts & { created_by: string | null; parent_chat_id: string | null; has_opening: boolean; ahead: number; oldest_ahead_s: number | null };
+
+const FACTS = statement(`
+  SELECT c.org_id, c.status, c.pause, c.stop_reason, c.error, c.archived_at, c.created_by, c.parent_chat_id, ${HAS_OPENING} AS has_opening,
+    (SELECT o.suspended_at FROM organizations o WHERE o.id = c.org_id) AS org_suspended_at,
+    (SELECT max(f.finished_at) FROM turns f WHERE f.chat_id = c.id) AS last_turn_at,
+    CASE WHEN t.id IS NOT NULL THEN json_build_object('status', t.status, 'parked', t.parked, 'dispatched_at', t.dispatched_at, 'lease_owner', t.lease_owner,
+      'lease_expires_at', t.lease_expires_at, 'lease_expired', t.lease_expires_at < now(), 'fence', t.fence::text) END AS turn,
+    q.ahead, q.oldest_ahead_s
+  FROM chats c
+  LEFT JOIN turns t ON t.id = c.current_turn_id AND t.status IN ('queued', 'running', 'waiting')
+  LEFT JOIN LATERAL (
+    SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s
+    FROM turns w JOIN chats x ON x.current_turn_id = w.id
+    WHERE t.status = 'queued' AND w.org_id = c.org_id AND w.status = 'queued' AND w.dispatched_at < t.dispatched_at
+  ) q ON true
+  WHERE ${VISIBLE_CHAT}`);
+
+/** Tells why a chat does what it does. Asks the database alone, so it works while the queues do not. */
+@Injectable()
+export class DiagnosisQueries {
+  constructor(
+    private readonly db: Database,
+    private readonly blockers: Blockers,
+  ) {}
+
+  /** @throws DomainError 404 */
+  async of(scope: OrgScope, agentId: string, chatId: string): Promise<Diagnosis> {
+    const [[row], blocker] = await Promise.all([this.db.query<Row>(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]), this.blockers.of(scope.orgId)]);
+    if (!row) throw notFound('Chat');
+    const { turn } = row;
+    const chat: ChatFacts = {
+      ...row,
+      // JSON has no times.
+      turn: turn && { ...turn, dispatched_at: new Date(turn.dispatched_at), lease_expires_at: turn.lease_expires_at && new Date(turn.lease_expires_at) },
+    };
+    const by = blockedBy(chat);
+    return {
+      state: chat.status,
+      blocked_by: by,
+      lease: chat.turn?.status === 'running' && chat.turn.lease_expires_at ? { worker: chat.turn.lease_owner, expires_at: chat.turn.lease_expires_at, fence: chat.turn.fence } : null,
+      queue: turn?.status === 'queued' ? { position: row.ahead, oldest_ahead_s: Math.max(0, Math.round(row.oldest_ahead_s ?? 0)) } : null,
+      next_action: nextAction(chat, by, blocker),
+      allowed_actions: allowedActions(chat, { created_by: row.created_by, parent_chat_id: row.parent_chat_id, userId: scope.actor.userId, blocked: blocker !== null, has_opening: row.has_opening }),
+    };
+  }
+}

@@ -1,0 +1,333 @@
+import { HitlService } from '../hitl/hitl.service';
+import { delegate, delegatingOrg } from '../testing/delegating';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { TurnRunner } from '../turns/turn-runner';
+
+interface Row {
+  status: string;
+  pause: { kind: string } | null;
+  stop_reason: string | null;
+  error: { code: string } | null;
+  stop_requested_at: Date | null;
+  completed_at: Date | null;
+  archived_at: Date | null;
+  deleted_at: Date | null;
+  title: string | null;
+}
+
+/**
+ * Per state and action: status of the answer, what it says, and after `->` the chat as its row is then with the statuses of its turns
+ * (`=`: as before), and in braces what its readers are told.
+ */
+const EXPECTED: Record<string, Record<string, string>> = {
+  idle: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [done] {ACTIVE>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 -> ACTIVE [done queued]',
+    retry: '201 =',
+    delete: '204 -> DELETED [done]',
+    archive: '200 -> ARCHIVED user_archived archived_at [done] {ACTIVE>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  dispatched: {
+    stop: '200 stopped -> ACTIVE asked [skipped] {ACTIVE>ACTIVE}',
+    cascade: '200 stopped -> ACTIVE asked [skipped] {ACTIVE>ACTIVE}',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [skipped] {ACTIVE>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 queued turn_running -> ACTIVE [queued queued]',
+    retry: '201 =',
+    delete: '204 -> DELETED [skipped]',
+    archive: '200 -> ARCHIVED user_archived archived_at [skipped] {ACTIVE>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  running: {
+    stop: '200 stopped -> ACTIVE asked [stopped] {RUNNING>ACTIVE}',
+    cascade: '200 stopped -> ACTIVE asked [stopped] {RUNNING>ACTIVE}',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [stopped] {RUNNING>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 queued turn_running -> RUNNING [running queued]',
+    retry: '201 =',
+    delete: '204 -> DELETED [stopped]',
+    archive: '200 -> ARCHIVED user_archived asked archived_at [stopped] {RUNNING>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  'running, one behind': {
+    stop: '200 stopped -> ACTIVE asked [stopped skipped] {RUNNING>ACTIVE}',
+    cascade: '200 stopped -> ACTIVE asked [stopped skipped] {RUNNING>ACTIVE}',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [stopped skipped] {RUNNING>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 queued turn_running -> RUNNING [running queued queued]',
+    retry: '201 =',
+    delete: '204 -> DELETED [stopped skipped]',
+    archive: '200 -> ARCHIVED user_archived asked archived_at [stopped skipped] {RUNNING>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  timer: {
+    stop: '200 stopped timer -> ACTIVE asked [stopped] {ACTIVE>ACTIVE}',
+    cascade: '200 stopped timer -> ACTIVE asked [stopped] {ACTIVE>ACTIVE}',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [stopped] {ACTIVE>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 -> ACTIVE [stopped queued] {ACTIVE>ACTIVE}',
+    retry: '201 =',
+    delete: '204 -> DELETED [stopped]',
+    archive: '200 -> ARCHIVED user_archived archived_at [stopped] {ACTIVE>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  children: {
+    stop: '200 stopped children -> ACTIVE asked [stopped] {ACTIVE>ACTIVE}',
+    cascade: '200 and 1 more stopped children -> ACTIVE asked [stopped] {ACTIVE>ACTIVE}',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [stopped] {ACTIVE>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 -> ACTIVE [stopped queued] {ACTIVE>ACTIVE}',
+    retry: '201 =',
+    delete: '204 -> DELETED [stopped]',
+    archive: '200 -> ARCHIVED user_archived archived_at [stopped] {ACTIVE>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  human: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [stopped] {hitl_resolved PAUSED>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 -> ACTIVE [stopped queued] {hitl_resolved PAUSED>ACTIVE}',
+    retry: '201 =',
+    delete: '204 -> DELETED [stopped]',
+    archive: '200 -> ARCHIVED user_archived archived_at [stopped] {PAUSED>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  queued: {
+    stop: '200 stopped queued -> ACTIVE asked [skipped] {ACTIVE>ACTIVE}',
+    cascade: '200 stopped queued -> ACTIVE asked [skipped] {ACTIVE>ACTIVE}',
+    terminate: '200 terminated -> ARCHIVED terminated archived_at completed_at [skipped] {ACTIVE>ARCHIVED}',
+    continue: '422 not_continuable =',
+    message: '202 queued turn_running -> ACTIVE queued [queued queued]',
+    retry: '201 =',
+    delete: '204 -> DELETED [skipped]',
+    archive: '200 -> ARCHIVED user_archived archived_at [skipped] {ACTIVE>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  failed: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 =',
+    continue: '200 -> ACTIVE [failed queued] {ERRORED>ACTIVE}',
+    message: '202 -> ACTIVE [failed queued] {ERRORED>ACTIVE}',
+    retry: '201 =',
+    delete: '204 -> DELETED provider_rejected [failed]',
+    archive: '200 -> ARCHIVED user_archived archived_at [failed] {ERRORED>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+  unpriced: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 =',
+    continue: '200 -> ACTIVE [failed queued] {ARCHIVED>ACTIVE}',
+    message: '202 chat_archived =',
+    retry: '201 =',
+    delete: '204 -> DELETED model_unpriced archived_at [failed]',
+    archive: '200 =',
+    unarchive: '422 cannot_unarchive =',
+    rename: '200 = {title_changed}',
+  },
+  archived: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 =',
+    continue: '422 not_continuable =',
+    message: '202 chat_archived =',
+    retry: '201 =',
+    delete: '204 -> DELETED user_archived archived_at [done]',
+    archive: '200 =',
+    unarchive: '422 cannot_unarchive =',
+    rename: '200 = {title_changed}',
+  },
+  terminated: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 =',
+    continue: '422 not_continuable =',
+    message: '202 chat_archived =',
+    retry: '201 =',
+    delete: '204 -> DELETED terminated archived_at completed_at [done]',
+    archive: '200 =',
+    unarchive: '422 cannot_unarchive =',
+    rename: '200 = {title_changed}',
+  },
+  abandoned: {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 =',
+    continue: '422 not_continuable =',
+    message: '202 chat_abandoned =',
+    retry: '201 =',
+    delete: '204 -> DELETED hitl_expired [stopped]',
+    archive: '200 -> ARCHIVED user_archived archived_at [stopped] {ABANDONED>ARCHIVED}',
+    unarchive: '200 =',
+    rename: '200 = {title_changed}',
+  },
+};
+
+/** Every state that a chat can be in against everything that can be done to it: what is answered, what the chat is then, and what its readers are told. */
+describe('the states of a chat', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await delegatingOrg(app);
+    await app.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), 'free', id, 'Free', 'mock' FROM inference_routes WHERE slug = 'mock'`);
+  });
+  afterAll(() => app?.close());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    app.entitle({ max_concurrent_chats: 2_000, enforces_credits: false });
+  });
+
+  const path = (chat: string, rest = '') => `${org.path}/${chat}${rest}`;
+  const post = (chat: string, action: string, body?: unknown) => app.call('POST', path(chat, `/${action}`), { as: org.owner, body });
+  const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_000 });
+  const tool = (name: string, args: Record<string, unknown>) => script({ tool_calls: [{ name, arguments: args }] }, { text: 'done' });
+  const said = async (chat: string, content: string, extra: Record<string, unknown> = {}) => {
+    const answer = await post(chat, 'messages', { content, ...extra });
+    expect(answer.status).toBe(202);
+  };
+  /** From now on jobs are taken and left alone, so that nothing but the action changes the chat. */
+  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+
+  const make: Record<string, (chat: string) => Promise<unknown>> = {
+    idle: async (chat) => {
+      await said(chat, 'hello');
+      await app.settled(org, chat, 1);
+    },
+    dispatched: async (chat) => {
+      inert();
+      await said(chat, 'hello');
+    },
+    running: async (chat) => {
+      await said(chat, SLOW);
+      await app.until(org, chat, (c) => c.status === 'RUNNING');
+    },
+    'running, one behind': async (chat) => {
+      await make.running(chat);
+      await said(chat, 'behind');
+    },
+    timer: async (chat) => {
+      await said(chat, tool('wait_until', { for_s: 3600 }));
+      await app.until(org, chat, (c) => c.pause?.kind === 'timer');
+    },
+    children: async (chat) => {
+      await said(chat, delegate(SLOW));
+      await app.until(org, chat, (c) => c.pause?.kind === 'children');
+      // The child is in its turn, so that it is the same in every case.
+      for (;;) {
+        const [child] = await app.db.query<{ status: string }>('SELECT status FROM chats WHERE parent_chat_id = $1', [chat]);
+        if (child?.status === 'RUNNING') break;
+        await new Promise((r) => setTimeout(r, 20));
+      }
+    },
+    human: async (chat) => {
+      await said(chat, tool('ask_human', { kind: 'question', prompt: 'Which?' }));
+      await app.until(org, chat, (c) => c.pause?.kind === 'human');
+    },
+    queued: async (chat) => {
+      app.entitle({ max_concurrent_chats: 0 });
+      await said(chat, 'hello');
+      await app.until(org, chat, (c) => c.pause?.kind === 'queued');
+    },
+    failed: async (chat) => {
+      await said(chat, script({ error: { status: 400, message: 'no' } }));
+      await app.until(org, chat, (c) => c.status === 'ERRORED');
+    },
+    unpriced: async (chat) => {
+      app.entitle({ enforces_credits: true });
+      await said(chat, 'hello', { model: 'free' });
+      await app.until(org, chat, (c) => c.status === 'ARCHIVED');
+    },
+    archived: async (chat) => {
+      await make.idle(chat);
+      await app.call('PATCH', path(chat), { as: org.owner, body: { archived: true } });
+    },
+    terminated: async (chat) => {
+      await make.idle(chat);
+      await post(chat, 'terminate');
+    },
+    abandoned: async (chat) => {
+      await make.human(chat);
+      await app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
+      await app.nest.get(HitlService, { strict: false }).expire(100);
+    },
+  };
+
+  const actions: Record<string, (chat: string) => ReturnType<typeof post>> = {
+    stop: (chat) => post(chat, 'stop', { reason: 'enough' }),
+    cascade: (chat) => post(chat, 'stop', { cascade: true }),
+    terminate: (chat) => post(chat, 'terminate'),
+    continue: (chat) => post(chat, 'continue'),
+    message: (chat) => post(chat, 'messages', { content: 'next' }),
+    retry: (chat) => post(chat, 'retry'),
+    delete: (chat) => app.call('DELETE', path(chat), { as: org.owner }),
+    archive: (chat) => app.call('PATCH', path(chat), { as: org.owner, body: { archived: true } }),
+    unarchive: (chat) => app.call('PATCH', path(chat), { as: org.owner, body: { archived: false } }),
+    rename: (chat) => app.call('PATCH', path(chat), { as: org.owner, body: { title: 'New' } }),
+  };
+
+  const rowOf = async (chat: string) => (await app.db.query<Row>('SELECT * FROM chats WHERE id = $1', [chat]))[0];
+  const turnsOf = async (chat: string) => (await app.db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat])).map((t) => t.status);
+  const newest = async (chat: string) => (await app.db.query<{ seq: number }>(`SELECT coalesce(max(seq), 0)::int AS seq FROM events WHERE topic = 'chat:' || $1`, [chat]))[0].seq;
+  const TOLD = ['status_changed', 'hitl_resolved', 'title_changed'];
+
+  /** What a chat is, in one line: its status with all that stands beside it, and its turns. */
+  const show = (row: Row, turns: string[]): string =>
+    [
+      row.deleted_at ? 'DELETED' : row.status,
+      row.pause?.kind,
+      row.stop_reason,
+      row.error?.code,
+      row.stop_requested_at && 'asked',
+      row.archived_at && 'archived_at',
+      row.completed_at && 'completed_at',
+      `[${turns.join(' ')}]`,
+    ].filter(Boolean).join(' ');
+
+  const after = async (chat: string, action: string): Promise<string> => {
+    const before = await newest(chat);
+    const was = show(await rowOf(chat), await turnsOf(chat));
+    const answer = await actions[action](chat);
+    const is = show(await rowOf(chat), await turnsOf(chat));
+    const told = await app.db.query<{ type: string; data: { from?: string; to?: string; status?: string } }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND seq > $2 AND type = ANY($3) ORDER BY seq`, [chat, before, TOLD]);
+    const events = told.map((e) => (e.type === 'status_changed' ? `${e.data.from}>${e.data.to}` : e.type));
+    const { body } = answer;
+    const facts = [body?.code, body?.cascaded_chat_ids?.length > 0 && `and ${body.cascaded_chat_ids.length} more`, body?.stopped === true && 'stopped', body?.cleared_pause, body?.terminated === true && 'terminated', body?.queued === true && 'queued', body?.reason].filter(Boolean);
+    return [answer.status, ...facts, is === was ? '=' : `-> ${is}`, ...(events.length ? [`{${events.join(' ')}}`] : [])].join(' ');
+  };
+
+  it.each(Object.keys(make))('%s', async (state) => {
+    const table: Record<string, string> = {};
+    let diagnosis: { state: string; allowed_actions: string[] } = { state: '', allowed_actions: [] };
+    for (const action of Object.keys(actions)) {
+      const chat = await app.chat(org);
+      await make[state](chat);
+      inert();
+      if (Object.keys(table).length === 0) diagnosis = (await app.call('GET', path(chat, '/diagnosis'), { as: org.owner })).body;
+      table[action] = await after(chat, action);
+      await actions.delete(chat);
+      jest.restoreAllMocks();
+      app.entitle({ max_concurrent_chats: 2_000, enforces_credits: false });
+    }
+    expect(table).toEqual(EXPECTED[state]);
+    // What is said to be allowed is what has an effect.
+    const effective = ['message', 'stop', 'terminate', 'continue', 'retry', 'archive'].filter((action) => /^2\d\d .*->|^201 /.test(table[action]));
+    expect(diagnosis.allowed_actions).toEqual([...effective, 'rename', 'share', 'delete']);
+  });
+});

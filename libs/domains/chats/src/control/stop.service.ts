@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, type Tx } from '@aps/platform/database';
+import type { ChatStatus, NewEvent, Pause } from '../chat.types';
+import { stopEffect } from '../chats.policy';
+import { ChildWaits } from '../delegation/child-waits';
+import { ControlRepository, type ControlledChat } from './control.repository';
+import { Teardown } from './teardown';
+
+export interface StopResult {
+  chat_id: string;
+  status: ChatStatus;
+  stopped: boolean;
+  stop_requested_at: Date | null;
+  cleared_pause: Pause['kind'] | null;
+  cascaded_chat_ids: string[];
+}
+
+/** Stops chats. They stay usable. */
+@Injectable()
+export class StopService {
+  constructor(
+    private readonly db: Database,
+    private readonly control: ControlRepository,
+    private readonly teardown: Teardown,
+    private readonly children: ChildWaits,
+  ) {}
+
+  /**
+   * Stops what a chat is doing: the running turn, one that is dispatched but not begun, a timer, waiting for child chats or for a slot.
+   * Waiting for a human goes on. On a chat that does nothing it changes nothing.
+   *
+   * @param how `cascade`: the same for every chat that it has delegated to, directly or not; `reason`: for the record
+   * @throws DomainError 404
+   */
+  async stop(scope: OrgScope, agentId: string, chatId: string, how: { cascade?: boolean; reason?: string | null } = {}): Promise<StopResult> {
+    return this.db.transaction(async (tx) => {
+      const alone = how.cascade ? null : await this.control.lock(tx, scope, agentId, chatId);
+      const tree = how.cascade ? await this.control.lockTree(tx, scope, agentId, chatId) : alone && [alone];
+      const chat = tree?.at(-1);
+      if (!tree || !chat) throw notFound('Chat');
+      // Nobody waits any more for what is stopped together with who waits for it.
+      if (how.cascade) await this.children.abandonOf(tx, tree.map((c) => c.id));
+      const stopped = await this.stopLocked(tx, tree, how.reason ?? null);
+      if (stopped.has(chat.id)) await this.children.onChatEnded(tx, chat, 'stopped');
+      const requestedAt = stopped.get(chat.id);
+      return {
+        chat_id: chat.id,
+        status: requestedAt ? 'ACTIVE' : chat.status,
+        stopped: requestedAt !== undefined,
+        stop_requested_at: requestedAt ?? chat.stop_requested_at,
+        cleared_pause: requestedAt ? (chat.pause?.kind ?? null) : null,
+        cascaded_chat_ids: tree.flatMap((c) => (c !== chat && stopped.has(c.id) ? [c.id] : [])),
+      };
+    });
+  }
+
+  /** Stops those of these locked chats that do something. @returns when each of them was asked to */
+  private async stopLocked(tx: Tx, chats: ControlledChat[], reason: string | null): Promise<Map<string, Date>> {
+    const busy = chats.filter((c) => stopEffect(c) !== 'none');
+    if (busy.length === 0) return new Map();
+    const at = new Date();
+    const waits = await this.teardown.endTurns(tx, busy, 'stopped', at);
+    const requested = await this.control.settle(tx, busy.map((c) => c.id), at, true);
+    const events = busy.map((c): { chat_id: string; events: NewEvent[] } => {
+      const changed: NewEvent = { type: 'status_changed', data: { from: c.status, to: 'ACTIVE', stop_reason: 'stopped', pause: null, ...(reason !== null && { reason }) } };
+      return { chat_id: c.id, events: [...(waits.get(c.id) ?? []), changed] };
+    });
+    await this.teardown.announce(tx, events, at);
+    return requested as Map<string, Date>;
+  }
+}

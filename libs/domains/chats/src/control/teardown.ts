@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { chatTopic } from '@aps/contracts';
+import { Broadcaster } from '@aps/platform/broadcast';
+import type { Tx } from '@aps/platform/database';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { numbered, type NewEvent } from '../chat.types';
+import { ChildWaits } from '../delegation/child-waits';
+import { TurnEndings } from '../turns/turn-endings';
+import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
+import { TurnRepository } from '../turns/turn.repository';
+import { ControlRepository, type ControlledChat } from './control.repository';
+
+/** Ends what chats do, whatever it is. What the chats are afterwards is the caller's to write. */
+@Injectable()
+export class Teardown {
+  constructor(
+    private readonly control: ControlRepository,
+    private readonly turns: TurnRepository,
+    private readonly waits: TurnWaits,
+    private readonly children: ChildWaits,
+    private readonly endings: TurnEndings,
+    private readonly realtime: RealtimePublisher,
+    private readonly broadcaster: Broadcaster,
+  ) {}
+
+  /**
+   * Ends the turns of locked chats with their jobs, and lets go of the child chats, timers and slots that they wait for; questions to
+   * humans are left alone. Workers are told after the commit; the fence holds before that.
+   *
+   * @returns what to tell each chat's readers, by chat; a chat has an entry only where there is something
+   */
+  async endTurns(tx: Tx, chats: ControlledChat[], reason: AbandonReason, at: Date): Promise<Map<string, NewEvent[]>> {
+    const events = new Map<string, NewEvent[]>();
+    const busy = chats.filter((c) => c.turn);
+    if (busy.length === 0) return events;
+    const parents = busy.filter((c) => c.turn?.wait?.kind === 'children');
+    // Of many, few have anything that is still to be told.
+    const unread = parents.length > 1 ? await this.control.withUnread(tx, parents.map((c) => c.id)) : null;
+    if (unread) await this.children.abandonOf(tx, parents.map((c) => c.id));
+    for (const { id, turn } of parents) {
+      if (unread && !unread.has(id)) continue;
+      const told = await this.waits.abandon(tx, turn!.wait!, reason);
+      if (told.length) events.set(id, told);
+    }
+    await this.control.endTurns(tx, busy.map((c) => c.id), at);
+    const running = busy.filter((c) => c.turn?.status === 'running');
+    const freed = running.length ? await this.turns.dispatchParked(tx, busy[0].org_id, running.length) : [];
+    tx.afterCommit(async () => {
+      for (const { org_id, id, turn } of running) this.broadcaster.send('chat.stop', { org_id, chat_id: id, turn_id: turn!.id, at: at.toISOString() });
+      await this.endings.publishTurns(freed);
+    });
+    return events;
+  }
+
+  /** Writes events of locked chats, and tells their readers after the commit. */
+  async announce(tx: Tx, of: { chat_id: string; events: NewEvent[] }[], at: Date): Promise<void> {
+    const told = of.filter((o) => o.events.length > 0);
+    if (told.length === 0) return;
+    const before = await this.control.appendEvents(tx, told, at);
+    tx.afterCommit(() => {
+      for (const { chat_id, events } of told) this.realtime.publish(chatTopic(chat_id), numbered(events, before.get(chat_id)!, at));
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, notFound, refuseField } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, type Tx } from '@aps/platform/database';
+import { isArchivable, mayShare } from '../chats.policy';
+import { CloseService } from './close.service';
+import { ControlRepository, type ControlledChat } from './control.repository';
+import { Teardown } from './teardown';
+
+export interface ChatPatch {
+  archived?: boolean;
+  shared?: boolean;
+  title?: string | null;
+}
+
+/** Changes what a chat is to its users. */
+@Injectable()
+export class UpdateService {
+  constructor(
+    private readonly db: Database,
+    private readonly control: ControlRepository,
+    private readonly closing: CloseService,
+    private readonly teardown: Teardown,
+  ) {}
+
+  /**
+   * Renames, shares and archives, all of it or nothing. Sharing reaches every chat that this one has delegated to.
+   *
+   * @throws DomainError 404; 403 `creator_only`; 422 `cannot_unarchive`, `follows_root`, or for a patch without a field
+   */
+  async update(scope: OrgScope, agentId: string, chatId: string, patch: ChatPatch): Promise<void> {
+    if (patch.archived === undefined && patch.shared === undefined && patch.title === undefined) {
+      const msg = 'Give at least one of archived, shared and title.';
+      throw new DomainError('validation_error', msg, { problems: [{ loc: ['body'], msg, type: 'value_error' }] });
+    }
+    await this.db.transaction(async (tx) => {
+      const alone = patch.shared === undefined ? await this.control.lock(tx, scope, agentId, chatId) : null;
+      const tree = patch.shared === undefined ? alone && [alone] : await this.control.lockTree(tx, scope, agentId, chatId);
+      const chat = tree?.at(-1);
+      if (!tree || !chat) throw notFound('Chat');
+      const at = new Date();
+      if (patch.shared !== undefined) await this.share(tx, scope, chat, tree, patch.shared, at);
+      if (patch.title !== undefined && patch.title !== chat.title) await this.rename(tx, chat, patch.title, at);
+      if (patch.archived === false && chat.status === 'ARCHIVED') throw refuseField('cannot_unarchive', ['archived'], 'An archived chat stays archived; only continuing it can open it again, where that is possible.');
+      if (patch.archived && isArchivable(chat)) await this.closing.archive(tx, chat, at);
+    });
+  }
+
+  private async share(tx: Tx, scope: OrgScope, chat: ControlledChat, tree: ControlledChat[], shared: boolean, at: Date): Promise<void> {
+    if (chat.created_by === null || chat.created_by !== scope.actor.userId) throw new DomainError('creator_only', 'Only the user who began a chat may change who sees it.');
+    if (!mayShare(chat, scope.actor.userId) && chat.shared !== shared) {
+      throw refuseField('follows_root', ['shared'], 'This chat was begun by another one and is seen by whoever sees that one.', { root_chat_id: chat.root_chat_id });
+    }
+    await this.control.share(tx, tree.map((c) => c.id), shared, at);
+  }
+
+  private async rename(tx: Tx, chat: ControlledChat, title: string | null, at: Date): Promise<void> {
+    await this.control.rename(tx, chat.id, title, at);
+    await this.teardown.announce(tx, [{ chat_id: chat.id, events: [{ type: 'title_changed', data: { title } }] }], at);
+  }
+}

@@ -1,0 +1,36 @@
+import { headOf } from './text';
+
+/** How a child chat came to its end, or to its rest. */
+export type ChildEnd = 'done' | 'failed' | 'stopped' | 'cancelled' | 'archived' | 'abandoned' | 'deleted';
+
+/** What the parent is told of a child that has ended. */
+export interface ChildResult {
+  status: ChildEnd;
+  child_chat_id: string;
+  /** Slug of the child's agent. */
+  agent: string;
+  /** What the child said last. */
+  result?: string;
+  /** Why there is no more than that. */
+  error?: { code: string; message: string };
+}
+
+/** Longest answer of a child that its parent gets, characters. Escaped and with what goes around it, a result stays below what a tool may return. */
+export const MAX_CHILD_RESULT_CHARS = 20_000;
+
+/** What a child came to, as its parent gets it. */
+export function childResult(status: ChildEnd, child: { id: string; agent: string; said: string | null; error: { code: string; message: string } | null; stop_reason: string | null }): ChildResult {
+  const error = child.error ?? (child.stop_reason ? { code: child.stop_reason, message: 'The chat is closed.' } : null);
+  return {
+    status,
+    child_chat_id: child.id,
+    agent: child.agent,
+    ...(child.said !== null && { result: capped(child.said) }),
+    ...(status !== 'done' && error && { error: { code: error.code, message: error.message } }),
+  };
+}
+
+function capped(said: string): string {
+  if (said.length <= MAX_CHILD_RESULT_CHARS) return said;
+  return `${headOf(said, MAX_CHILD_RESULT_CHARS)}\n\n[cut: the answer had ${said.length} characters; the child chat has all of it]`;
+}

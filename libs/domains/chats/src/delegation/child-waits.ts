@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { chatTopic } from '@aps/contracts';
+import type { Db, Tx } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { uuidv7 } from 'uuidv7';
+import { numbered, type NewEvent } from '../chat.types';
+import { publishTurns } from '../turns/publish-turns';
+import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
+import { TurnRepository } from '../turns/turn.repository';
+import { childResult, type ChildEnd, type ChildResult } from './child-result';
+import { DelegationRepository, type OpenWait, type UnreadResult } from './delegation.repository';
+
+const ended = counter('delegations_ended_total', 'Child chats whose parents were told of their end', ['status', 'told']);
+
+/** Chats in these states take no turn again: nobody will read there what a child came to. */
+const CLOSED: readonly string[] = ['ARCHIVED', 'ABANDONED'];
+
+/**
+ * What parents wait for and are told of their children. A child's end, its result and the waking of its parent are one transaction.
+ *
+ * Locks are taken from the child upward: the child's rows, then the parent's, then the row of the wait.
+ */
+@Injectable()
+export class ChildWaits implements WaitSource {
+  readonly kind = 'children';
+
+  constructor(
+    private readonly rows: DelegationRepository,
+    private readonly turns: TurnRepository,
+    private readonly waits: TurnWaits,
+    private readonly outbox: Outbox,
+    private readonly realtime: RealtimePublisher,
+  ) {
+    waits.register(this);
+  }
+
+  /**
+   * Tells a chat's parent that it has come to rest. To be called, in the same transaction and after writing that down, by whoever ends a
+   * chat's turn without another to follow, or closes a chat; harmless for chats that have no parent, go on, or were told of before.
+   * A chat that only pauses does not end.
+   *
+   * @param chat locked by this transaction
+   */
+  async onChatEnded(tx: Tx, chat: { id: string }, how: ChildEnd): Promise<void> {
+    const at = new Date();
+    await this.tellUnread(tx, chat.id, at);
+    // Its own children have nobody any more; the sweeper sees to them.
+    if (how !== 'done' && how !== 'stopped') await this.rows.markOrphans(tx, chat.id, at);
+    const wait = await this.rows.openOf(tx, chat.id);
+    if (wait) await this.tellParent(tx, chat.id, wait, how, at);
+  }
+
+  /**
+   * Nobody wants to know any more what the children of these chats come to; they run on. For chats that are closed, or stopped together
+   * with their descendants. To be called before the children are stopped.
+   *
+   * @param chatIds locked by this transaction
+   */
+  async abandonOf(tx: Tx, chatIds: string[]): Promise<void> {
+    await this.rows.abandon(tx, { parentChatIds: chatIds }, new Date());
+  }
+
+  open(db: Db, refs: string[]): Promise<string[]> {
+    return this.rows.open(db, refs);
+  }
+
+  async outcome(tx: Tx, ref: string): Promise<WaitOutcome> {
+    const result = await this.rows.takeResult(tx, ref);
+    if (!result) return { kind: 'result', content: JSON.stringify({ status: 'timeout', child_chat_id: ref, message: 'The child chat runs on. You will be told what it came to.' }) };
+    return { kind: 'result', content: JSON.stringify(result), isError: result.status !== 'done' };
+  }
+
+  async abandon(tx: Tx, refs: string[], reason: AbandonReason): Promise<NewEvent[]> {
+    const at = new Date();
+    const unread = await this.rows.takeUnread(tx, { childChatIds: refs });
+    if (reason === 'message') await this.rows.waitNoMore(tx, refs);
+    else await this.rows.abandon(tx, { childChatIds: refs }, at);
+    if (reason === 'terminated' || reason === 'deleted') return [];
+    return this.noteAll(tx, unread, at);
+  }
+
+  /** A turn that ended without having read what its children had come to leaves that to the next one. */
+  private async tellUnread(tx: Tx, chatId: string, at: Date): Promise<void> {
+    const events = await this.noteAll(tx, await this.rows.takeUnread(tx, { parentChatId: chatId }), at);
+    if (events.length) await this.announce(tx, chatId, events, at);
+  }
+
+  private async tellParent(tx: Tx, chatId: string, wait: OpenWait, how: ChildEnd, at: Date): Promise<void> {
+    const parent = await this.rows.lockParent(tx, wait.parent_chat_id);
+    if (parent.deleted_at || CLOSED.includes(parent.status)) return this.rows.abandon(tx, { childChatIds: [chatId] }, at);
+    const child = await this.rows.outcomeOf(tx, chatId);
+    const result = childResult(how, child);
+    // Read under the parent's lock: it may have ended its wait since.
+    const awaited = (await this.rows.isAwaited(tx, wait.id)) && (await this.rows.isTurnOpen(tx, wait.parent_turn_id));
+    if (!(await this.rows.finish(tx, wait.id, result, awaited, at))) return;
+    ended.inc({ status: how, told: awaited ? 'result' : 'note' });
+    const events: NewEvent[] = [
+      {
+        type: 'delegation_finished',
+        data: { child_chat_id: chatId, agent_id: child.agent_id, agent: child.agent, status: how, tool_call_id: wait.tool_call_id, turn_id: wait.parent_turn_id, waited: awaited },
+      },
+    ];
+    if (!awaited) events.push(await this.note(tx, wait.parent_chat_id, result, at));
+    const woken = awaited ? await this.waits.wake(tx, wait.parent_turn_id, at) : null;
+    if (woken) {
+      events.push(...woken.events);
+      tx.afterCommit(() => publishTurns(this.outbox, [woken.turn]));
+    }
+    await this.announce(tx, wait.parent_chat_id, events, at);
+  }
+
+  private async noteAll(tx: Tx, unread: UnreadResult[], at: Date): Promise<NewEvent[]> {
+    const events: NewEvent[] = [];
+    for (const { parent_chat_id, result } of unread) events.push(await this.note(tx, parent_chat_id, result, at));
+    return events;
+  }
+
+  /** Leaves what a child came to in its parent's transcript, where the next turn reads it. */
+  private async note(tx: Tx, parentChatId: string, result: ChildResult, at: Date): Promise<NewEvent> {
+    const message = { id: uuidv7(), role: 'system', content: JSON.stringify(result) };
+    const { seq, turn_id } = await this.rows.insertNote(tx, parentChatId, { ...message, at });
+    return { type: 'message_created', data: { message: { ...message, seq, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null }, turn_id } };
+  }
+
+  private async announce(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
+    const before = await this.turns.appendEvents(tx, chatId, events, at);
+    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
+  }
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
+import { Entitlements } from '@aps/billing';
+import { OrgScope } from '@aps/guards';
+import type { Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
+import { uuidv7 } from 'uuidv7';
+import { z } from 'zod';
+import { ChatsRepository, type NewMessage } from '../chats.repository';
+import { publishTurns } from '../turns/publish-turns';
+import { refusalOf, titleOf } from './delegation.policy';
+import { DelegationRepository } from './delegation.repository';
+
+const MAX_TASK_CHARS = 100_000;
+const MAX_TIMEOUT_S = 30 * 86_400;
+
+const parameters = z.object({
+  agent: z.string().min(1).max(64).describe('Slug or id of the agent'),
+  task: z.string().min(1).max(MAX_TASK_CHARS).describe('All that the agent has to know. It sees nothing of this chat.'),
+  wait: z.boolean().default(true).describe('Whether you need the result before you go on. Without waiting you are told the result later.'),
+  timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().describe('Seconds after which you go on without the result and are told it later'),
+});
+type Delegation = z.infer<typeof parameters>;
+
+/** Text as PostgreSQL takes it. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
+
+/** Lets agents have other agents do something: each delegation is a chat of its own. */
+@Injectable()
+export class DelegateTool {
+  constructor(
+    catalog: ToolCatalog,
+    private readonly rows: DelegationRepository,
+    private readonly chats: ChatsRepository,
+    private readonly agents: AgentsQueries,
+    private readonly delegates: AgentDelegates,
+    private readonly revisions: AgentRevisions,
+    private readonly entitlements: Entitlements,
+    private readonly outbox: Outbox,
+  ) {
+    catalog.register(
+      defineTool({
+        slug: 'delegate_to_agent',
+        name: 'delegate_to_agent',
+        description: 'Has another agent do a task in a chat of its own, and gives you what it said last. Several delegations in one step run side by side.',
+        scope: 'core',
+        accessLevel: 'write',
+        waitsFor: 'children',
+        availableTo: mayDelegate,
+        parameters,
+        run: (tx, args, context) => this.run(tx, args, context),
+      }),
+    );
+  }
+
+  private async run(tx: Tx, args: Delegation, context: ToolContext): Promise<ToolOutcome> {
+    const scope = OrgScope.system(context.orgId, 'tool delegate_to_agent');
+    const refuse = (content: string): ToolOutcome => ({ kind: 'result', content, isError: true });
+    const task = storable(args.task);
+    if (task.trim() === '') return refuse('task: say what is to be done.');
+
+    const chain = await this.rows.chainOf(tx, context.chatId);
+    const configs = await Promise.all(chain.map((chat) => this.revisions.config(chat.agent_revision_id, tx)));
+    const agent = await this.delegates.hold(tx, scope, configs[0], args.agent);
+    const basis = agent && (await this.agents.forNewChat(tx, scope, agent.id));
+    // Whether it is there is nobody's business who may not use it.
+    if (!agent || !basis) return refuse(`There is no agent ${storable(args.agent)} that you may delegate to.`);
+    const { max_queue_depth: maxQueueDepth } = await this.entitlements.of(context.orgId, tx);
+    const refusal = refusalOf({
+      agent,
+      chain: chain.map((chat, i) => ({ agentId: chat.agent_id, depth: chat.depth, maxChildDepth: configs[i].max_child_depth })),
+      ...(await this.rows.countBelow(tx, chain[0])),
+      waitingTurns: maxQueueDepth < 0 ? 0 : await this.chats.waitingTurns(tx, context.orgId, maxQueueDepth),
+      maxQueueDepth,
+    });
+    if (refusal) return refuse(refusal);
+
+    const at = new Date();
+    const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
+    const childId = uuidv7();
+    await this.rows.insertChild(tx, { id: childId, parentId: context.chatId, basis, title: titleOf(task), at });
+    await this.rows.insertWait(tx, { id: uuidv7(), childId, orgId: context.orgId, parentChatId: context.chatId, parentTurnId: context.turnId, toolCallId: context.toolCallId, waits: args.wait, deadline, at });
+    await this.dispatch(tx, scope, basis.agent_id, childId, task, at);
+
+    const started: ToolEvent = {
+      type: 'delegation_started',
+      data: { child_chat_id: childId, agent_id: agent.id, agent: agent.slug, name: agent.name, tool_call_id: context.toolCallId, turn_id: context.turnId, waits: args.wait, deadline_at: deadline?.toISOString() ?? null },
+    };
+    if (args.wait) return { kind: 'wait', ref: childId, ...(deadline && { resumeAt: deadline }), events: [started] };
+    const content = { status: 'started', child_chat_id: childId, agent: agent.slug, message: 'You will be told what it came to.' };
+    return { kind: 'result', content: JSON.stringify(content), events: [started] };
+  }
+
+  /** The task is the child's first message; its turn is dispatched like that of any other message. */
+  private async dispatch(tx: Tx, scope: OrgScope, agentId: string, chatId: string, task: string, at: Date): Promise<void> {
+    const [messageId, turnId] = [uuidv7(), uuidv7()];
+    const message = { id: messageId, seq: 0, role: 'user', content: task, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
+    const m: NewMessage = { messageId, turnId, content: task, model: null, mode: null, effort: null, attachments: null, at, event: { message, turn_id: turnId } };
+    await this.chats.send(tx, scope, agentId, chatId, m);
+    tx.afterCommit(() => publishTurns(this.outbox, [{ id: turnId, org_id: scope.orgId, chat_id: chatId }]));
+  }
+}

@@ -1,0 +1,86 @@
+import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
+import { chatTopic } from '@aps/contracts';
+import { Database, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { numbered, type NewEvent } from '../chat.types';
+import { publishTurns } from '../turns/publish-turns';
+import { TurnEndings } from '../turns/turn-endings';
+import { TurnWaits } from '../turns/turn-waits';
+import { TurnRepository } from '../turns/turn.repository';
+import { ChildWaits } from './child-waits';
+import { DelegationRepository } from './delegation.repository';
+
+const EVERY_MS = 5_000;
+const BATCH = 100;
+
+/**
+ * Ends what nobody else ends of delegation: children that do not run while their parent has failed or is closed are abandoned, and
+ * parents go on whose last open delegations have passed their deadlines. Runs in every worker; what it does is safe to do twice.
+ */
+@Injectable()
+export class DelegationSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('DelegationSweeper');
+  private timer?: NodeJS.Timeout;
+
+  constructor(
+    private readonly db: Database,
+    private readonly rows: DelegationRepository,
+    private readonly turns: TurnRepository,
+    private readonly waits: TurnWaits,
+    private readonly endings: TurnEndings,
+    private readonly children: ChildWaits,
+    private readonly outbox: Outbox,
+    private readonly realtime: RealtimePublisher,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.sweep().catch((error: Error) => this.logger.warn(`Sweep failed: ${error.message}`));
+    }, EVERY_MS).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  async sweep(): Promise<void> {
+    for (const turnId of await this.rows.overdueTurns(this.db, BATCH)) await this.db.transaction((tx) => this.wake(tx, turnId));
+    for (const chatId of await this.rows.orphans(this.db, BATCH)) await this.db.transaction((tx) => this.abandon(tx, chatId));
+  }
+
+  private async wake(tx: Tx, turnId: string): Promise<void> {
+    const at = new Date();
+    const woken = await this.waits.wake(tx, turnId, at);
+    if (!woken) return;
+    await this.announce(tx, woken.turn.chat_id, woken.events, at);
+    tx.afterCommit(() => publishTurns(this.outbox, [woken.turn]));
+  }
+
+  /** Looks again under the locks of the child and then of its parent: either may have gone on meanwhile. */
+  private async abandon(tx: Tx, chatId: string): Promise<void> {
+    const child = await this.rows.lockOrphan(tx, chatId);
+    // Another worker has it, or it runs.
+    if (!child) return;
+    const parent = await this.rows.lockParent(tx, child.parent_chat_id);
+    await this.rows.settleOrphan(tx, chatId);
+    if (child.deleted_at || !['ACTIVE', 'PAUSED'].includes(child.status)) return;
+    if (!parent.deleted_at && !['ERRORED', 'ARCHIVED', 'ABANDONED'].includes(parent.status)) return;
+    await this.children.abandonOf(tx, [chatId]);
+    if (child.current_turn_id) {
+      const wait = await this.turns.waitOf(tx, child.current_turn_id);
+      const events = wait ? await this.waits.abandon(tx, wait, 'terminated') : [];
+      await this.endings.end(tx, { id: child.current_turn_id, chat_id: chatId, org_id: child.org_id }, child.status, { turnStatus: 'cancelled', chatStatus: 'ABANDONED', events });
+      return;
+    }
+    const at = new Date();
+    await this.rows.setAbandoned(tx, chatId, at);
+    await this.announce(tx, chatId, [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }], at);
+    await this.children.onChatEnded(tx, { id: chatId }, 'abandoned');
+  }
+
+  private async announce(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
+    const before = await this.turns.appendEvents(tx, chatId, events, at);
+    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
+  }
+}

@@ -1,0 +1,38 @@
+import { Outbox } from '@aps/platform/outbox';
+import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
+
+/** More than go without a priority. */
+const FLOOD = 160;
+
+describe('one organization beside the flood of another', () => {
+  let app: ChatsTestApp;
+  let flooding: TestOrg;
+  let other: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    [flooding, other] = [await app.org(), await app.org()];
+  });
+  afterAll(() => app?.close());
+
+  it('comes before what the other has too much of', async () => {
+    const turns = app.nest.get(Outbox, { strict: false }).queueOf('turn.run');
+    // What is counted is what waits: nobody may work it off meanwhile.
+    await turns.pause();
+    const chats = await Promise.all(Array.from({ length: FLOOD }, () => app.chat(flooding)));
+    for (const chat of chats) expect((await app.send(flooding, chat, 'me first')).status).toBe(202);
+    const single = await app.chat(other);
+    expect((await app.send(other, single, 'and me?')).status).toBe(202);
+    await turns.resume();
+
+    const begun = () => app.db.query<{ chat_id: string }>(`SELECT chat_id FROM turns WHERE started_at IS NOT NULL ORDER BY started_at`);
+    while ((await begun()).length <= FLOOD) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await begun()).findIndex((t) => t.chat_id === single)).toBeLessThan(FLOOD * 0.75);
+  }, 90_000);
+
+  it('leaves the messages of a flood in their order', async () => {
+    const order = await app.db.query<{ n: number }>(`SELECT row_number() OVER (ORDER BY t.dispatched_at)::int AS n FROM turns t WHERE t.org_id = $1 ORDER BY t.started_at`, [flooding.id]);
+    const early = order.slice(0, FLOOD / 2).map((t) => t.n);
+    expect(Math.max(...early)).toBeLessThan(FLOOD * 0.8);
+  });
+});

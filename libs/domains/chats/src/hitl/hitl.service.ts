@@ -1,0 +1,200 @@
+import { Injectable } from '@nestjs/common';
+import { chatTopic, DomainError, notFound } from '@aps/contracts';
+import type { HitlRequest } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database, type Tx } from '@aps/platform/database';
+import { counter, durationHistogram } from '@aps/platform/observability';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { uuidv7 } from 'uuidv7';
+import { numbered, type NewEvent } from '../chat.types';
+import { TurnEndings } from '../turns/turn-endings';
+import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
+import { TurnRepository } from '../turns/turn.repository';
+import { expiryOf } from './hitl.config';
+import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, storable, type AnswerInput, type StoredCall } from './hitl.policy';
+import { HitlRepository, type DueRequest, type SeenRequest } from './hitl.repository';
+
+/** A question that an agent asks in one of its calls. */
+export interface NewRequest {
+  orgId: string;
+  chatId: string;
+  agentId: string;
+  turnId: string;
+  stepNo: number;
+  toolCallId: string;
+  kind: HitlRequest['kind'];
+  prompt: string;
+  options?: { id: string; label: string }[];
+  schema?: Record<string, unknown>;
+  /** Of an approval: runs in the place of the asking call when it is approved, exactly so. */
+  call?: StoredCall;
+  assigneeUserId?: string | null;
+  /** Told with the answer. */
+  notice?: string | null;
+}
+
+const asked = counter('hitl_requests_total', 'Questions to humans, by kind', ['kind']);
+const resolved = counter('hitl_resolved_total', 'Questions to humans that are over, by how', ['status']);
+/** From a minute to the 30 days after which nobody waits any more, as a rule. */
+const WAITS_S = [60, 300, 900, 3_600, 4 * 3_600, 86_400, 3 * 86_400, 7 * 86_400, 30 * 86_400];
+const waited = durationHistogram('hitl_answer_seconds', 'Time from a question to its answer', ['kind'], WAITS_S);
+
+/** Asks humans on behalf of agents, and takes their answers. */
+@Injectable()
+export class HitlService {
+  constructor(
+    private readonly db: Database,
+    private readonly requests: HitlRepository,
+    private readonly turns: TurnRepository,
+    private readonly waits: TurnWaits,
+    private readonly endings: TurnEndings,
+    private readonly realtime: RealtimePublisher,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * Asks. The call that does it then waits for `id` ({@link TurnWaits}). Under the lock of the chat, which a running tool holds.
+   *
+   * @returns what to tell the chat's readers
+   */
+  async request(tx: Tx, ask: NewRequest): Promise<{ id: string; events: NewEvent[] }> {
+    const at = new Date();
+    const id = uuidv7();
+    const request = {
+      id,
+      org_id: ask.orgId,
+      chat_id: ask.chatId,
+      agent_id: ask.agentId,
+      turn_id: ask.turnId,
+      run_id: null,
+      step_id: String(ask.stepNo),
+      tool_call_id: ask.toolCallId,
+      kind: ask.kind,
+      prompt: storable(ask.prompt),
+      options: ask.options?.length ? storable(ask.options) : null,
+      schema: ask.schema ? storable(ask.schema) : null,
+      tool_call: ask.call ? { id: ask.toolCallId, ...storable(ask.call) } : null,
+      assignee_user_id: ask.assigneeUserId ?? null,
+      expires_at: expiryOf(at),
+      notice: ask.notice ?? null,
+      created_at: at,
+    };
+    await this.requests.insert(tx, request);
+    tx.afterCommit(() => asked.inc({ kind: ask.kind }));
+    return { id, events: [requestedEvent(request)] };
+  }
+
+  /**
+   * Stores the answer and lets the chat go on when nothing else is open: one transaction.
+   *
+   * @returns the request as it is now, and whether the chat goes on with it
+   * @throws DomainError 404; 403 `insufficient_role` for another one's; 409 `already_resolved`; 422 for what does not fit the question
+   */
+  async answer(scope: OrgScope, id: string, input: AnswerInput): Promise<{ request: HitlRequest; resumed: boolean }> {
+    const known = this.answerable(await this.requests.seen(this.db, scope, id), scope);
+    const answer = checkAnswer(known, input);
+    const at = new Date();
+    return this.db.transaction(async (tx) => {
+      // A turn that is about to wait looks at the request under this lock: it either sees the answer or is seen waiting.
+      const chat = known.chat_id ? await this.requests.lockChat(tx, known.chat_id) : null;
+      const request = this.answerable(await this.requests.seen(tx, scope, id), scope);
+      await this.requests.answer(tx, id, { userId: scope.actor.userId, answer, at });
+      const now: HitlRequest = { ...request, status: 'answered', answer, answered_by: scope.actor.userId, answered_at: at, updated_at: at };
+      if (request.kind === 'approval') await this.recordApproval(tx, scope, now);
+      tx.afterCommit(() => {
+        resolved.inc({ status: 'answered' });
+        waited.observe({ kind: request.kind }, (at.getTime() - request.created_at.getTime()) / 1000);
+      });
+      if (!chat || !request.turn_id) return { request: now, resumed: false };
+
+      const woken = await this.waits.wake(tx, request.turn_id, at);
+      const open = woken ? [] : await this.requests.pendingOfTurn(tx, chat.id, request.turn_id);
+      const events = [resolvedEvent(now), ...(woken?.events ?? []), ...(open.length ? await this.showNext(tx, chat.id, open[0]) : [])];
+      await this.append(tx, chat.id, events, at);
+      if (woken) tx.afterCommit(() => this.endings.publishTurns([woken.turn]));
+      // A turn that has not begun to wait goes on by itself.
+      const goesOn = chat.status === 'RUNNING' && chat.current_turn_id === request.turn_id && open.length === 0;
+      return { request: now, resumed: woken !== null || goesOn };
+    });
+  }
+
+  /**
+   * Cancels what a chat asks humans, because the chat is over. Under the chat's lock; the turn that waits is the caller's to end.
+   *
+   * @returns the requests that were pending, and what to tell the chat's readers
+   */
+  async cancelForChat(tx: Tx, chatId: string, reason: AbandonReason): Promise<{ ids: string[]; events: NewEvent[] }> {
+    const ids = await this.requests.pendingOfChat(tx, chatId);
+    return { ids, events: await this.close(tx, ids, 'cancelled', reason) };
+  }
+
+  /** Ends requests without an answer. Under the chat's lock. @returns what to tell the chat's readers */
+  async close(tx: Tx, ids: string[], status: 'cancelled' | 'expired', reason: string): Promise<NewEvent[]> {
+    const closed = await this.requests.close(tx, ids, status, new Date());
+    tx.afterCommit(() => resolved.inc({ status }, closed.length));
+    return closed.map((request) => resolvedEvent(request, reason));
+  }
+
+  /**
+   * Gives up requests that nobody has answered in time, and the chats that wait for them.
+   *
+   * @param batch so many at most
+   * @returns how many were given up
+   */
+  async expire(batch: number): Promise<number> {
+    let done = 0;
+    for (const due of await this.requests.due(this.db, batch)) {
+      if (await this.db.transaction((tx) => this.expireOne(tx, due))) done += 1;
+    }
+    return done;
+  }
+
+  private async expireOne(tx: Tx, due: DueRequest): Promise<boolean> {
+    const at = new Date();
+    const chat = due.chat_id ? await this.requests.lockChat(tx, due.chat_id) : null;
+    const request = await this.requests.byId(tx, due.id);
+    // Another worker, or an answer, was faster.
+    if (request?.status !== 'pending') return false;
+    const paused = chat?.status === 'PAUSED' && chat.current_turn_id !== null && chat.current_turn_id === request.turn_id ? chat : null;
+    // The wait as a whole is over, so what was asked together is.
+    const ids = paused ? await this.requests.pendingOfTurn(tx, paused.id, paused.current_turn_id as string) : [request.id];
+    const events = await this.close(tx, ids, 'expired', 'expired');
+    if (paused) {
+      const turn = { id: paused.current_turn_id as string, chat_id: paused.id, org_id: request.org_id };
+      await this.endings.end(tx, turn, paused.status, { turnStatus: 'stopped', chatStatus: 'ABANDONED', stopReason: 'hitl_expired', events });
+    } else if (chat) await this.append(tx, chat.id, events, at);
+    return true;
+  }
+
+  /** What the caller may answer. */
+  private answerable(request: SeenRequest | null, scope: OrgScope): SeenRequest {
+    if (!request) throw notFound('Request');
+    if (!mayAnswer(request, scope)) throw new DomainError('insufficient_role', 'This request is assigned to somebody else.', { context: { required: ['ADMIN', 'OWNER'], assignee_user_id: request.assignee_user_id } });
+    if (request.status !== 'pending') throw new DomainError('already_resolved', `This request is ${request.status}.`, { context: { status: request.status } });
+    return request;
+  }
+
+  private async showNext(tx: Tx, chatId: string, requestId: string): Promise<NewEvent[]> {
+    const pause = await this.requests.showOpen(tx, chatId, requestId);
+    return pause ? [{ type: 'status_changed', data: { from: 'PAUSED', to: 'PAUSED', stop_reason: null, pause } }] : [];
+  }
+
+  private recordApproval(tx: Tx, scope: OrgScope, { id, chat_id, tool_call, answer }: HitlRequest): Promise<void> {
+    return this.audit.record(tx, {
+      source: 'business',
+      action: 'approval.answered',
+      orgId: scope.orgId,
+      actorId: scope.actor.userId,
+      target: { kind: 'hitl_request', id },
+      metadata: { decision: answer?.decision, chat_id, tool_slug: tool_call?.tool_slug ?? null },
+      requestId: scope.requestId,
+    });
+  }
+
+  private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
+    if (events.length === 0) return;
+    const before = await this.turns.appendEvents(tx, chatId, events, at);
+    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
+  }
+}

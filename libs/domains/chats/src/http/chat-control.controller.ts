@@ -1,0 +1,104 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiForbiddenResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiResponse, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { Entitlements } from '@aps/billing';
+import { ChatsQueries, CloseService, ContinueService, DiagnosisQueries, RetryService, StopService, UpdateService } from '@aps/chats';
+import { ChatDiagnosisResponse, ChatResponse, StopChatRequest, StopChatResponse, TerminateChatResponse, UpdateChatRequest } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
+import { toChat } from './chats.convert';
+import { toDiagnosis, toStop, toTerminated } from './control.convert';
+
+/** What is done to a chat besides talking to it. */
+@ApiTags('Chats')
+@Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id')
+export class ChatControlController {
+  constructor(
+    private readonly stops: StopService,
+    private readonly closing: CloseService,
+    private readonly updates: UpdateService,
+    private readonly continuing: ContinueService,
+    private readonly retries: RetryService,
+    private readonly diagnoses: DiagnosisQueries,
+    private readonly queries: ChatsQueries,
+    private readonly entitlements: Entitlements,
+  ) {}
+
+  @Patch()
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'Rename, share or archive a chat', description: 'At least one field. An archived chat keeps its open questions to humans, but answers no longer have it go on.' })
+  @ApiOkResponse({ type: ChatResponse })
+  @ApiForbiddenResponse({ description: '`creator_only`: only who began the chat may change `shared`.' })
+  async update(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() body: UpdateChatRequest): Promise<ChatResponse> {
+    await this.updates.update(scope, agentId, chatId, body);
+    return this.chat(scope, agentId, chatId);
+  }
+
+  @Delete()
+  @OrgMember('chats')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a chat', description: 'Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.' })
+  @ApiNoContentResponse()
+  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<void> {
+    await this.closing.delete(scope, agentId, chatId);
+  }
+
+  @Post('stop')
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Stop what the chat is doing',
+    description:
+      'Ends the running turn, one that has not begun, or the waiting for child chats, a timer or room to run; waiting for a human goes on. The chat stays usable. ' +
+      'With `cascade`, every chat that it has delegated to is stopped likewise. Doing nothing is no error.',
+  })
+  @ApiOkResponse({ type: StopChatResponse })
+  async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() body: StopChatRequest): Promise<StopChatResponse> {
+    return toStop(await this.stops.stop(scope, agentId, chatId, body));
+  }
+
+  @Post('terminate')
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'End a chat', description: 'It is archived for good: what runs is cut off, questions to humans are cancelled. Chats that it has delegated to run on.' })
+  @ApiOkResponse({ type: TerminateChatResponse })
+  async terminate(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<TerminateChatResponse> {
+    return toTerminated(await this.closing.terminate(scope, agentId, chatId));
+  }
+
+  @Post('continue')
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Continue a chat', description: 'Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message. Two at once dispatch one turn.' })
+  @ApiOkResponse({ type: ChatResponse })
+  @ApiResponse({ status: 402, description: '`credits_exhausted` or `budget_exceeded`: what closed the chat has not passed.' })
+  async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
+    await this.continuing.continue(scope, agentId, chatId);
+    return this.chat(scope, agentId, chatId);
+  }
+
+  @Post('retry')
+  @OrgMember('chats')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Begin a chat anew',
+    description: 'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is.',
+  })
+  @ApiCreatedResponse({ type: ChatResponse })
+  @ApiServiceUnavailableResponse({ description: '`dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`.' })
+  async retry(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @IdempotencyAttempt() attempt: Attempt | undefined): Promise<ChatResponse> {
+    return this.chat(scope, agentId, await this.retries.retry(scope, agentId, chatId, attempt));
+  }
+
+  @Get('diagnosis')
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'Explain what a chat waits for', description: 'What keeps it from going on, who runs it, where it stands in the queue, and what may be done. Works while no worker and no queue can be reached.' })
+  @ApiOkResponse({ type: ChatDiagnosisResponse })
+  async diagnosis(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatDiagnosisResponse> {
+    return toDiagnosis(await this.diagnoses.of(scope, agentId, chatId));
+  }
+
+  private async chat(scope: OrgScope, agentId: string, chatId: string): Promise<ChatResponse> {
+    const [{ chat, messages }, { enforces_credits: hideDollars }] = await Promise.all([this.queries.withMessages(scope, agentId, chatId), this.entitlements.of(scope.orgId)]);
+    return toChat(chat, messages, hideDollars);
+  }
+}

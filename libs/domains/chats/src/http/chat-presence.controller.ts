@@ -1,0 +1,34 @@
+import { Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { PresenceService } from '@aps/chats';
+import { ChatPresenceResponse } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { toPresence } from './presence.convert';
+
+@ApiTags('Chats')
+@Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id/presence')
+export class ChatPresenceController {
+  constructor(private readonly presence: PresenceService) {}
+
+  @Post()
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Say that one has the chat open',
+    description:
+      'To be repeated every `heartbeat_interval_s`; who is silent for `expires_in_s` is gone. An open stream alone is no presence. The chat’s streams are told of who comes and goes by `presence_changed` (no id, best effort), with `viewers` as they are then.',
+  })
+  @ApiOkResponse({ type: ChatPresenceResponse })
+  async heartbeat(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatPresenceResponse> {
+    return toPresence(await this.presence.heartbeat(scope, agentId, chatId));
+  }
+
+  @Delete()
+  @OrgMember('chats')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Say that one has closed the chat', description: 'Best effort: who does not say it ages out.' })
+  @ApiOkResponse({ type: ChatPresenceResponse })
+  async leave(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatPresenceResponse> {
+    return toPresence(await this.presence.leave(scope, agentId, chatId));
+  }
+}

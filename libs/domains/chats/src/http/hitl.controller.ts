@@ -1,0 +1,51 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { HitlQueries, HitlService } from '@aps/chats';
+import { AnsweredHitlRequest, AnswerHitlRequest, HitlRequest, HitlRequestsQuery } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import { toHitlRequest } from './hitl.convert';
+
+@ApiTags('Requests to humans')
+@Controller('api/orgs/:org_id/hitl-requests')
+export class HitlController {
+  constructor(
+    private readonly hitl: HitlService,
+    private readonly queries: HitlQueries,
+  ) {}
+
+  @Get()
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'List requests to humans', description: 'Newest first: those of chats that the caller may open, and those that are assigned to the caller.' })
+  @ApiPage(HitlRequest)
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: HitlRequestsQuery): Promise<Page<HitlRequest>> {
+    const { items, total } = await this.queries.list(scope, query, query);
+    return toPage(items.map(toHitlRequest), total, query);
+  }
+
+  @Get(':request_id')
+  @OrgMember('chats')
+  @ApiOperation({ summary: 'Get a request to a human' })
+  @ApiOkResponse({ type: HitlRequest })
+  async get(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string): Promise<HitlRequest> {
+    return toHitlRequest(await this.queries.get(scope, id));
+  }
+
+  @Post(':request_id/answer')
+  @OrgMember('chats')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Answer a request',
+    description:
+      'The chat goes on when no other question of the same step is open. Everybody who sees a request may answer it; where there is an assignee, that user and admins. ' +
+      'What is approved runs exactly as the request shows it, or with the edited arguments.',
+  })
+  @ApiOkResponse({ type: AnsweredHitlRequest })
+  @ApiResponse({ status: 409, description: '`already_resolved`, with its `status`', schema: { $ref: '#/components/schemas/Error' } })
+  async answer(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string, @Body() body: AnswerHitlRequest): Promise<AnsweredHitlRequest> {
+    const { request, resumed } = await this.hitl.answer(scope, id, body);
+    return { ...toHitlRequest(request), resumed };
+  }
+}

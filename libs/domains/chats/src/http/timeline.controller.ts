@@ -1,0 +1,31 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Entitlements } from '@aps/billing';
+import { TimelineQueries } from '@aps/chats';
+import { TimelineEvent, TimelineQuery } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { PageOf, toPage, type Page } from '@aps/platform/http';
+import { toTimeline } from './timeline.convert';
+
+@ApiTags('Chats')
+@Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id/timeline')
+export class TimelineController {
+  constructor(
+    private readonly timelines: TimelineQueries,
+    private readonly entitlements: Entitlements,
+  ) {}
+
+  @Get()
+  @OrgMember('chats')
+  @ApiOperation({
+    summary: 'What has happened in the chat',
+    description:
+      'Newest first: what users wrote (`user_message_received`), the steps of the agent (`agent_step`, by `metadata.kind` a model call or a tool call, with its tokens and cost), ' +
+      'and every event that the chat’s stream keeps. An event stands once. Clients ignore types that they do not know.',
+  })
+  @ApiOkResponse({ type: PageOf(TimelineEvent, 'ConversationTimelineResponse') })
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Query() query: TimelineQuery): Promise<Page<TimelineEvent>> {
+    const [timeline, hideDollars] = await Promise.all([this.timelines.ofChat(scope, agentId, chatId, query), this.entitlements.has(scope.orgId, 'enforces_credits')]);
+    return toPage(toTimeline(timeline, query.offset ?? 0, hideDollars), timeline.total, query);
+  }
+}

@@ -1,0 +1,200 @@
+import { AgentsService } from '@aps/agents';
+import { OrgScope } from '@aps/guards';
+import { insertUser, type Answer } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+
+interface Event {
+  id: string;
+  seq: number;
+  type: string;
+  created_at: string;
+  actor: { kind: string; id: string | null; name: string | null };
+  message: string | null;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- of many shapes
+  metadata: any;
+  usage: Record<string, number> | null;
+  cost: { cost_usd: string | null; credits: string } | null;
+}
+
+describe('timeline', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+  let talk: string;
+
+  const timeline = (chat: string, query = '', as = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/timeline${query}`, { as });
+  const items = async (chat: string, query = ''): Promise<Event[]> => (await timeline(chat, query)).body.items as Event[];
+  const append = async (chat: string, type: string, data: Record<string, unknown>): Promise<void> => {
+    await app.db.execute(
+      `WITH c AS (UPDATE chats SET event_seq = event_seq + 1 WHERE id = $1 RETURNING org_id, event_seq)
+       INSERT INTO events (topic, seq, org_id, type, data) SELECT 'chat:' || $1::uuid, c.event_seq, c.org_id, $2, $3 FROM c`,
+      [chat, type, JSON.stringify(data)],
+    );
+  };
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await app.org({ name: 'Planner' });
+    talk = await app.chat(org);
+    const plan = script(
+      { text: 'Planning.', tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'in_progress' }] } }, { name: 'no_such_tool', arguments: {} }] },
+      { text: 'Planned.', usage: { input: 1000, cached_input: 200, cache_write: 30, output: 40, reasoning: 5 } },
+    );
+    await app.send(org, talk, plan);
+    await app.settled(org, talk, 1);
+  });
+  afterAll(() => app?.close());
+  afterEach(() => app.entitle({ enforces_credits: false }));
+
+  it('tells what happened, newest first, each event once', async () => {
+    const { status, body } = await timeline(talk);
+    expect(status).toBe(200);
+    const events = body.items as Event[];
+    expect([...events].reverse().map((e) => [e.seq, e.type, e.actor.kind, e.message?.replace(/^run .*/, 'run …') ?? null])).toEqual([
+      [1, 'user_message_received', 'user', 'run …'],
+      [2, 'status_changed', 'system', 'ACTIVE → RUNNING'],
+      [3, 'agent_step', 'agent', 'Asked mock'],
+      [4, 'assistant_message', 'agent', 'Planning.'],
+      [5, 'tool_call', 'agent', 'todo_write'],
+      [6, 'tool_call', 'agent', 'no_such_tool'],
+      [7, 'agent_step', 'agent', 'Called todo_write'],
+      [8, 'tool_result', 'tool', 'todo_write'],
+      [9, 'todo_updated', 'agent', null],
+      [10, 'agent_step', 'agent', 'Called no_such_tool'],
+      [11, 'tool_result', 'tool', 'no_such_tool'],
+      [12, 'agent_step', 'agent', 'Asked mock'],
+      [13, 'assistant_message', 'agent', 'Planned.'],
+      [14, 'status_changed', 'system', 'RUNNING → ACTIVE'],
+    ]);
+    expect(body).toMatchObject({ total: 14, next_offset: null });
+    expect(new Set(events.map((e) => e.id)).size).toBe(14);
+    const stored = await app.db.query<{ seq: number; type: string }>('SELECT seq, type FROM events WHERE topic = $1 ORDER BY seq DESC', [`chat:${talk}`]);
+    expect(events.filter((e) => /^\d+$/.test(e.id)).map((e) => e.id)).toEqual(stored.map((e) => String(e.seq)));
+  });
+
+  it('tells who wrote what, with its attachments', async () => {
+    const file = { file_id: uuidv7(), filename: 'a.txt' };
+    const chat = await app.chat(org);
+    const sent = await app.send(org, chat, 'look at this');
+    await app.settled(org, chat, 1);
+    await app.db.execute('UPDATE messages SET attachments = $2 WHERE id = $1', [sent.body.message_id, JSON.stringify([file])]);
+    const received = (await items(chat)).at(-1);
+    expect(received).toMatchObject({
+      type: 'user_message_received',
+      actor: { kind: 'user', id: org.ownerId, name: 'Test' },
+      metadata: { message_id: sent.body.message_id, content: 'look at this', attachments: [file], turn_id: sent.body.turn_id },
+      usage: null,
+      cost: null,
+    });
+  });
+
+  it('tells of each step what it took', async () => {
+    const events = await items(talk);
+    const steps = events.filter((e) => e.type === 'agent_step').reverse();
+    expect(steps.map((s) => [s.metadata.kind, s.metadata.step_no, s.metadata.status, s.metadata.name ?? s.metadata.finish_reason])).toEqual([
+      ['llm', 1, 'done', 'tool_calls'],
+      ['tool', 2, 'done', 'todo_write'],
+      ['tool', 3, 'failed', 'no_such_tool'],
+      ['llm', 4, 'done', 'stop'],
+    ]);
+    expect(steps[3]).toMatchObject({ usage: { input: 1000, cached_input: 200, cache_write: 30, output: 40, reasoning: 5 }, cost: { cost_usd: '0.00132', credits: '0' }, actor: { id: org.agentId, name: 'Planner' } });
+    expect(steps[1]).toMatchObject({ usage: null, cost: null });
+    for (const { metadata } of steps) expect(metadata.duration_ms).toBeGreaterThanOrEqual(0);
+    // Costs stand once: they can be added up.
+    const { body } = await app.get(org, talk);
+    expect(events.reduce((sum, e) => sum + Number(e.cost?.cost_usd ?? 0), 0)).toBeCloseTo(Number(body.cost_usd), 9);
+  });
+
+  it('tells the opening of a retry', async () => {
+    const { body: copy } = await app.call('POST', `${org.path}/${talk}/retry`, { as: org.owner });
+    await app.settled(org, copy.id as string, 1);
+    const [original, first] = [(await items(talk)).at(-1), (await items(copy.id as string)).at(-1)];
+    expect(first).toMatchObject({ seq: 1, type: 'user_message_received', actor: { kind: 'user', id: org.ownerId }, metadata: { content: original?.metadata.content as string } });
+    expect((await items(copy.id as string)).filter((e) => e.type === 'user_message_received')).toHaveLength(1);
+  });
+
+  it('cuts pages out of the whole', async () => {
+    const whole = await items(talk);
+    const pages: Event[] = [];
+    for (let offset: number | null = 0; offset !== null; ) {
+      const { body } = await timeline(talk, `?limit=3&offset=${offset}`);
+      expect(body.total).toBe(14);
+      pages.push(...(body.items as Event[]));
+      offset = body.next_offset as number | null;
+    }
+    expect(pages).toEqual(whole);
+    expect(await items(talk, '?offset=5')).toEqual(whole.slice(5));
+    expect((await timeline(talk, '?limit=3&offset=14')).body).toEqual({ items: [], total: 14, next_offset: null });
+    for (const [query, field] of [['?limit=0', 'limit'], ['?limit=101', 'limit'], ['?offset=-1', 'offset'], ['?limit=x', 'limit']]) {
+      expect(await timeline(talk, query)).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', field] }] } });
+    }
+  });
+
+  it('passes on what it has never heard of, and leaves out what only a stream has to know', async () => {
+    const chat = await app.chat(org);
+    expect((await timeline(chat)).body).toEqual({ items: [], total: 0, next_offset: null });
+    const member = await insertUser(app.db, { [org.id]: 'MEMBER' });
+    const stranger = await insertUser(app.db);
+    await append(chat, 'decision_recorded', { decision_id: 'd', summary: 'Refunded.', cost_usd: '1.5', parts: [{ usd_cost: 2 }] });
+    await append(chat, 'message_restarted', { message_id: 'm' });
+    await append(chat, 'title_changed', { title: 'A name' });
+    await append(chat, 'never_heard_of', { nested: { deep: [1, 'two', null] } });
+    await append(chat, 'hitl_resolved', { status: 'answered', answered_by: member.id, message: '  Yes,\n do it. ' });
+    await append(chat, 'hitl_resolved', { status: 'answered', answered_by: stranger.id });
+    await append(chat, 'hitl_resolved', { status: 'expired', answered_by: null });
+    await append(chat, 'message_created', { message: { id: uuidv7(), role: 'system', content: 'The child is done.' } });
+    const events = (await items(chat)).reverse();
+    expect(events.map((e) => [e.type, e.actor.kind, e.actor.name, e.message])).toEqual([
+      ['decision_recorded', 'agent', 'Planner', 'Refunded.'],
+      ['never_heard_of', 'agent', 'Planner', null],
+      ['hitl_resolved', 'user', 'Test', 'Yes, do it.'],
+      ['hitl_resolved', 'user', null, null],
+      ['hitl_resolved', 'system', null, null],
+      ['message_created', 'system', null, 'The child is done.'],
+    ]);
+    expect(events[1].metadata).toEqual({ nested: { deep: [1, 'two', null] } });
+    expect(events[0].metadata).toMatchObject({ cost_usd: '1.5', parts: [{ usd_cost: 2 }] });
+  });
+
+  it('shows no dollars where the organization pays in credits', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, 'hello');
+    await app.settled(org, chat, 1);
+    await append(chat, 'delegation_finished', { cost_usd: '1.5', child: { usd_cost: '1.25', total_cost_usd: 3 }, calls: [{ cost_usd: '0.75' }] });
+    expect((await timeline(chat)).text).toMatch(/"1\.5".*"0\.0000/);
+    app.entitle({ enforces_credits: true });
+    const { body, text } = await timeline(chat);
+    expect(body.items[0].metadata).toEqual({ cost_usd: null, child: { usd_cost: null, total_cost_usd: null }, calls: [{ cost_usd: null }] });
+    expect((body.items as Event[]).find((e) => e.cost)).toMatchObject({ cost: { cost_usd: null, credits: '0' } });
+    expect(text).not.toMatch(/"\d+\.\d+"/);
+  });
+
+  it('tells of a reply that was cut off, without a price', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: 2_000 }));
+    const stream = await app.stream(org, chat, { lastEventId: '0' });
+    await stream.until((f) => f.event === 'message_delta');
+    await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
+    await app.until(org, chat, (c) => c.messages.at(-1).interrupted);
+    stream.close();
+    const [said, step] = await items(chat);
+    expect(said).toMatchObject({ type: 'assistant_message', metadata: { interrupted: true, content: expect.stringContaining('one') as string } });
+    expect(step).toMatchObject({ type: 'agent_step', usage: null, cost: null, metadata: { kind: 'llm', status: 'interrupted', model: 'mock' } });
+  });
+
+  it('is open to whoever may open the chat, by its own agent', async () => {
+    expect((await timeline(talk, '', org.member)).status).toBe(404);
+    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [talk]);
+    expect((await timeline(talk, '', org.member)).body.total).toBe(14);
+    await app.db.execute('UPDATE chats SET shared = false WHERE id = $1', [talk]);
+    const other = await app.nest.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
+    expect(await app.call('GET', `/api/orgs/${org.id}/agents/${other.id}/chats/${talk}/timeline`, { as: org.owner })).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    const foreign = await app.org();
+    expect(await timeline(talk, '', foreign.owner)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
+    expect((await app.call('GET', `${foreign.path}/${talk}/timeline`, { as: foreign.owner })).status).toBe(404);
+    expect((await app.call('GET', `${org.path}/${talk.toUpperCase()}/timeline`, { as: org.owner })).body.total).toBe(14);
+    const gone = await app.chat(org);
+    await app.db.execute('UPDATE chats SET deleted_at = now() WHERE id = $1', [gone]);
+    expect((await timeline(gone)).status).toBe(404);
+  });
+});

@@ -1,0 +1,83 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { ChatsQueries, type ChatRow } from '@aps/chats';
+import { orgTopic } from '@aps/contracts';
+import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
+import { EventSpine, type Snapshot } from '@aps/platform/realtime';
+import { toChatSummary } from './chats.convert';
+
+/** Chats as topics: `chat:{id}`. */
+@Injectable()
+export class ChatTopics implements TopicSource, OnModuleInit {
+  readonly kind = 'chat';
+  readonly area = 'chats';
+
+  constructor(
+    private readonly sources: TopicSources,
+    private readonly queries: ChatsQueries,
+    private readonly entitlements: Entitlements,
+  ) {}
+
+  onModuleInit(): void {
+    this.sources.register(this);
+  }
+
+  async snapshots(scope: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]> {
+    const [found, hideDollars] = await Promise.all([this.queries.byIds(scope, ids), this.hidesDollars(scope)]);
+    const chats = new Map(found.map((chat) => [chat.id, toSnapshot(chat, hideDollars)]));
+    return ids.map((id) => chats.get(id));
+  }
+
+  /** @throws DomainError 404 where the agent has no such chat for the caller */
+  async snapshotOf(scope: OrgScope, agentId: string, chatId: string): Promise<Snapshot> {
+    const [chat, hideDollars] = await Promise.all([this.queries.get(scope, agentId, chatId), this.hidesDollars(scope)]);
+    return toSnapshot(chat, hideDollars);
+  }
+
+  visibleAmong(questions: TopicQuestion[]): Promise<boolean[]> {
+    return this.queries.visibleAmong(questions);
+  }
+
+  private hidesDollars(scope: OrgScope): Promise<boolean> {
+    return this.entitlements.has(scope.orgId, 'enforces_credits');
+  }
+}
+
+/** What an organization that pays in credits does not see in events. */
+const DOLLARS: ReadonlySet<string> = new Set(['cost_usd']);
+
+const toSnapshot = (chat: ChatRow, hideDollars: boolean): Snapshot => ({
+  data: { chat: toChatSummary(chat, hideDollars), last_id: String(chat.event_seq) },
+  newestId: chat.event_seq,
+  ...(hideDollars && { conceal: DOLLARS }),
+});
+
+/**
+ * The organization as a topic: `org`. Nothing writes events to it yet that every member may see; a stream of it tells the caller's role,
+ * that the service is there, and when the caller is out.
+ */
+@Injectable()
+export class OrgTopics implements TopicSource, OnModuleInit {
+  readonly kind = 'org';
+  readonly area = null;
+
+  constructor(
+    private readonly sources: TopicSources,
+    private readonly spine: EventSpine,
+  ) {}
+
+  onModuleInit(): void {
+    this.sources.register(this);
+  }
+
+  async snapshots(scope: OrgScope): Promise<Snapshot[]> {
+    const topic = orgTopic(scope.orgId);
+    const newestId = (await this.spine.newestOf([topic])).get(topic) ?? 0;
+    return [{ data: { role: scope.role, last_id: String(newestId) }, newestId }];
+  }
+
+  /** Membership is asked for every stream, and is all that it takes. */
+  visibleAmong(questions: TopicQuestion[]): Promise<boolean[]> {
+    return Promise.resolve(questions.map(() => true));
+  }
+}

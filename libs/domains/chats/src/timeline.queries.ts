@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, sliceBounds, statement, type Slice } from '@aps/platform/database';
+import { isUuid } from '@aps/platform/http';
+import { VISIBLE_CHAT } from './chats.repository';
+
+const TOPIC = `'chat:' || $4::uuid`;
+/** What only a stream has to know: that a text begins anew, how the chat is named. */
+const NOT_TOLD = `('message_restarted', 'title_changed', 'org_suspended')`;
+/** Each of these events ends a step of a turn, which stands just before it. */
+const STEP_ENDS = `('message_completed', 'tool_result')`;
+
+/*
+ * One row is one event of the timeline. Its place is the number on the spine of the event that tells it, and then `part`: 0 the step that
+ * the event ended, 1 the event itself.
+ *
+ * Places alone are counted and cut; contents, steps and receipts are read for the rows of the page. Events come backwards from their
+ * index, so a page near the newest end reads no more than itself; the count, which reads every event of the chat, stands beside it. Not
+ * prepared once: how to read fifty rows and how to read all of them are different plans.
+ */
+const TIMELINE = `
+  WITH c AS MATERIALIZED (
+    SELECT c.id, c.agent_id, a.name AS agent_name, c.origin_kind, c.origin_ref_id FROM chats c JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id WHERE ${VISIBLE_CHAT}
+  ), page AS (
+    SELECT e.seq AS place, s.part FROM events e JOIN (VALUES (1), (0)) s(part) ON s.part = 1 OR e.type IN ${STEP_ENDS}
+    WHERE e.topic = ${TOPIC} AND e.type NOT IN ${NOT_TOLD} AND EXISTS (SELECT 1 FROM c)
+    ORDER BY e.seq DESC, s.part DESC LIMIT $5 OFFSET $6
+  ), n AS (
+    SELECT (SELECT count(*) + count(*) FILTER (WHERE e.type IN ${STEP_ENDS}) FROM events e WHERE e.topic = ${TOPIC} AND e.type NOT IN ${NOT_TOLD}) AS total FROM c
+  )
+  SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, page.place, page.part, e.type, e.data, e.created_at, m.id AS message_id, m.author_id, m.attachments,
+         s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason,
+         r.model_key, r.requested_model, r.first_token_ms, r.duration_ms, r.input_tokens, r.cached_input_tokens, r.cache_write_tokens, r.output_tokens, r.reasoning_tokens,
+         r.usd_cost, r.credits
+  FROM c CROSS JOIN n LEFT JOIN page ON true
+  LEFT JOIN events e ON e.topic = ${TOPIC} AND e.seq = page.place
+  LEFT JOIN messages m ON m.chat_id = $4 AND m.id = (CASE
+    WHEN e.type IN ('message_created', 'message_completed') THEN e.data->'message'->>'id' WHEN e.type = 'tool_result' THEN e.data->>'message_id' END)::uuid
+  LEFT JOIN turn_steps s ON page.part = 0 AND s.turn_id = m.turn_id AND s.message_id = m.id
+  LEFT JOIN inference_receipts r ON r.turn_id = s.turn_id AND r.step_no = s.step_no AND s.kind = 'model'
+  ORDER BY page.place DESC, page.part DESC`;
+
+// Authors are columns of ours. What an event's data names is believed only of members: part of it comes from models.
+const NAMES = statement(`
+  SELECT u.id, u.name FROM users u
+  WHERE u.id = ANY($2::uuid[]) OR (u.id = ANY($3::uuid[]) AND EXISTS (SELECT 1 FROM memberships s WHERE s.org_id = $1 AND s.user_id = u.id))`);
+
+/** An event of a timeline with all that is known of it. */
+export interface TimelineRow {
+  agent_id: string;
+  agent_name: string;
+  origin_kind: string;
+  origin_ref_id: string | null;
+  /** Number on the spine. */
+  place: number;
+  /** 0: the step that the event ended. */
+  part: number;
+  /** Of the event, as it is on the spine. */
+  type: string;
+  data: Record<string, unknown>;
+  created_at: Date;
+  message_id: string | null;
+  author_id: string | null;
+  attachments: unknown[] | null;
+  turn_id: string | null;
+  step_no: number | null;
+  status: string | null;
+  started_at: Date | null;
+  tool_name: string | null;
+  tool_call_id: string | null;
+  finish_reason: string | null;
+  /** From here on: null without a receipt. */
+  model_key: string | null;
+  requested_model: string | null;
+  first_token_ms: number | null;
+  duration_ms: number | null;
+  input_tokens: number;
+  cached_input_tokens: number;
+  cache_write_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  usd_cost: string | null;
+  credits: string;
+}
+
+export interface Timeline {
+  /** Newest first. */
+  rows: TimelineRow[];
+  total: number;
+  /** Of the users that the rows name. */
+  names: Map<string, string>;
+}
+
+/** The user who did what an event tells, where its data says so. */
+export const answererOf = (data: TimelineRow['data']): string | null => (isUuid(data.answered_by) ? (data.answered_by as string) : null);
+
+/** Reads what has happened in chats. */
+@Injectable()
+export class TimelineQueries {
+  constructor(private readonly db: Database) {}
+
+  /** @throws DomainError 404 for a chat that is not there, is another agent's, or may not be opened by the caller */
+  async ofChat(scope: OrgScope, agentId: string, chatId: string, slice: Slice): Promise<Timeline> {
+    const found = await this.db.query<TimelineRow & { total: number }>(TIMELINE, [scope.orgId, scope.actor.userId, agentId, chatId, ...sliceBounds(slice)]);
+    if (found.length === 0) throw notFound('Chat');
+    // A page past the end is one row that has the total alone.
+    const rows = found.filter((r) => r.place !== null);
+    const [authors, answerers] = [rows.map((r) => r.author_id), rows.map((r) => answererOf(r.data))].map((ids) => [...new Set(ids.filter((id) => id !== null))]);
+    const names = authors.length + answerers.length ? await this.db.query<{ id: string; name: string }>(NAMES, [scope.orgId, authors, answerers]) : [];
+    return { rows, total: found[0].total, names: new Map(names.map((u) => [u.id, u.name])) };
+  }
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { AgentRevisions } from '@aps/agents';
+import { notFound } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database } from '@aps/platform/database';
+import { SwitchableConnections } from './switchable-connections';
+import { enabledAfter, reachesConnection, requireOneChange, sameScopes, WEB_TOGGLE, type Toggle, type ToggleChange } from './toggles.policy';
+import { TogglesRepository } from './toggles.repository';
+
+export interface ChatToggles {
+  toggles: (Toggle & { enabled: boolean })[];
+  /** As stored; null = all on. */
+  enabled_scopes: string[] | null;
+}
+
+/**
+ * What a chat lets its agent reach, of what the agent is granted. Whoever may open a chat may switch; turns that begin afterwards heed it.
+ * A chat that is closed can be switched, too: it may be continued.
+ */
+@Injectable()
+export class TogglesService {
+  constructor(
+    private readonly db: Database,
+    private readonly chats: TogglesRepository,
+    private readonly revisions: AgentRevisions,
+    private readonly connections: SwitchableConnections,
+  ) {}
+
+  /** @throws DomainError 404 */
+  async get(scope: OrgScope, agentId: string, chatId: string): Promise<ChatToggles> {
+    const chat = await this.chats.get(this.db, scope, agentId, chatId);
+    if (!chat) throw notFound('Chat');
+    return view(await this.known(scope, agentId, chat.agent_revision_id), chat.enabled_scopes);
+  }
+
+  /**
+   * A change that changes nothing writes nothing.
+   *
+   * @throws DomainError 404; 422 `validation_error`, `unknown_reference`
+   */
+  async change(scope: OrgScope, agentId: string, chatId: string, change: ToggleChange): Promise<ChatToggles> {
+    requireOneChange(change);
+    const chat = await this.chats.get(this.db, scope, agentId, chatId);
+    if (!chat) throw notFound('Chat');
+    const known = await this.known(scope, agentId, chat.agent_revision_id);
+    return this.db.transaction(async (tx) => {
+      // Two members may switch at once: each merges into what the other has left.
+      const locked = await this.chats.lock(tx, scope, agentId, chatId);
+      if (!locked) throw notFound('Chat');
+      const wanted = enabledAfter(known, locked.enabled_scopes, change);
+      if (sameScopes(wanted, locked.enabled_scopes)) return view(known, locked.enabled_scopes);
+      await this.chats.set(tx, scope, chatId, wanted, new Date());
+      return view(known, wanted);
+    });
+  }
+
+  private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Toggle[]> {
+    const [grants, connections] = await Promise.all([this.revisions.config(revisionId), this.connections.of(scope, agentId)]);
+    const toggles = connections.map(({ connection_id, slug, label }): Toggle => ({ scope: `con:${slug}`, label, kind: 'connection', connection_id }));
+    return [WEB_TOGGLE, ...toggles.filter((t) => reachesConnection(grants, t.scope))];
+  }
+}
+
+function view(known: Toggle[], enabled: string[] | null): ChatToggles {
+  return { toggles: known.map((t) => ({ ...t, enabled: enabled === null || enabled.includes(t.scope) })), enabled_scopes: enabled };
+}

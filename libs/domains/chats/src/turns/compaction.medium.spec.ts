@@ -1,0 +1,85 @@
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+
+/** Tokens that the test's model can read. */
+const WINDOW = 4_000;
+
+describe('compaction', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    await app.db.execute(`UPDATE model_catalog SET context_window = $1 WHERE key = 'mock'`, [WINDOW]);
+    org = await app.org();
+  });
+  afterAll(() => app?.close());
+
+  /** About so many tokens. */
+  const words = (tokens: number, of = 'word') => `${of} `.repeat(Math.ceil((tokens * 4) / (of.length + 1)));
+  const events = (chat: string) => app.db.query<{ data: Record<string, number> }>(`SELECT data FROM events WHERE topic = $1 AND type = 'compaction' ORDER BY seq`, [`chat:${chat}`]);
+  const turnInputs = async (chat: string) =>
+    (await app.db.query<{ input_tokens: number }>(`SELECT input_tokens FROM inference_receipts WHERE chat_id = $1 AND feature = 'turn' ORDER BY created_at`, [chat])).map((r) => r.input_tokens);
+
+  it('shortens what the model reads, and nothing else', async () => {
+    const chat = await app.chat(org);
+    // Question and echoed answer: about 1,200 tokens a turn.
+    for (let i = 1; i <= 4; i++) {
+      await app.send(org, chat, `${i}: ${words(600)}`);
+      await app.settled(org, chat, i);
+    }
+    const [compacted] = await events(chat);
+    expect(compacted.data.tokens_before).toBeGreaterThan(WINDOW * 0.8);
+    expect(compacted.data.tokens_after).toBeLessThan(WINDOW * 0.5);
+    const inputs = await turnInputs(chat);
+    expect(Math.max(...inputs)).toBeLessThan(WINDOW);
+    expect(inputs[3]).toBeLessThan(inputs[2]);
+
+    const { body } = await app.get(org, chat);
+    expect(body.messages.map((m: { role: string; content: string }) => `${m.role} ${m.content.slice(0, 13)}`)).toEqual(
+      [1, 2, 3, 4].flatMap((i) => [`user ${i}: word word `.slice(0, 18), `assistant You said: ${i}: `.slice(0, 23)].map((t) => expect.stringContaining(t.slice(0, 12)))),
+    );
+    const receipts = await app.db.query<{ sum: string }>('SELECT sum(usd_cost) FROM inference_receipts WHERE chat_id = $1', [chat]);
+    expect(Number(body.cost_usd)).toBe(Number(receipts[0].sum));
+    expect(await app.db.query(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'compaction'`, [chat])).not.toEqual([]);
+  });
+
+  it('goes on from the summary in later turns, and summarizes again when they grow', async () => {
+    const chat = await app.chat(org);
+    for (let i = 1; i <= 8; i++) {
+      await app.send(org, chat, `${i}: ${words(500)}`);
+      await app.settled(org, chat, i);
+    }
+    const made = await events(chat);
+    expect(made.length).toBeGreaterThan(1);
+    expect(Math.max(...(await turnInputs(chat)))).toBeLessThan(WINDOW);
+    const through = made.map((e) => e.data.through_seq);
+    expect([...through].sort((a, b) => a - b)).toEqual(through);
+  });
+
+  it('compacts in the middle of a turn of many tool calls', async () => {
+    const chat = await app.chat(org);
+    const step = { tool_calls: [{ name: 'todo_write', arguments: { todos: Array.from({ length: 20 }, (_, i) => ({ title: `${i} ${words(20)}`, status: 'pending' })) } }] };
+    await app.send(org, chat, script(step, step, step, step));
+    // The script stands in the question: that it plays on shows that the model still reads what it answers.
+    const body = await app.until(org, chat, (c) => {
+      const answers = c.messages.filter((m: { role: string }) => m.role === 'assistant');
+      return answers.length >= 5;
+    });
+    await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner });
+    const [compacted] = await events(chat);
+    expect(compacted.data.through_seq).toBeLessThan(body.messages.at(-1).seq);
+    expect(body.messages.filter((m: { role: string }) => m.role === 'assistant').every((m: { tool_calls: unknown[] }) => m.tool_calls.length === 1)).toBe(true);
+    expect(Math.max(...(await turnInputs(chat)))).toBeLessThan(WINDOW * 1.5);
+  });
+
+  it('leaves a chat alone where compaction is off', async () => {
+    const other = await app.org();
+    await app.db.execute(`INSERT INTO org_ai_settings (org_id, compaction_enabled) VALUES ($1, false) ON CONFLICT (org_id) DO UPDATE SET compaction_enabled = false`, [other.id]);
+    const chat = await app.chat(other);
+    for (let i = 1; i <= 4; i++) {
+      await app.send(other, chat, `${i}: ${words(600)}`);
+      await app.settled(other, chat, i);
+    }
+    expect(await events(chat)).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import type { TranscriptRow } from '../chat.types';
+import { cutPoint, pieces, tokensOfRows } from './compaction';
+import { toModelMessages } from './transcript';
+
+const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({
+  role,
+  content,
+  tool_calls: null,
+  tool_call_id: null,
+  tool_name: null,
+  provider_state: null,
+  turn_id: null,
+  ...more,
+});
+const called = (id: string, chars: number) => [
+  row('assistant', '', { tool_calls: [{ id, name: 'lookup', arguments: '{}' }] }),
+  row('tool', 'x'.repeat(chars), { tool_call_id: id, tool_name: 'lookup' }),
+];
+
+describe('cutPoint', () => {
+  it('keeps the newest rows that fit', () => {
+    const rows = Array.from({ length: 10 }, (_, i) => row(i % 2 ? 'assistant' : 'user', 'x'.repeat(400)));
+    expect(cutPoint(rows, 300, 10)).toBe(7);
+  });
+
+  it('never parts a call from its result', () => {
+    const rows = [row('user', 'q'), ...called('a', 4_000), ...called('b', 4_000), ...called('c', 4_000)];
+    for (const keep of [1, 500, 1_010, 1_500, 2_100, 2_600, 3_100]) {
+      const cut = cutPoint(rows, keep, 0);
+      if (cut) expect(['user', 'assistant']).toContain(rows[cut].role);
+      const answers = toModelMessages(rows.slice(cut)).filter((m) => m.role === 'tool');
+      expect(answers).toHaveLength(rows.slice(cut).filter((r) => r.role === 'assistant').length);
+    }
+  });
+
+  it('keeps the newest answer though it alone is too long', () => {
+    const rows = [row('user', 'q'), row('assistant', 'a'), row('user', 'q2'), ...called('a', 400_000)];
+    expect(cutPoint(rows, 100, 0)).toBe(3);
+  });
+
+  it('leaves alone what is too little for a summary', () => {
+    expect(cutPoint([row('user', 'short'), row('assistant', 'short'), row('user', 'x'.repeat(10_000))], 100, 50)).toBe(0);
+  });
+
+  it('has nothing to cut from one message, or from a summary and what follows it', () => {
+    expect(cutPoint([row('user', 'x'.repeat(10_000))], 100, 0)).toBe(0);
+    expect(cutPoint([row('summary', 's'), row('user', 'x'.repeat(10_000))], 100, 0)).toBe(0);
+  });
+});
+
+describe('pieces', () => {
+  it('loses nothing and keeps to the size', () => {
+    const texts = ['a'.repeat(25), 'b'.repeat(4), 'c'.repeat(30), 'd'];
+    const made = pieces(texts, 10);
+    expect(made.every((p) => p.length <= 10)).toBe(true);
+    expect(made.join('').replaceAll('\n', '')).toBe(texts.join(''));
+  });
+});
+
+describe('a summary in a request', () => {
+  it('comes first, labelled as the system’s words', () => {
+    const [first] = toModelMessages([row('summary', 'They spoke of ships.'), row('user', 'And now?')]);
+    expect(first).toMatchObject({ role: 'user' });
+    expect((first as { content: string }).content).toMatch(/^\[The conversation so far, summarized.*not by the user.\]\n\nThey spoke of ships\.$/s);
+  });
+
+  it('counts calls and their arguments', () => {
+    expect(tokensOfRows([row('assistant', 'abcd', { tool_calls: [{ id: '1', name: 'abcd', arguments: '12345678' }] })])).toBe(4);
+  });
+});

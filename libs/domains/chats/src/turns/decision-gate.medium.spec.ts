@@ -1,0 +1,65 @@
+import { defineTool, ToolCatalog } from '@aps/tools';
+import { z } from 'zod';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+
+/** A tool as a connection brings it, whose calls need a recorded decision. */
+const TOOL = 'con_bank.transfer';
+
+describe('the gate of decisions', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+  const ran: unknown[] = [];
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await app.org({ allowed_tools: ['con:bank'] });
+    app.nest.get(ToolCatalog, { strict: false }).register(
+      defineTool({
+        slug: TOOL,
+        name: 'con_bank_transfer',
+        description: 'Moves money',
+        scope: 'con:bank',
+        accessLevel: 'destructive',
+        decisionMode: 'write',
+        parameters: z.object({ amount: z.number() }),
+        run: (_tx, args) => {
+          ran.push(args);
+          return Promise.resolve({ kind: 'result', content: 'moved' });
+        },
+      }),
+    );
+  });
+  beforeEach(() => ran.splice(0));
+  afterAll(() => app?.close());
+
+  const transfer = { name: 'con_bank_transfer', arguments: { amount: 5 } };
+  const decide = (kind: string, tool = TOOL) => ({ name: 'record_decision', arguments: { kind, summary: 's', basis: 'rule 1', tool_slug: tool } });
+
+  async function results(...steps: { name: string; arguments: unknown }[][]): Promise<string[]> {
+    const chat = await app.chat(org);
+    await app.send(org, chat, script(...steps.map((tool_calls) => ({ tool_calls })), { text: 'done' }));
+    const { messages } = await app.settled(org, chat, 1);
+    return (messages as { role: string; tool_name: string; content: string }[]).filter((m) => m.tool_name === 'con_bank_transfer').map((m) => m.content);
+  }
+
+  it('keeps a covered call from running, and says what is missing', async () => {
+    const [refused] = await results([transfer]);
+    expect(refused).toContain('was not run: it needs a recorded decision');
+    expect(refused).toContain(TOOL);
+    expect(ran).toEqual([]);
+  });
+
+  it('lets it run after a decision of the same turn to act, and only then', async () => {
+    expect(await results([decide('act')], [transfer])).toEqual(['moved']);
+    expect(await results([decide('act', 'con_bank.other')], [transfer])).toEqual([expect.stringContaining('was not run')]);
+    expect(await results([decide('act')], [decide('no_act')], [transfer])).toEqual([expect.stringContaining('was not run')]);
+    expect(ran).toEqual([{ amount: 5 }]);
+  });
+
+  it('asks for nothing where the decision log is off', async () => {
+    const fresh = await app.org({ allowed_tools: ['con:bank'] });
+    await app.db.execute(`INSERT INTO org_ai_settings (org_id, decision_log_enabled) VALUES ($1, false)`, [fresh.id]);
+    org = fresh;
+    expect(await results([transfer])).toEqual(['moved']);
+  });
+});

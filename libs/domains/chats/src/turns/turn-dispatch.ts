@@ -1,0 +1,86 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { chatTopic } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import { Database, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { uuidv7 } from 'uuidv7';
+import { numbered, type ChatError, type NewEvent } from '../chat.types';
+import { ChatsRepository, type LockedChat, type TurnToResume } from '../chats.repository';
+import { ChildWaits } from '../delegation/child-waits';
+import { QueueDepth } from '../queue-depth';
+import { TurnRepository } from './turn.repository';
+
+const DISPATCH_FAILED: ChatError = { code: 'dispatch_failed', message: 'The turn could not be handed to a worker.', retryable: true };
+
+/** Hands turns to workers in the request that made them, so that a caller learns at once when no worker can be reached. */
+@Injectable()
+export class TurnDispatch {
+  private readonly logger = new Logger('TurnDispatch');
+
+  constructor(
+    private readonly db: Database,
+    private readonly chats: ChatsRepository,
+    private readonly turns: TurnRepository,
+    private readonly outbox: Outbox,
+    private readonly depth: QueueDepth,
+    private readonly realtime: RealtimePublisher,
+    private readonly children: ChildWaits,
+  ) {}
+
+  /**
+   * Puts a committed turn on the queue; when that fails, takes it back, so that a 503 is the truth.
+   *
+   * @returns false when the turn is over and nothing runs; true when it runs, or may
+   */
+  async publish(scope: OrgScope, turn: { id: string; chat_id: string }): Promise<boolean> {
+    const payload = { org_id: scope.orgId, chat_id: turn.chat_id, turn_id: turn.id };
+    try {
+      await this.outbox.publish([{ id: turn.id, name: 'turn.run', payload, requestId: scope.requestId, traceparent: scope.traceparent, priority: this.depth.priorityOf(scope.orgId) }]);
+      return true;
+    } catch (error) {
+      this.logger.warn({ msg: 'Dispatch failed', turn_id: turn.id, request_id: scope.requestId, error: (error as Error).message });
+    }
+    try {
+      return !(await this.takeBack({ ...turn, org_id: scope.orgId }));
+    } catch {
+      // Not confirmed: the row may still be there, and the relay will run it.
+      return true;
+    }
+  }
+
+  /** @returns false when the turn has got to a worker after all, or others wait behind it */
+  private async takeBack(turn: { id: string; org_id: string; chat_id: string }): Promise<boolean> {
+    return this.db.transaction(async (tx) => {
+      const from = await this.turns.lockQueued(tx, turn.id);
+      if (!from) return false;
+      const at = new Date();
+      await this.turns.endTurn(tx, turn, { turnStatus: 'cancelled', chatStatus: 'ERRORED', chatError: DISPATCH_FAILED, stopReason: null, at, dispatchNext: false });
+      await this.append(tx, turn.chat_id, [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }], at);
+      await this.children.onChatEnded(tx, { id: turn.chat_id }, 'cancelled');
+      return true;
+    });
+  }
+
+  /**
+   * Writes a turn that goes on where another one ended, on a locked chat that runs none, with its job. The chat is live again. To be
+   * published after the commit.
+   *
+   * @param last chooses the model of the new turn as it did its own
+   * @returns the new turn's id
+   */
+  async resume(tx: Tx, chat: LockedChat, how: { cause: 'message' | 'continue' | 'retry'; messageId: string | null; last: TurnToResume | null; unpricedAllowed?: boolean; at: Date }): Promise<string> {
+    const id = uuidv7();
+    const { cause, messageId, last, unpricedAllowed = false, at } = how;
+    await this.chats.insertTurn(tx, chat, { id, cause, messageId, choices: last, unpricedAllowed, at });
+    await this.turns.dispatch(tx, { id, org_id: chat.org_id, chat_id: chat.id });
+    await this.turns.revive(tx, chat.id, at);
+    await this.append(tx, chat.id, [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], at);
+    return id;
+  }
+
+  private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
+    const before = await this.turns.appendEvents(tx, chatId, events, at);
+    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
+  }
+}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import type { TurnWait, WaitingCall } from '@aps/entities';
+import type { Db, Tx } from '@aps/platform/database';
+import type { NewEvent, Pause } from '../chat.types';
+import { TurnRepository } from './turn.repository';
+
+/** What a waiting call gets when its wait is over: a result, or another call that runs in its place. */
+export type WaitOutcome =
+  | { kind: 'result'; content: string; isError?: boolean; events?: NewEvent[] }
+  /** `remark`: what the model is told besides the result of that call. */
+  | { kind: 'run'; toolSlug: string; arguments: unknown; remark?: string; events?: NewEvent[] };
+
+/** Why nobody waits any more for something that is not over. */
+export type AbandonReason = 'stopped' | 'message' | 'terminated' | 'deleted';
+
+/** Things that turns wait for: questions to humans, child chats. The rows of the source are the truth about what is over. */
+export interface WaitSource {
+  readonly kind: TurnWait['kind'];
+  /** Of these, those that are not over. */
+  open(db: Db, refs: string[]): Promise<string[]>;
+  /** Asked when nothing is open any more, or the deadline has passed. What is still open then is given up. */
+  outcome(tx: Tx, ref: string): Promise<WaitOutcome>;
+  /** @returns what to tell the chat's readers */
+  abandon(tx: Tx, refs: string[], reason: AbandonReason): Promise<NewEvent[]>;
+}
+
+/**
+ * Where turns wait without a slot. Whoever ends what a turn waits for writes that down in its own row and then calls {@link wake} in the
+ * same transaction; a turn that begins to wait looks at those rows under the same lock. So whichever comes second sees the other.
+ */
+@Injectable()
+export class TurnWaits {
+  private readonly sources = new Map<TurnWait['kind'], WaitSource>();
+
+  constructor(private readonly turns: TurnRepository) {}
+
+  register(source: WaitSource): void {
+    this.sources.set(source.kind, source);
+  }
+
+  /** Whether the wait is still for something. A timer is, until its time has come. */
+  async isOpen(db: Db, wait: TurnWait): Promise<boolean> {
+    const source = this.sources.get(wait.kind);
+    if (!source) return wait.resume_at === null || Date.parse(wait.resume_at) > Date.now();
+    return (await source.open(db, refsOf(wait))).length > 0;
+  }
+
+  /** What the call gets. */
+  outcome(tx: Tx, wait: TurnWait, call: WaitingCall): Promise<WaitOutcome> {
+    const source = this.sources.get(wait.kind);
+    if (source && call.ref) return source.outcome(tx, call.ref);
+    return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date().toISOString() }) });
+  }
+
+  /** Nobody waits any more. @returns what to tell the chat's readers */
+  async abandon(tx: Tx, wait: TurnWait, reason: AbandonReason): Promise<NewEvent[]> {
+    return (await this.sources.get(wait.kind)?.abandon(tx, refsOf(wait), reason)) ?? [];
+  }
+
+  /**
+   * Lets a waiting turn go on when nothing that it waits for is open any more. To be called after writing down what is over. Locks the
+   * chat and the turn.
+   *
+   * @returns the turn, to be published after the commit; null when it waits on, is not waiting yet, or is over
+   */
+  async wake(tx: Tx, turnId: string, at: Date): Promise<{ turn: { id: string; org_id: string; chat_id: string }; events: NewEvent[] } | null> {
+    const row = await this.turns.lockWaiting(tx, turnId);
+    if (!row || (await this.isOpen(tx, row.wait))) return null;
+    const turn = { id: turnId, org_id: row.org_id, chat_id: row.chat_id };
+    await this.turns.endWait(tx, turn, at);
+    return { turn, events: [{ type: 'status_changed', data: { from: row.chat_status, to: 'ACTIVE', stop_reason: null, pause: null } }] };
+  }
+}
+
+const refsOf = (wait: TurnWait): string[] => wait.calls.flatMap((call) => call.ref ?? []);
+
+/** The wait as the chat shows it. */
+export function pauseOf(wait: TurnWait): Pause {
+  const refs = refsOf(wait);
+  return {
+    kind: wait.kind,
+    since: wait.since ?? new Date().toISOString(),
+    ...(wait.resume_at && { resume_at: wait.resume_at }),
+    ...(wait.kind === 'human' && { request_id: refs[0] }),
+    ...(wait.kind === 'children' && { child_chat_ids: refs }),
+  };
+}
