@@ -844,10 +844,22 @@ export interface paths {
         get: operations["chats.get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a chat
+         * @description Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        delete: operations["chatControl.remove"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Rename, share or archive a chat
+         * @description At least one field. An archived chat keeps its open questions to humans, but answers no longer have it go on.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        patch: operations["chatControl.update"];
         trace?: never;
     };
     "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/continue": {
@@ -860,12 +872,56 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Continue a chat that failed
-         * @description Dispatches its next turn without a new message.
+         * Continue a chat
+         * @description Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message. Two at once dispatch one turn.
          *
          *     For members of the organization; with an API token, of scope `chats:write`.
          */
-        post: operations["chats.continue"];
+        post: operations["chatControl.continue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/cost-breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the chat has cost, by kind of token and by model
+         * @description Every model call of the chat counts, its title and summaries too, at the prices of its time. Chats that it delegated to stand apart, in `descendants`.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["cost.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain what a chat waits for
+         * @description What keeps it from going on, who runs it, where it stands in the queue, and what may be done. Works while no worker and no queue can be reached.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["chatControl.diagnosis"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -894,6 +950,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that one has the chat open
+         * @description To be repeated every `heartbeat_interval_s`; who is silent for `expires_in_s` is gone. An open stream alone is no presence. The chat’s streams are told of who comes and goes by `presence_changed` (no id, best effort), with `viewers` as they are then.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chatPresence.heartbeat"];
+        /**
+         * Say that one has closed the chat
+         * @description Best effort: who does not say it ages out.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        delete: operations["chatPresence.leave"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a chat anew
+         * @description Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chatControl.retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/stop": {
         parameters: {
             query?: never;
@@ -905,11 +1011,11 @@ export interface paths {
         put?: never;
         /**
          * Stop what the chat is doing
-         * @description Ends the running turn, one that has not begun, or a timer. The chat stays usable. Doing nothing is no error.
+         * @description Ends the running turn, one that has not begun, or the waiting for child chats, a timer or room to run; waiting for a human goes on. The chat stays usable. With `cascade`, every chat that it has delegated to is stopped likewise. Doing nothing is no error.
          *
          *     For members of the organization; with an API token, of scope `chats:write`.
          */
-        post: operations["chats.stop"];
+        post: operations["chatControl.stop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -925,11 +1031,55 @@ export interface paths {
         };
         /**
          * Follow a chat
-         * @description Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` in between (no id, best effort). Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.
+         * @description Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` and `presence_changed` in between (no id, best effort). Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.
          *
          *     For members of the organization; with an API token, of scope `chats:read`.
          */
         get: operations["chats.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a chat
+         * @description It is archived for good: what runs is cut off, questions to humans are cancelled. Chats that it has delegated to run on.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["chatControl.terminate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has happened in the chat
+         * @description Newest first: what users wrote (`user_message_received`), the steps of the agent (`agent_step`, by `metadata.kind` a model call or a tool call, with its tokens and cost), and every event that the chat’s stream keeps. An event stands once. Clients ignore types that they do not know.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["timeline.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -952,6 +1102,144 @@ export interface paths {
         get: operations["chats.todos"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/toggles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the chat has switched on
+         * @description The web, and each active connection that the agent of this chat is granted.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["toggles.get"];
+        /**
+         * Switch the web and connections on and off in a chat
+         * @description Give exactly one of `toggles`, which is merged into what is set, and `enabled_scopes`, which replaces it. Who may open the chat may switch. It holds for turns that begin afterwards. Switching never grants what the agent may not use.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        put: operations["toggles.change"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List an agent’s decisions
+         * @description Newest first. Only of chats that the caller may open, whether the decision log is on or off.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:read`.
+         */
+        get: operations["agentDecisions.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/decisions/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive decisions
+         * @description By ids or by a filter; an empty filter archives every live one. What is archived already keeps the time when it was.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:write`.
+         */
+        post: operations["agentDecisions.archive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/decisions/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group an agent’s decisions by the basis that they cite
+         * @description Word for word; the largest group first, then the latest. `total` counts groups. Only of chats that the caller may open, whether the decision log is on or off.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:read`.
+         */
+        get: operations["agentDecisions.groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/decisions/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Agree to many decisions
+         * @description By ids or by a filter. Only unreviewed ones that are not archived are changed.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:write`.
+         */
+        post: operations["agentDecisions.review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/agents/{agent_id}/decisions/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring decisions back from the archive
+         * @description By ids or by a filter; an empty filter brings back every one. What was thought of them stays.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:write`.
+         */
+        post: operations["agentDecisions.unarchive"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1224,6 +1512,180 @@ export interface paths {
         get: operations["organizationAudit.list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/chats/{chat_id}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the decisions of a chat
+         * @description Oldest first, archived ones included.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:read`.
+         */
+        get: operations["chatDecisions.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/chats/{chat_id}/decisions/{decision_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review a decision
+         * @description Any status may follow any other. Nothing but the decision changes.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:write`.
+         */
+        post: operations["chatDecisions.review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/chats/{chat_id}/decisions/{decision_id}/revision-draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write a dispute into the agent’s instruction draft
+         * @description Needs `disputed` with `should_have`. Appends it once, beginning a draft from the published instruction if there is none. Nothing is published or deployed.
+         *
+         *     For members of the organization; with an API token, of scope `decisions:write`.
+         */
+        post: operations["chatDecisions.revisionDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow many topics on one stream
+         * @description Server-sent events. A `snapshot` of each topic first; then every event of each topic once and, within the topic, in order; `message_delta` and `presence_changed` in between, best effort. The `id` of a frame stands for all topics at once: `Last-Event-ID` or `?after=` resumes each where the client was, on any replica; a topic that it does not know begins with its snapshot. `data.id` is the number of the event within its topic. `ping` every 15 seconds, with `topic` null. Topics that are not there or that the caller may not follow are answered 404 with `context.topics`, and nothing is followed. `topic_closed` says that the caller may not follow a topic any more; the stream goes on with the others. A stream counts as one of the user’s, however many topics it has.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["events.follow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the bytes of a file
+         * @description For who uploaded it, and for whoever may open something that refers to it. Answers `HEAD`, `Range`, `If-Range` and `If-None-Match`. Shown by browsers only where it is an image or plain text.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["files.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/hitl-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests to humans
+         * @description Newest first: those of chats that the caller may open, and those that are assigned to the caller.
+         *
+         *     For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["hitl.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/hitl-requests/{request_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a request to a human
+         * @description For members of the organization; with an API token, of scope `chats:read`.
+         */
+        get: operations["hitl.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orgs/{org_id}/hitl-requests/{request_id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a request
+         * @description The chat goes on when no other question of the same step is open. Everybody who sees a request may answer it; where there is an assignee, that user and admins. What is approved runs exactly as the request shows it, or with the edited arguments.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["hitl.answer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1608,6 +2070,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/orgs/{org_id}/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file
+         * @description One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes.
+         *
+         *     For members of the organization; with an API token, of scope `chats:write`.
+         */
+        post: operations["files.upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/orgs/{org_id}/usage": {
         parameters: {
             query?: never;
@@ -1622,6 +2106,28 @@ export interface paths {
         get: operations["orgUsage.get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/realtime/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a ticket for a stream
+         * @description For clients that cannot send a header, as a browser’s `EventSource`: `?ticket=` opens one stream about these topics, or some of them, within 60 seconds. It opens no more than the caller may follow when the stream opens, and the stream ends when the session or token ends that the ticket was asked for with.
+         *
+         *     For any signed-in user.
+         */
+        post: operations["tickets.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1768,6 +2274,14 @@ export interface components {
              * @example claude-opus-5-5
              */
             model: string;
+        };
+        AgentDecisionPage: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["DecisionResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
         };
         AgentLiveRevision: {
             /**
@@ -2017,6 +2531,17 @@ export interface components {
              */
             updated_at: string;
         };
+        AgreeDecisionsRequest: {
+            /** @description These. Those that the caller may not see, and those of other agents, are not there: they are not counted. */
+            decision_ids?: string[] | null;
+            /** @description All that it finds. Exactly one of `decision_ids` and `filter`. */
+            filter?: components["schemas"]["DecisionReviewFilter"] | null;
+            /**
+             * @description Many at once can only be agreed to.
+             * @enum {string}
+             */
+            review_status: "agreed";
+        };
         AllowedEmailResponse: {
             /**
              * Format: uuid
@@ -2036,6 +2561,105 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             created_at: string;
+        };
+        AnswerHitlRequest: {
+            /** @description Of an approval, required there. `edit` approves with other arguments. */
+            decision?: components["schemas"]["HitlDecision"] | null;
+            /**
+             * @description Of a question: the answer in words.
+             * @example Take the train
+             */
+            answer?: string | null;
+            /** @description Of a question with options: the chosen one. */
+            option_id?: string | null;
+            /** @description Of a form, required there: values by its schema, at most 32,000 characters as JSON. */
+            values?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Of an approval that is edited: all arguments of the call, at most 200,000 characters as JSON. They are checked by the tool when it runs. */
+            edited_arguments?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description For the agent, with any answer. */
+            note?: string | null;
+        };
+        AnsweredHitlRequest: {
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The chat that waits; null for a process run.
+             */
+            chat_id: string | null;
+            /**
+             * Format: uuid
+             * @description The process run that waits; null for a chat.
+             */
+            run_id: string | null;
+            /**
+             * Format: uuid
+             * @description The agent that asks.
+             */
+            agent_id: string | null;
+            /** @description Step of the turn, or of the process run. */
+            step_id: string | null;
+            /** @description What is asked for: an answer or an option, a yes or no, or values. */
+            kind: components["schemas"]["HitlKind"];
+            /** @description What the human reads. */
+            prompt: string;
+            /** @description Of a question: what can be chosen. */
+            options: components["schemas"]["HitlOption"][];
+            /** @description Of a form: JSON Schema of its values. */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Of an approval: what runs when it is given. */
+            tool_call: components["schemas"]["HitlToolCall"] | null;
+            /** @description Only a pending one can be answered. */
+            status: components["schemas"]["HitlStatus"];
+            /**
+             * Format: uuid
+             * @description Who has to answer; null: anybody who sees it.
+             */
+            assignee_user_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it is given up, and its chat with it.
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @description Who answered.
+             */
+            answered_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was answered.
+             */
+            answered_at: string | null;
+            /** @description The answer; null until there is one. */
+            answer: components["schemas"]["HitlAnswer"] | null;
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it changed last.
+             */
+            updated_at: string;
+            /** @description Whether the chat goes on now. False while other questions of the same step are open, and where the chat is archived. */
+            resumed: boolean;
+        };
+        ArchiveDecisionsRequest: {
+            /** @description These. Those that the caller may not see, and those of other agents, are not there: they are not counted. */
+            decision_ids?: string[] | null;
+            /** @description All that it finds. Exactly one of `decision_ids` and `filter`. */
+            filter?: components["schemas"]["DecisionBulkFilter"] | null;
         };
         AuditActorResponse: {
             /**
@@ -2110,10 +2734,10 @@ export interface components {
             memberships: components["schemas"]["MembershipInfo"][];
         };
         /**
-         * @description What its costs are counted in.
+         * @description What the organization pays in.
          * @enum {string}
          */
-        BillingUnit: "credits" | "usd";
+        BillingUnit: "usd" | "credits";
         ChangePasswordRequest: {
             /**
              * Format: password
@@ -2128,6 +2752,78 @@ export interface components {
              */
             new_password: string;
         };
+        ChangeTogglesRequest: {
+            /** @description Scopes to switch; the others stay as they are. Not together with `enabled_scopes`. */
+            toggles?: components["schemas"]["ToggleChangeDto"][];
+            /**
+             * @description The scopes that are on; all others are off. Null: all are on, and those that come later too.
+             * @example [
+             *       "system:web"
+             *     ]
+             */
+            enabled_scopes?: string[] | null;
+        };
+        ChatBlockedByDto: {
+            /** @description `cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price. */
+            kind: components["schemas"]["ChatBlockedByKind"];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string | null;
+            /** @description What of that kind: the request, the child chat, the time at which the timer ends, the worker, the organization, or a code. */
+            ref: string | null;
+        };
+        /**
+         * @description `cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price.
+         * @enum {string}
+         */
+        ChatBlockedByKind: "human" | "child" | "timer" | "cap" | "credits" | "budget" | "route" | "lease" | "org_suspended";
+        ChatCostBreakdownResponse: {
+            /**
+             * Format: decimal
+             * @description As the chat shows it. Null where the organization pays in credits.
+             */
+            total_cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits, as the chat shows them.
+             */
+            total_credits: string;
+            /** @description By kind of token, at the prices of the time of each call. With `rounding`, the parts sum to the total. */
+            by_token_type: components["schemas"]["TokenTypeCosts"];
+            /** @description By model, the dearest first. */
+            by_model: components["schemas"]["ChatModelCost"][];
+            /**
+             * Format: decimal
+             * @description What the parts of `by_token_type` lack of the total, in the `billing_unit`; may be negative.
+             * @example 0.000001
+             */
+            rounding: string;
+            /**
+             * Format: uuid
+             * @description The chat.
+             */
+            chat_id: string;
+            /** @description What the organization pays in. */
+            billing_unit: components["schemas"]["BillingUnit"];
+            /** @description The same of all chats below this one; not part of its totals. */
+            descendants: components["schemas"]["DescendantCosts"];
+        };
+        ChatDiagnosisResponse: {
+            /** @description What the chat is. */
+            state: components["schemas"]["ChatStatus"];
+            /** @description What keeps it from going on; null when nothing does, or there is nothing to do. */
+            blocked_by: components["schemas"]["ChatBlockedByDto"] | null;
+            /** @description Who runs its turn. */
+            lease: components["schemas"]["ChatLeaseDto"] | null;
+            /** @description Where a turn that has not begun stands. */
+            queue: components["schemas"]["ChatQueueDto"] | null;
+            /** @description What would have it go on. */
+            next_action: components["schemas"]["ChatNextAction"];
+            /** @description What the caller can do with it now that has an effect. */
+            allowed_actions: ("message" | "stop" | "terminate" | "continue" | "retry" | "archive" | "rename" | "share" | "delete")[];
+        };
         ChatErrorDto: {
             /**
              * @description Stable, for programs.
@@ -2138,6 +2834,17 @@ export interface components {
             message: string;
             /** @description Whether `continue` may help. */
             retryable: boolean;
+        };
+        ChatLeaseDto: {
+            /** @description The process that runs the turn; null when it has handed it back. */
+            worker: string | null;
+            /**
+             * Format: date-time
+             * @description When another one may take over. Renewed every few seconds.
+             */
+            expires_at: string;
+            /** @description Every owner has its own; what is written with an older one is refused. */
+            fence: string;
         };
         ChatListResponse: {
             /** @description The rows of this page. */
@@ -2160,9 +2867,7 @@ export interface components {
             /** @description The text. */
             content: string;
             /** @description Files of the message. */
-            attachments: {
-                [key: string]: unknown;
-            }[];
+            attachments: components["schemas"]["FileReferenceDto"][];
             /** @description Of assistant messages: what the model asked for. */
             tool_calls: components["schemas"]["ChatToolCallDto"][];
             /** @description Of tool messages: the call that it answers. */
@@ -2183,6 +2888,34 @@ export interface components {
             /** @description The turn was stopped before the answer was whole: this is what had been said. */
             interrupted: boolean;
         };
+        ChatModelCost: {
+            /**
+             * @description Key of the model that answered.
+             * @example mock
+             */
+            model_key: string;
+            /** @description Calls of it, whatever they were for. */
+            calls: number;
+            /** @description Of these, calls that had no price: their cost is not known, and not in any sum. */
+            unpriced_calls: number;
+            /** @description Its tokens. */
+            tokens: components["schemas"]["TokenCounts"];
+            /**
+             * Format: decimal
+             * @description Null where the organization pays in credits.
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             */
+            credits: string;
+        };
+        /**
+         * @description What would have it go on.
+         * @enum {string}
+         */
+        ChatNextAction: "answer" | "wait" | "continue" | "retry" | "message" | "add_credits" | "raise_budget" | "fix_route" | "unsuspend";
         ChatOriginDto: {
             /** @description Who or what began the chat. */
             kind: components["schemas"]["ChatOriginKind"];
@@ -2216,6 +2949,26 @@ export interface components {
             child_chat_ids?: string[];
             /** @description How many wait before it. */
             queue_position?: number;
+        };
+        ChatPresenceResponse: {
+            /** @description Who else has the chat open, by name. The caller is none of them. */
+            viewers: components["schemas"]["ChatViewer"][];
+            /**
+             * @description How often to call, seconds.
+             * @example 15
+             */
+            heartbeat_interval_s: number;
+            /**
+             * @description After so many seconds without a call a viewer is gone.
+             * @example 45
+             */
+            expires_in_s: number;
+        };
+        ChatQueueDto: {
+            /** @description Turns of the organization that were dispatched before and have not begun. */
+            position: number;
+            /** @description How long the oldest of them has waited, in seconds. */
+            oldest_ahead_s: number;
         };
         ChatResponse: {
             /**
@@ -2257,7 +3010,7 @@ export interface components {
             stop_requested_at: string | null;
             /**
              * Format: date-time
-             * @description When the last turn ended.
+             * @description When it was terminated.
              */
             completed_at: string | null;
             /** @description Whether it is archived. */
@@ -2377,7 +3130,7 @@ export interface components {
             stop_requested_at: string | null;
             /**
              * Format: date-time
-             * @description When the last turn ended.
+             * @description When it was terminated.
              */
             completed_at: string | null;
             /** @description Whether it is archived. */
@@ -2480,6 +3233,30 @@ export interface components {
             name: string;
             /** @description JSON text, as the model wrote it. */
             arguments: string;
+        };
+        ChatViewer: {
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            user_id: string;
+            /** @description What they are called. */
+            name: string;
+            /** @description Their picture. */
+            avatar_url: string | null;
+            /**
+             * Format: date-time
+             * @description When they last said that they are there.
+             */
+            last_seen_at: string;
+        };
+        ConversationTimelineResponse: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["TimelineEvent"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
         };
         /**
          * @description Roughly how expensive it is.
@@ -2662,6 +3439,20 @@ export interface components {
              */
             slug?: string | null;
         };
+        CreateTicketRequest: {
+            /**
+             * @description What the stream may be about: all of these, or some.
+             * @example [
+             *       "chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11"
+             *     ]
+             */
+            topics: string[];
+            /**
+             * Format: uuid
+             * @description The organization; required with the topic `org`, because the others name theirs.
+             */
+            org_id?: string | null;
+        };
         CreateTokenRequest: {
             /**
              * @description What the token is for.
@@ -2704,6 +3495,209 @@ export interface components {
          * @enum {string}
          */
         CredentialSource: "api_key" | "gateway";
+        DecisionBulkFilter: {
+            /** @description Only decisions of this kind. */
+            kind?: components["schemas"]["DecisionKind"] | null;
+            /** @description Only decisions that stand so. */
+            review_status?: components["schemas"]["DecisionReviewStatus"] | null;
+            /** @description Only those that depart from their rule, or only those that do not. */
+            deviation?: boolean | null;
+            /** @description Only those that the agent had to determine itself. `false` is no filter. */
+            determination?: boolean | null;
+            /** @description The archive, or the live queue. */
+            archived?: boolean | null;
+        };
+        DecisionBulkUpdateResponse: {
+            /**
+             * @description Decisions that this call has changed.
+             * @example 12
+             */
+            updated: number;
+            /**
+             * @description Decisions that were selected and that the caller may see.
+             * @example 14
+             */
+            matched: number;
+            /**
+             * @description Of those, the ones that were already so, or that this action does not touch.
+             * @example 2
+             */
+            unchanged: number;
+        };
+        DecisionGroupItem: {
+            /**
+             * @description The rule that they cite.
+             * @example Refunds up to 100 USD need no approval.
+             */
+            basis: string;
+            /**
+             * @description How many there are.
+             * @example 12
+             */
+            count: number;
+            /**
+             * @description Of those, how many nobody has reviewed.
+             * @example 4
+             */
+            unreviewed: number;
+            /**
+             * @description Of those, how many are disputed.
+             * @example 1
+             */
+            disputed: number;
+            /**
+             * Format: date-time
+             * @description When the newest was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            latest_at: string;
+            /** @description The newest of them. */
+            sample_decision_ids: string[];
+        };
+        /** @enum {string} */
+        DecisionKind: "act" | "no_act" | "escalate";
+        DecisionListResponse: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["DecisionResponse"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        DecisionResponse: {
+            /**
+             * Format: uuid
+             * @description The decision.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The chat that it was made in.
+             */
+            chat_id: string;
+            /**
+             * Format: uuid
+             * @description The agent that made it.
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description The agent revision that the chat runs on.
+             */
+            agent_revision_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that it was made in.
+             */
+            turn_id: string;
+            /** @description The call that recorded it. */
+            tool_call_id: string;
+            /**
+             * @description The tool that it is about.
+             * @example con_shop.refund
+             */
+            tool_slug: string | null;
+            /** @description The connection of that tool. */
+            connection_id: string | null;
+            /** @description SHA-256 over the canonical JSON (RFC 8785) of the arguments that it is about, hex. */
+            arguments_digest: string | null;
+            /** @description `act`: it was done. `no_act`: it was left. `escalate`: a human has to decide. */
+            kind: components["schemas"]["DecisionKind"];
+            /**
+             * @description What was decided, in the agent’s words.
+             * @example Refund 20 USD.
+             */
+            summary: string;
+            /**
+             * @description The rule that it cites.
+             * @example Refunds up to 100 USD need no approval.
+             */
+            basis: string;
+            /** @description Why the rule leads there. */
+            rationale: string | null;
+            /** @description It departs from what the rule says. */
+            deviation: boolean;
+            /** @description No rule says it; the agent had to determine it itself. */
+            determination: boolean;
+            /**
+             * Format: decimal
+             * @description How sure the agent was, from 0 to 1.
+             * @example 0.9
+             */
+            confidence: string | null;
+            /** @description What a human thought of it. */
+            review_status: components["schemas"]["DecisionReviewStatus"];
+            /** @description What the reviewer noted. */
+            review_note: string | null;
+            /** @description What it should have been, as a dispute said. */
+            should_have: string | null;
+            /**
+             * Format: uuid
+             * @description Who reviewed it last.
+             */
+            reviewed_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was reviewed last.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            reviewed_at: string | null;
+            /** @description Whether it was put away. */
+            archived: boolean;
+            /**
+             * Format: date-time
+             * @description When it was put away.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            archived_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        DecisionReviewFilter: {
+            /** @description Only decisions of this kind. */
+            kind?: components["schemas"]["DecisionKind"] | null;
+            /**
+             * @description Others are not touched.
+             * @enum {string|null}
+             */
+            review_status?: "unreviewed" | null;
+            /** @description Only those that depart from their rule, or only those that do not. */
+            deviation?: boolean | null;
+            /** @description Only those that the agent had to determine itself. `false` is no filter. */
+            determination?: boolean | null;
+            /** @description Archived ones are found, and not touched. */
+            archived?: boolean | null;
+        };
+        /** @enum {string} */
+        DecisionReviewStatus: "unreviewed" | "agreed" | "disputed" | "reverted";
+        DescendantCosts: {
+            /**
+             * Format: decimal
+             * @description As the chat shows it. Null where the organization pays in credits.
+             */
+            total_cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits, as the chat shows them.
+             */
+            total_credits: string;
+            /** @description By kind of token, at the prices of the time of each call. With `rounding`, the parts sum to the total. */
+            by_token_type: components["schemas"]["TokenTypeCosts"];
+            /** @description By model, the dearest first. */
+            by_model: components["schemas"]["ChatModelCost"][];
+            /**
+             * Format: decimal
+             * @description What the parts of `by_token_type` lack of the total, in the `billing_unit`; may be negative.
+             * @example 0.000001
+             */
+            rounding: string;
+            /** @description Chats that this one delegated to, at any depth. */
+            chats: number;
+        };
         /**
          * @description The dialect spoken there: 1 Chat Completions, 2 Messages, 3 generateContent.
          * @enum {string}
@@ -2716,12 +3710,31 @@ export interface components {
              * @description Stable, for programs.
              * @enum {string}
              */
-            code: "agent_in_use" | "already_admin" | "already_allowed" | "already_member" | "bad_request" | "budget_exceeded" | "conflict" | "creator_only" | "credits_exhausted" | "dispatch_failed" | "email_taken" | "entitlement_exceeded" | "entitlement_required" | "idempotency_in_progress" | "idempotency_key_invalid" | "insufficient_role" | "insufficient_scope" | "internal_error" | "invalid_credentials" | "invitation_email_mismatch" | "invitation_gone" | "invitation_pending" | "last_admin" | "last_owner" | "method_not_allowed" | "model_conflict" | "model_in_use" | "never_admitted" | "no_draft" | "not_authenticated" | "not_found" | "not_org_member" | "not_pending" | "org_suspended" | "payload_too_large" | "platform_admin_required" | "queue_full" | "rate_limited" | "read_only" | "registration_not_allowed" | "route_in_use" | "service_unavailable" | "skill_in_use" | "slug_taken" | "upstream_timeout" | "upstream_unavailable" | "user_deactivated" | "user_not_found" | "version_conflict";
+            code: "agent_in_use" | "already_admin" | "already_allowed" | "already_member" | "already_resolved" | "bad_request" | "budget_exceeded" | "conflict" | "creator_only" | "credits_exhausted" | "dispatch_failed" | "email_taken" | "entitlement_exceeded" | "entitlement_required" | "idempotency_in_progress" | "idempotency_key_invalid" | "insufficient_role" | "insufficient_scope" | "internal_error" | "invalid_credentials" | "invitation_email_mismatch" | "invitation_gone" | "invitation_pending" | "last_admin" | "last_owner" | "method_not_allowed" | "model_conflict" | "model_in_use" | "never_admitted" | "no_draft" | "not_authenticated" | "not_found" | "not_org_member" | "not_pending" | "org_suspended" | "payload_too_large" | "platform_admin_required" | "queue_full" | "range_not_satisfiable" | "rate_limited" | "read_only" | "registration_not_allowed" | "route_in_use" | "service_unavailable" | "skill_in_use" | "slug_taken" | "upstream_timeout" | "upstream_unavailable" | "user_deactivated" | "user_not_found" | "version_conflict";
             request_id: string;
             /** @description Facts that let a program act on the error. */
             context?: {
                 [key: string]: unknown;
             };
+        };
+        FileReferenceDto: {
+            /**
+             * Format: uuid
+             * @description The file.
+             */
+            file_id: string;
+            /**
+             * @description Its name.
+             * @example invoice.pdf
+             */
+            filename: string;
+            /**
+             * @description What it is, told from its bytes.
+             * @example application/pdf
+             */
+            media_type: string;
+            /** @description Its length. */
+            size_bytes: number;
         };
         ForgotPasswordRequest: {
             /**
@@ -2735,11 +3748,129 @@ export interface components {
             /** @description Every problem of the request. */
             detail: components["schemas"]["ValidationError"][];
             /** @enum {string} */
-            code: "allowlist_needs_default" | "base_url_needs_own_key" | "cannot_unarchive" | "idempotency_mismatch" | "masked_secret" | "model_not_allowed" | "model_unknown" | "not_continuable" | "password_incorrect" | "plan_mismatch" | "replacement_cycle" | "reset_token_invalid" | "route_borrows_key" | "self_action" | "unknown_reference" | "validation_error";
+            code: "allowlist_needs_default" | "base_url_needs_own_key" | "cannot_unarchive" | "exactly_one_required" | "follows_root" | "idempotency_mismatch" | "instruction_too_long" | "masked_secret" | "model_not_allowed" | "model_unknown" | "not_continuable" | "not_disputed" | "nothing_to_retry" | "password_incorrect" | "plan_mismatch" | "replacement_cycle" | "reset_token_invalid" | "route_borrows_key" | "self_action" | "should_have_missing" | "unknown_reference" | "validation_error";
             request_id: string;
             context?: {
                 [key: string]: unknown;
             };
+        };
+        HitlAnswer: {
+            /** @description Of an approval. */
+            decision?: components["schemas"]["HitlDecision"];
+            /** @description Of a question. */
+            answer?: string;
+            /** @description Of a question with options. */
+            option_id?: string;
+            /** @description Of a form. */
+            values?: {
+                [key: string]: unknown;
+            };
+            /** @description Of an approval that was edited. */
+            edited_arguments?: {
+                [key: string]: unknown;
+            };
+            /** @description What was said besides. */
+            note?: string;
+        };
+        /**
+         * @description Of an approval.
+         * @enum {string}
+         */
+        HitlDecision: "approve" | "reject" | "edit";
+        /**
+         * @description What is asked for: an answer or an option, a yes or no, or values.
+         * @enum {string}
+         */
+        HitlKind: "question" | "approval" | "form";
+        HitlOption: {
+            /** @description What an answer names. */
+            id: string;
+            /** @description What the human reads. */
+            label: string;
+        };
+        HitlRequest: {
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The chat that waits; null for a process run.
+             */
+            chat_id: string | null;
+            /**
+             * Format: uuid
+             * @description The process run that waits; null for a chat.
+             */
+            run_id: string | null;
+            /**
+             * Format: uuid
+             * @description The agent that asks.
+             */
+            agent_id: string | null;
+            /** @description Step of the turn, or of the process run. */
+            step_id: string | null;
+            /** @description What is asked for: an answer or an option, a yes or no, or values. */
+            kind: components["schemas"]["HitlKind"];
+            /** @description What the human reads. */
+            prompt: string;
+            /** @description Of a question: what can be chosen. */
+            options: components["schemas"]["HitlOption"][];
+            /** @description Of a form: JSON Schema of its values. */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Of an approval: what runs when it is given. */
+            tool_call: components["schemas"]["HitlToolCall"] | null;
+            /** @description Only a pending one can be answered. */
+            status: components["schemas"]["HitlStatus"];
+            /**
+             * Format: uuid
+             * @description Who has to answer; null: anybody who sees it.
+             */
+            assignee_user_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it is given up, and its chat with it.
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @description Who answered.
+             */
+            answered_by: string | null;
+            /**
+             * Format: date-time
+             * @description When it was answered.
+             */
+            answered_at: string | null;
+            /** @description The answer; null until there is one. */
+            answer: components["schemas"]["HitlAnswer"] | null;
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it changed last.
+             */
+            updated_at: string;
+        };
+        /** @enum {string} */
+        HitlStatus: "pending" | "answered" | "cancelled" | "expired";
+        HitlToolCall: {
+            /** @description The call of the agent that waits. */
+            id: string;
+            /** @description The tool that runs when it is approved. */
+            tool_slug: string;
+            /** @description With exactly these arguments. */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** @description What the tool does. */
+            access_level: components["schemas"]["ToolAccessLevel"];
         };
         InstructionResponse: {
             /**
@@ -3980,6 +5111,22 @@ export interface components {
             /** @description Pass as `offset` for the next page; null on the last one. */
             next_offset: number | null;
         };
+        Page_DecisionGroupItem_: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["DecisionGroupItem"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
+        Page_HitlRequest_: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["HitlRequest"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
+        };
         Page_InstructionRevisionResponse_: {
             /** @description The rows of this page. */
             items: components["schemas"]["InstructionRevisionResponse"][];
@@ -4093,6 +5240,41 @@ export interface components {
              * @example correct horse battery staple
              */
             password: string;
+        };
+        ReviewDecisionRequest: {
+            /**
+             * @description `agreed` marks it; `disputed` can say what it should have been; `reverted` says that its effect was undone outside, and needs a note. Each follows any status.
+             * @enum {string}
+             */
+            review_status: "agreed" | "disputed" | "reverted";
+            /**
+             * @description For other reviewers. Required with `reverted`.
+             * @example The refund was cancelled at the bank.
+             */
+            review_note?: string | null;
+            /**
+             * @description What it should have been, as an instruction to the agent. Stored with `disputed` alone; left out, it stays what it was.
+             * @example Refunds above 100 USD go to a human first.
+             */
+            should_have?: string | null;
+        };
+        RevisionDraftResponse: {
+            /**
+             * Format: uuid
+             * @description The instruction draft; null when the correction is published already and there is no draft.
+             */
+            draft_id: string | null;
+            /**
+             * Format: uuid
+             * @description The published instruction that the draft began from.
+             */
+            base_revision_id: string | null;
+            /** @description The instruction as it now reads. */
+            content: string;
+            /** @description This call has appended the correction. */
+            appended: boolean;
+            /** @description It was there before. */
+            already_appended: boolean;
         };
         RolloutArmResponse: {
             /**
@@ -4373,7 +5555,7 @@ export interface components {
              * @example What is on my list today?
              */
             content: string;
-            /** @description Files that were uploaded before. */
+            /** @description Files that were uploaded before, of which the caller may see each. From then on, whoever may open the chat may open them. */
             attachment_ids?: string[];
             /**
              * @description Key of the catalog; needs the entitlement `direct_model_choice`.
@@ -4581,11 +5763,156 @@ export interface components {
             /** @description The organizations that were subscribed. */
             org_ids: string[];
         };
+        TerminateChatResponse: {
+            /**
+             * Format: uuid
+             * @description The chat.
+             */
+            chat_id: string;
+            /** @description What the chat is now. */
+            status: components["schemas"]["ChatStatus"];
+            /** @description False when it was over already. */
+            terminated: boolean;
+            /**
+             * Format: date-time
+             * @description When it was terminated.
+             */
+            completed_at: string | null;
+            /** @description Requests to humans that were cancelled with it. */
+            cancelled_hitl_request_ids: string[];
+        };
+        TicketResponse: {
+            /** @description For `?ticket=`, once. */
+            ticket: string;
+            /**
+             * @description Seconds until it is void.
+             * @example 60
+             */
+            expires_in: number;
+        };
+        TimelineActor: {
+            /**
+             * @description `user`, `agent`, `tool`, `system`, or what began the chat: `inbox`, `process`, `api`, `schedule`.
+             * @example user
+             */
+            kind: string;
+            /** @description Which one. */
+            id: string | null;
+            /** @description Its name. */
+            name: string | null;
+        };
+        TimelineCost: {
+            /**
+             * Format: decimal
+             * @description Null where the organization pays in credits, and where the model had no price.
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits.
+             */
+            credits: string;
+        };
+        TimelineEvent: {
+            /**
+             * @description The event. A number is the id that the chat’s stream gives it.
+             * @example 41
+             */
+            id: string;
+            /** @description Its place in the timeline, counted from the oldest; it stays. */
+            seq: number;
+            /**
+             * @description `user_message_received`, `agent_step`, `assistant_message`, `tool_call`, `tool_result`, `decision_recorded`, `hitl_requested`, `hitl_resolved`, `delegation_started`, `delegation_finished`, `status_changed`, `todo_updated`, `memory_written`, `compaction`, `blocker`, `error`; others may come.
+             * @example user_message_received
+             */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            created_at: string;
+            /** @description Who did it. */
+            actor: components["schemas"]["TimelineActor"];
+            /** @description One line for a human. */
+            message: string | null;
+            /** @description What the event tells, by its type. `user_message_received` has `content` and `attachments`, `agent_step` has `kind`: `llm` or `tool`. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description Tokens of a model call; only on its `agent_step`. */
+            usage: components["schemas"]["TokenCounts"] | null;
+            /** @description What a model call cost; only on its `agent_step`. */
+            cost: components["schemas"]["TimelineCost"] | null;
+        };
         /**
          * @description How far it is.
          * @enum {string}
          */
         TodoStatus: "pending" | "in_progress" | "completed" | "invalidated";
+        ToggleChangeDto: {
+            /**
+             * @description One of the scopes that the chat lists.
+             * @example system:web
+             */
+            scope: string;
+            /** @description On or off. */
+            enabled: boolean;
+        };
+        ToggleDto: {
+            /**
+             * @description What the tools behind it have as their scope.
+             * @example system:web
+             */
+            scope: string;
+            /**
+             * @description Its name, for humans.
+             * @example Web search
+             */
+            label: string;
+            /** @description The web, or a connection. */
+            kind: components["schemas"]["ToggleKind"];
+            /** @description The connection; null for the web. */
+            connection_id: string | null;
+            /** @description Whether the chat has it on. */
+            enabled: boolean;
+        };
+        /**
+         * @description The web, or a connection.
+         * @enum {string}
+         */
+        ToggleKind: "web" | "connection";
+        TogglesResponse: {
+            /** @description All that can be switched in this chat. */
+            toggles: components["schemas"]["ToggleDto"][];
+            /** @description The scopes that are on, as stored; null: all, which is the default. */
+            enabled_scopes: string[] | null;
+        };
+        TokenCost: {
+            /** @description Tokens of this kind. */
+            tokens: number;
+            /**
+             * Format: decimal
+             * @description Null where the organization pays in credits.
+             */
+            cost_usd: string | null;
+            /**
+             * Format: decimal
+             * @description Credits. They are charged by call, and shared out by what its tokens cost.
+             */
+            credits: string;
+        };
+        TokenCounts: {
+            /** @description Tokens read. */
+            input: number;
+            /** @description Read from a cache. */
+            cached_input: number;
+            /** @description Written to a cache. */
+            cache_write: number;
+            /** @description Tokens written. */
+            output: number;
+            /** @description Reasoning. */
+            reasoning: number;
+        };
         TokenInfo: {
             /**
              * Format: uuid
@@ -4655,6 +5982,23 @@ export interface components {
             /** @description Pass as `offset` for the next page; null on the last one. */
             next_offset: number | null;
         };
+        TokenTypeCosts: {
+            /** @description What models read, without what came from a cache or was written to one. */
+            input: components["schemas"]["TokenCost"];
+            /** @description Read from a cache. */
+            cached_input: components["schemas"]["TokenCost"];
+            /** @description Written to a cache. */
+            cache_write: components["schemas"]["TokenCost"];
+            /** @description What models wrote, without reasoning. */
+            output: components["schemas"]["TokenCost"];
+            /** @description Reasoning, at the price of output. */
+            reasoning: components["schemas"]["TokenCost"];
+        };
+        /**
+         * @description What the tool does.
+         * @enum {string}
+         */
+        ToolAccessLevel: "read" | "write" | "destructive";
         UpdateAgentRequest: {
             /**
              * @description Unique among the live agents of the organization. Default: made from the name.
@@ -4769,6 +6113,17 @@ export interface components {
              * @example Support agent
              */
             name?: string;
+        };
+        UpdateChatRequest: {
+            /** @description True closes the chat and stops what it does. False is refused for an archived chat, and changes nothing otherwise. */
+            archived?: boolean;
+            /** @description Open to every member of the organization, with all chats that it has delegated to. Only its creator may change this. */
+            shared?: boolean;
+            /**
+             * @description What the chat is about. Null: none.
+             * @example Invoices of March
+             */
+            title?: string | null;
         };
         UpdateInvitationRequest: {
             /**
@@ -4899,6 +6254,32 @@ export interface components {
              * @example acme-labs
              */
             slug?: string;
+        };
+        UploadResponse: {
+            /**
+             * Format: uuid
+             * @description The file.
+             */
+            file_id: string;
+            /**
+             * @description Its name.
+             * @example invoice.pdf
+             */
+            filename: string;
+            /**
+             * @description What it is, told from its bytes.
+             * @example application/pdf
+             */
+            media_type: string;
+            /** @description Its length. */
+            size_bytes: number;
+            /** @description SHA-256 of its bytes, in hex. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description When it is removed, unless something refers to it by then.
+             */
+            expires_at: string | null;
         };
         UsageByAgent: {
             /**
@@ -8411,7 +9792,153 @@ export interface operations {
             };
         };
     };
-    "chats.continue": {
+    "chatControl.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatControl.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `creator_only`: only who began the chat may change `shared`. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatControl.continue": {
         parameters: {
             query?: never;
             header?: never;
@@ -8434,6 +9961,159 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `credits_exhausted` or `budget_exceeded`: what closed the chat has not passed. */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "cost.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCostBreakdownResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatControl.diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatDiagnosisResponse"];
                 };
             };
             /** @description No valid bearer token. */
@@ -8571,7 +10251,235 @@ export interface operations {
             };
         };
     };
-    "chats.stop": {
+    "chatPresence.heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatPresenceResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatPresence.leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatPresenceResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatControl.retry": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatControl.stop": {
         parameters: {
             query?: never;
             header?: never;
@@ -8652,6 +10560,8 @@ export interface operations {
             query?: {
                 /** @description Resume after this event id. `Last-Event-ID` wins over it. */
                 after?: number;
+                /** @description Instead of the header, where none can be sent: from `POST /api/realtime/tickets`. */
+                ticket?: string;
             };
             header?: {
                 /** @description The last event that the client has seen. */
@@ -8725,6 +10635,155 @@ export interface operations {
             };
         };
     };
+    "chatControl.terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminateChatResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "timeline.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationTimelineResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "chats.todos": {
         parameters: {
             query?: never;
@@ -8748,6 +10807,546 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_ChatTodo_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "toggles.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TogglesResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "toggles.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The agent. */
+                agent_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTogglesRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TogglesResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentDecisions.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Only decisions of this kind. */
+                kind?: components["schemas"]["DecisionKind"];
+                /** @description Only decisions that stand so. */
+                review_status?: components["schemas"]["DecisionReviewStatus"];
+                /** @description Only those that depart from their rule, or only those that do not. */
+                deviation?: boolean;
+                /** @description Only those that the agent had to determine itself. `false` is no filter. */
+                determination?: boolean;
+                /** @description The archive, or the live queue; never both. */
+                archived?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentDecisionPage"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentDecisions.archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArchiveDecisionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionBulkUpdateResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentDecisions.groups": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Only decisions of this kind. */
+                kind?: components["schemas"]["DecisionKind"];
+                /** @description Only decisions that stand so. */
+                review_status?: components["schemas"]["DecisionReviewStatus"];
+                /** @description Only those that depart from their rule, or only those that do not. */
+                deviation?: boolean;
+                /** @description Only those that the agent had to determine itself. `false` is no filter. */
+                determination?: boolean;
+                /** @description The archive, or the live queue; never both. */
+                archived?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DecisionGroupItem_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentDecisions.review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgreeDecisionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionBulkUpdateResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agentDecisions.unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or slug of the agent. */
+                agent_id: string;
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArchiveDecisionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionBulkUpdateResponse"];
                 };
             };
             /** @description No valid bearer token. */
@@ -9894,6 +12493,638 @@ export interface operations {
             };
             /** @description Nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatDecisions.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The chat. */
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionListResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatDecisions.review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The chat. */
+                chat_id: string;
+                /** @description The decision. */
+                decision_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewDecisionRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "chatDecisions.revisionDraft": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The chat. */
+                chat_id: string;
+                /** @description The decision. */
+                decision_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionDraftResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "events.follow": {
+        parameters: {
+            query?: {
+                /** @description Up to 50 of `chat:{id}`, `inbox:{id}`, `run:{id}`, `env:{id}` and `org`, separated by commas. */
+                topics?: string;
+                /** @description Resume after this frame id, where `Last-Event-ID` cannot be sent; it wins over this. */
+                after?: string;
+                /** @description Instead of the header, where none can be sent: from `POST /api/realtime/tickets`. */
+                ticket?: string;
+            };
+            header?: {
+                /** @description The id of the last frame that the client has seen. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "files.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description One range of bytes. */
+                Range?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The file. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The bytes of the range. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `range_not_satisfiable`: the file has no such bytes. */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "hitl.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description Only requests in this state. */
+                status?: components["schemas"]["HitlStatus"];
+                /** @description Only requests of this chat. */
+                chat_id?: string;
+                /** @description Only requests of this process run. */
+                run_id?: string;
+                /** @description Only requests of this agent. */
+                agent_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_HitlRequest_"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "hitl.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The request. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HitlRequest"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "hitl.answer": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat safe: the same key and body get the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                org_id: string;
+                /** @description The request. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerHitlRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredHitlRequest"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `already_resolved`, with its `status` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11756,6 +14987,93 @@ export interface operations {
             };
         };
     };
+    "files.upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                org_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file, with its name.
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the file is larger than 50 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "orgUsage.get": {
         parameters: {
             query?: {
@@ -11818,6 +15136,75 @@ export interface operations {
             };
             /** @description Too many requests; see `Retry-After`. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "tickets.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTicketRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketResponse"];
+                };
+            };
+            /** @description No valid bearer token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests; see `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: tickets cannot be kept right now. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -3,7 +3,8 @@
  * `node tools/dev/build.mjs [folder ...]`, all of it without a folder.
  *
  * Only what changed is compiled again (by time and size of each source, everything when the settings changed), outputs
- * whose source is gone are removed. Types are not checked here: `npm run typecheck` does that.
+ * whose source is gone are removed. A build of everything also bundles the apps, see lib/bundle.mjs. Types are not checked here:
+ * `npm run typecheck` does that.
  * Path aliases stand once, in tsconfig.base.json; .swcrc holds the rest.
  */
 import { createHash } from 'node:crypto';
@@ -12,9 +13,10 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './lib/bundle.mjs';
 import { UserError, runMain, seconds } from './lib/console.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
-import { dist, root } from './lib/paths.mjs';
+import { appModule, dist, root } from './lib/paths.mjs';
 import { releaseLock, takeLock } from './lib/processes.mjs';
 
 const SOURCES = ['apps', 'libs', 'tools'];
@@ -63,13 +65,16 @@ async function compile(source, options) {
 
 /**
  * @param {string[]} [folders] limits the build to these
+ * @param {{ bundled?: boolean }} [options] false leaves the apps as they are compiled
  * @returns {Promise<{ compiled: string[], removed: string[] }>} the sources that were compiled, and those that are gone
  */
-export async function build(folders = SOURCES) {
+export async function build(folders = SOURCES, { bundled = folders === SOURCES } = {}) {
   const lock = path.join(dist, '.build.lock');
   await whenFree(lock);
   try {
-    return await buildLocked(folders);
+    const done = await buildLocked(folders);
+    if (bundled) await bundle(await appNames(), JSON.stringify(Object.entries(done.files).filter(([source]) => !source.startsWith('tools/')).sort()));
+    return done;
   } finally {
     releaseLock(lock);
   }
@@ -97,8 +102,11 @@ async function buildLocked(folders) {
   if (stale.length || removed.length || before.settings !== settings) await replaceFile(manifestFile, JSON.stringify({ settings, files }));
 
   if (broken.length) throw new UserError(`The build failed:\n${broken.map(({ reason }) => readable(reason)).join('\n')}`);
-  return { compiled: stale, removed };
+  return { compiled: stale, removed, files };
 }
+
+/** The folders of apps that have a main file; the others hold tests. */
+const appNames = async () => (await readdir(path.join(root, 'apps'))).filter((name) => existsSync(appModule(name))).sort();
 
 /** The compiler's message with its extract of the source, without colours. */
 const readable = (reason) => String(reason.message ?? reason).replace(/\u001b\[[\d;]*m/g, '').replaceAll(`${root}/`, '').split('\n\nCaused by:')[0].trim();

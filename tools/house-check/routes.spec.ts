@@ -26,6 +26,7 @@ describe('access declarations', () => {
       ...(access?.area && { area: access.area }),
       ...(access?.sessionOnly && { session_only: true }),
       ...(access?.params && { params: access.params }),
+      ...(access?.ticketTopics && { ticket: true }),
     }));
     expectCommitted('access.snapshot.json', entries);
   });
@@ -44,12 +45,13 @@ describe('access declarations', () => {
     expect(odd).toEqual([]);
   });
 
-  it('let a token of no area do nothing but look at what belongs to its own user', () => {
+  it('let a token of no area do nothing but look at what belongs to its own user, and have itself stood in for', () => {
     const without = routes.filter((r) => r.access && !r.access.area && !r.access.sessionOnly && r.access.tier !== 'public').map((r) => `${r.method} ${r.path}`);
     expect(without).toMatchInlineSnapshot(`
 [
   "GET /api/auth/me",
   "GET /api/models",
+  "POST /api/realtime/tickets",
 ]
 `);
   });

@@ -34,8 +34,15 @@ beforeAll(async () => {
 afterAll(() => house?.close());
 
 const operation = (route: Route) => document.paths[templateOf(route.path)]?.[route.method.toLowerCase()];
+/** Bodies of which some field must be there and none is required. */
+const CHOICES: Record<string, unknown> = {
+  'PATCH /api/orgs/:org_id/agents/:agent_id/chats/:chat_id': { title: 'x' },
+  'PUT /api/orgs/:org_id/agents/:agent_id/chats/:chat_id/toggles': { enabled_scopes: [] },
+};
 /** A body that passes validation, so that what comes after it decides. */
 const bodyOf = (route: Route): unknown => {
+  const choice = CHOICES[`${route.method} ${route.path}`];
+  if (choice) return choice;
   const schema = operation(route) && bodySchema(document, operation(route));
   return schema && sample(document, schema);
 };
@@ -52,6 +59,8 @@ async function walk(calls: { name: string; route: Route; path: string; as: strin
 
 const refusedAsStranger = ({ status, body }: Answer) => status === 403 && body.code === 'not_org_member' && body.detail === 'You are not a member of this organization.' && !body.context;
 const notThere = ({ status, body }: Answer) => status === 404 && body.code === 'not_found';
+/** Bulk actions pass over what the caller cannot see. */
+const foundNothing = ({ status, body }: Answer) => status === 200 && body.matched === 0 && body.updated === 0;
 
 it('the walk covers every route, and both organizations have rows of every kind', async () => {
   expect(routes.length).toBeGreaterThan(50);
@@ -121,7 +130,7 @@ it('ids of A in bodies to B are refused or unknown', async () => {
     });
   });
   expect(calls.length).toBeGreaterThan(15);
-  expect(await walk(calls, ({ status }) => status === 404 || status === 422)).toEqual([]);
+  expect(await walk(calls, (answer) => answer.status === 404 || answer.status === 422 || foundNothing(answer))).toEqual([]);
 });
 
 it('a route of A is no route for B, and its name is not repeated in words', async () => {

@@ -68,7 +68,7 @@ export function replyTo({ messages }: ChatBody, playsScripts: boolean, failures:
   const newest = messages.findLastIndex((message) => message.role === 'user');
   const said = newest === -1 ? '' : textOf(messages[newest].content);
   const script = playsScripts ? scriptOf(said) : undefined;
-  if (script === undefined) return replyOf({ ...PLAIN, text: `You said: ${said}` }, messages);
+  if (script === undefined) return replyOf({ ...PLAIN, text: `You said: ${said}${seen(newest === -1 ? 0 : imagesOf(messages[newest].content))}` }, messages);
   const call = messages.slice(newest + 1).filter((message) => message.role === 'assistant').length;
   const step = script.steps[call] ?? { ...PLAIN, text: 'done' };
   const failing = step.failure !== undefined && failures.fails(`${newest}/${call}/${createHash('sha1').update(said).digest('base64')}`, step.failure);
@@ -149,6 +149,14 @@ function textOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return content.map((part) => asObject(part).text).filter((text) => typeof text === 'string').join('\n');
 }
+
+/** Images that came as bytes; an address would have to be fetched, and counts for nothing. */
+function imagesOf(content: unknown): number {
+  if (!Array.isArray(content)) return 0;
+  return content.filter((part) => String(asObject(asObject(part).image_url).url).startsWith('data:image/')).length;
+}
+
+const seen = (images: number): string => (images === 0 ? '' : ` [${images} image${images === 1 ? '' : 's'}]`);
 
 function words(text: string): string[] {
   return text.match(/\s*\S+|\s+/g) ?? [];

@@ -49,10 +49,17 @@ describe('without a script', () => {
     expect(result.usage).toEqual({ input: Math.ceil((3 + 13 + 18) / 4), cached_input: 0, cache_write: 0, output: Math.ceil(28 / 4), reasoning: 0 });
   });
 
-  it('joins the text parts of a list and sees no images', async () => {
+  it('joins the text parts of a list, and takes an address for no image', async () => {
     const { body } = await say([{ type: 'text', text: 'one' }, { type: 'image_url', image_url: { url: 'data:,' } }, { type: 'text', text: 'two' }]);
     expect(body.choices[0]).toMatchObject({ message: { role: 'assistant', content: 'You said: one\ntwo' }, finish_reason: 'stop' });
     expect(body.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 5, total_tokens: 7 });
+  });
+
+  it('tells how many images came with the newest message', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    const said = async (...content: unknown[]) => (await say(content)).body.choices[0].message.content as string;
+    expect(await said({ type: 'text', text: 'look' }, image)).toBe('You said: look [1 image]');
+    expect(await said({ type: 'text', text: 'look' }, image, image)).toBe('You said: look [2 images]');
   });
 
   it('sends usage only when it is asked for', async () => {

@@ -120,7 +120,7 @@ export class Product extends System {
   async listen(chat) {
     let began;
     const snapshot = new Promise((resolve) => (began = resolve));
-    chat.stream = await EventStream.open(`${this.chatsUrl}/${chat.id}/stream`, { token: this.seed.api_token, own: true, onEvent: (event) => event === 'snapshot' && began() });
+    chat.stream = await EventStream.open(`${chat.url ?? this.chatsUrl}/${chat.id}/stream`, { token: this.seed.api_token, own: true, onEvent: (event) => event === 'snapshot' && began() });
     await snapshot;
   }
 
@@ -129,7 +129,7 @@ export class Product extends System {
     const forThis = !chat.stream;
     if (forThis) await this.listen(chat);
     chat.stream.onEvent = onText && ((event) => event === 'message_delta' && onText());
-    await Promise.all([chat.stream.until('message_completed'), this.call(`${this.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: text } })]);
+    await Promise.all([chat.stream.until('message_completed'), this.call(`${chat.url ?? this.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: text } })]);
     if (!forThis) return;
     chat.stream.close();
     chat.stream = undefined;

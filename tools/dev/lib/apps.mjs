@@ -5,7 +5,7 @@
  * - `announces`: the variable in which every app finds the address of this one
  */
 import { existsSync } from 'node:fs';
-import { appMain } from './paths.mjs';
+import { appModule } from './paths.mjs';
 
 const APPS = [
   { name: 'api-gateway', port: 'public' },
@@ -13,4 +13,4 @@ const APPS = [
   { name: 'chat-worker' },
 ];
 
-export const builtApps = () => APPS.filter(({ name }) => existsSync(appMain(name)));
+export const builtApps = () => APPS.filter(({ name }) => existsSync(appModule(name)));

@@ -11,6 +11,11 @@ export const dist = path.join(root, 'dist');
 /** The data folder of the development stack. */
 export const dataDir = () => path.resolve(root, process.env.APS_DATA_DIR || '.data');
 
-/** The built entry point of an app or tool. */
-export const appMain = (name) => path.join(dist, 'apps', name, 'src', 'main.js');
+/** What bundle.mjs makes of the build's output: the apps as they are started. */
+export const bundles = path.join(dist, 'bundles');
+
+/** The entry point of an app: bundled; the module that it was bundled from, which starts slower and is there without bundling. */
+export const appMain = (name) => path.join(bundles, name, 'main.js');
+export const appModule = (name) => path.join(dist, 'apps', name, 'src', 'main.js');
+/** The built entry point of a tool. */
 export const toolMain = (name) => path.join(dist, 'tools', name, 'main.js');

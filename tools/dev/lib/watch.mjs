@@ -28,7 +28,7 @@ export function sourcesOf(main) {
     const file = pending.pop();
     if (found.has(file) || !existsSync(file)) continue;
     found.add(file);
-    for (const [, request] of readFileSync(file, 'utf8').matchAll(/(?:require|import)\(\s*["'](\.{1,2}\/[^"']+)["']\s*\)/g)) {
+    for (const [, request] of readFileSync(file, 'utf8').matchAll(/(?:require|import)\(\s*["'](\.{1,2}(?:\/[^"']*)?)["']\s*\)/g)) {
       const target = path.resolve(path.dirname(file), request);
       pending.push(...(target.endsWith('.js') ? [target] : [`${target}.js`, path.join(target, 'index.js')]));
     }

@@ -39,12 +39,13 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   await make('PUT', `/agents/${agent.id}/instruction/draft`, { content: `draft ${mark}` });
   const memory = await make('POST', `/agents/${agent.id}/memories`, { content: mark });
   const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
-  const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, { content: mark });
+  const fileId = await upload(house, `${O}/uploads`, owner.token, mark);
+  const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, { content: mark, attachment_ids: [fileId] });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/limits', { budget_limit_usd: '123' });
   await house.apiToken(owner.id, '*', { orgId: id });
-  const own = await writeDirectly(db, { id, mark, chatId: chat.id, agentId: agent.id, turnId });
+  const { decisionId, requestId, ...own } = await writeDirectly(db, { id, mark, chatId: chat.id, agentId: agent.id, turnId });
 
   return {
     id,
@@ -56,9 +57,12 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       org_id: id,
       agent_id: agent.id,
       chat_id: chat.id,
+      decision_id: decisionId,
+      file_id: fileId,
       invitation_id: invitation.id,
       member_id: memberId,
       memory_id: memory.id,
+      request_id: requestId,
       revision_id: revision.id,
       rollout_id: rollout.id,
       slug: skill.slug,
@@ -68,8 +72,15 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   };
 }
 
+async function upload(house: House, path: string, token: string, mark: string): Promise<string> {
+  const body = new FormData();
+  body.append('file', new Blob([mark]), `${mark}.txt`);
+  const answer = await fetch(house.url + path, { method: 'POST', headers: { Authorization: `Bearer ${token}` }, body });
+  return ((await answer.json()) as { file_id: string }).file_id;
+}
+
 /** What only a worker or an operator writes; and the chat is shared, so that its organization is all that hides it from strangers. */
-async function writeDirectly(db: Database, o: { id: string; mark: string; chatId: string; agentId: string; turnId: string }): Promise<{ model: string; route: string }> {
+async function writeDirectly(db: Database, o: { id: string; mark: string; chatId: string; agentId: string; turnId: string }): Promise<{ model: string; route: string; decisionId: string; requestId: string }> {
   const [route] = await db.query<{ id: string }>(
     `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
     [uuidv7(), `route-${o.mark}`, o.mark, o.id],
@@ -84,7 +95,32 @@ async function writeDirectly(db: Database, o: { id: string; mark: string; chatId
      VALUES ($1, $2, 'turn', $3, $4, 1, $5, $6, 'agent', $7, 10, 0, 0, 5, 0, 0.5, 100)`,
     [uuidv7(), o.id, o.chatId, o.turnId, o.agentId, `model-${o.mark}`, route.id],
   );
-  return { model: `model-${o.mark}`, route: `route-${o.mark}` };
+  const decisionId = uuidv7();
+  await db.execute(
+    `INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, review_status, should_have)
+     SELECT $1, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, 'call', 'act', $4, $4, 'disputed', $4 FROM chats c WHERE c.id = $2`,
+    [decisionId, o.chatId, o.turnId, o.mark],
+  );
+  const requestId = uuidv7();
+  await db.execute(
+    `INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, step_id, tool_call_id, kind, prompt, expires_at) VALUES ($1, $2, $3, $4, $5, '1', 'call', 'question', $6, now() + interval '1 day')`,
+    [requestId, o.id, o.chatId, o.agentId, o.turnId, o.mark],
+  );
+  await db.execute(
+    `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, 1, 1, $5, 10, 1)`,
+    [uuidv7(), o.id, o.chatId, o.turnId, o.mark],
+  );
+  const childId = uuidv7();
+  await db.execute(
+    `INSERT INTO chats (id, org_id, agent_id, agent_revision_id, title, parent_chat_id, root_chat_id, depth, origin_kind, shared)
+     SELECT $1, c.org_id, c.agent_id, c.agent_revision_id, $3, c.id, c.id, 1, 'agent', true FROM chats c WHERE c.id = $2`,
+    [childId, o.chatId, o.mark],
+  );
+  await db.execute(
+    `INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id, status) VALUES ($1, $2, $3, $4, 'call', $5, 'finished')`,
+    [uuidv7(), o.id, o.chatId, o.turnId, childId],
+  );
+  return { model: `model-${o.mark}`, route: `route-${o.mark}`, decisionId, requestId };
 }
 
 /** Fills the parameters of a path; a parameter that no tenant has a value for is a gap of this file. */
