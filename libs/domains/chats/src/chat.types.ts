@@ -74,6 +74,7 @@ export interface ChatRow {
   cost_usd: string;
   cost_credits: string;
   event_seq: number;
+  message_seq: number;
   /** Questions to humans that are open; absent in a chat that has just been made. */
   pending_hitl_count?: number;
   message_count: number;

@@ -11,7 +11,7 @@ import { TodoRepository } from './tools/todo.repository';
 const GET = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const BY_ID = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
 const MESSAGES = statement(`
-  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 ORDER BY seq`);
+  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
 const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
 // The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
 const LIST = statement(`SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`);
@@ -45,9 +45,14 @@ export class ChatsQueries {
     return (await this.db.query<{ visible: boolean }>(VISIBLE_AMONG, values)).map((r) => r.visible);
   }
 
+  /**
+   * A chat with its messages, both as of the same moment: a message that came after the row was read is left to the next reading.
+   *
+   * @throws DomainError 404 for a chat that is not there or that the caller may not open
+   */
   async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: MessageRow[] }> {
     const chat = await this.get(scope, agentId, chatId);
-    return { chat, messages: await this.db.query<MessageRow>(MESSAGES, [scope.orgId, chatId]) };
+    return { chat, messages: await this.db.query<MessageRow>(MESSAGES, [scope.orgId, chatId, chat.message_seq]) };
   }
 
   /**

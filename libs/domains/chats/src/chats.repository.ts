@@ -8,7 +8,7 @@ import type { TurnChoices } from './chats.policy';
 
 export const CHAT_COLUMNS = `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, c.pause, c.stop_reason, c.error, c.stop_requested_at,
   c.completed_at, c.archived_at, c.shared, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.parent_chat_id, c.root_chat_id, c.source_chat_id,
-  c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at,
+  c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at,
   (SELECT count(*)::int FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending') AS pending_hitl_count`;
 
 /** A chat that the caller may open. Values: org, user (null = system), agent, chat. */

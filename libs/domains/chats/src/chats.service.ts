@@ -67,6 +67,7 @@ export class ChatsService {
       cost_usd: '0',
       cost_credits: '0',
       event_seq: 0,
+      message_seq: 0,
       message_count: 0,
       last_message_at: null,
       created_at: now,

@@ -138,10 +138,10 @@ export class SendService {
         await this.append(tx, chatId, [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
       } else if (effect === 'revive' && chat.current_turn_id) {
         const wait = await this.turns.waitOf(tx, chat.current_turn_id);
-        const abandoned = wait ? await this.waits.abandon(tx, wait, 'message') : [];
-        if (wait) await this.turns.interruptWait(tx, chat.current_turn_id, wait, m.at);
+        const over = wait && (await this.waits.interrupt(tx, wait));
+        if (over) await this.turns.endCalls(tx, chat.current_turn_id, over.calls, m.at);
         await this.turns.endTurn(tx, { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId }, { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true });
-        await this.append(tx, chatId, [...abandoned, { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
+        await this.append(tx, chatId, [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
       }
       const sent = await this.chats.send(tx, scope, agentId, chatId, m);
       if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);

@@ -204,6 +204,22 @@ describe('turns that wait for humans', () => {
     expect(await answer(id, { answer: 'late' })).toMatchObject({ status: 409, body: { code: 'already_resolved', context: { status: 'cancelled' } } });
   });
 
+  it('keep what was answered already when a message ends the wait for the rest', async () => {
+    const { chat } = await waiting(QUESTION, escalate(CHARGE), QUESTION);
+    const [first, charge, last] = await requestsOf(chat);
+    expect((await answer(first.id, { answer: 'the blue one' })).body).toMatchObject({ resumed: false });
+    expect((await answer(charge.id, { decision: 'approve' })).body).toMatchObject({ resumed: false });
+    await app.send(org, chat, 'never mind');
+    const body = await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: never mind');
+    expect(toolResults(body).map((r) => JSON.parse(r) as unknown)).toEqual([
+      { status: 'answered', answer: 'the blue one' },
+      { status: 'interrupted_by_message', decision: 'approve', message: expect.stringContaining('con_bank.charge was approved, but not run') },
+      { status: 'interrupted_by_message' },
+    ]);
+    expect(await charges(chat)).toEqual([]);
+    expect([await request(first.id), await request(charge.id), await request(last.id)].map((r) => r.status)).toEqual(['answered', 'answered', 'cancelled']);
+  });
+
   it('are answered or revived, never both', async () => {
     const chats = await Promise.all(Array.from({ length: 8 }, () => waiting(QUESTION)));
     const outcomes = await Promise.all(chats.map(({ chat, id }) => Promise.all([answer(id, { answer: 'here' }), app.send(org, chat, 'there')])));

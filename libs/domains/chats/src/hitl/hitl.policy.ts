@@ -116,6 +116,14 @@ export function outcomeOf(request: HitlRequest): WaitOutcome {
   });
 }
 
+/** What the model is told of a request that is over when a message ends the turn's wait for others. No call runs any more then. */
+export function toldOf(request: HitlRequest): string {
+  const outcome = outcomeOf(request);
+  if (outcome.kind === 'result') return outcome.content;
+  const message = `${outcome.toolSlug} was approved, but not run: the user wrote before the other requests were answered. Propose it again if it is still wanted.`;
+  return JSON.stringify({ status: 'interrupted_by_message', decision: request.answer?.decision, message });
+}
+
 /** What readers of the chat are told of a question. */
 export function requestedEvent(request: Pick<HitlRequest, 'id' | 'kind' | 'prompt' | 'options' | 'schema' | 'tool_call' | 'assignee_user_id' | 'expires_at' | 'turn_id' | 'tool_call_id'>): NewEvent {
   const { id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, turn_id, tool_call_id } = request;

@@ -11,7 +11,7 @@ import { grantsOf } from './grants';
 import { LeaseEnded } from './leases';
 import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
-import { pauseOf, TurnWaits } from './turn-waits';
+import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits } from './turn-waits';
 import { TurnRepository } from './turn.repository';
 
 type StepStatus = 'done' | 'failed';
@@ -27,7 +27,6 @@ class ToolFailed extends Error {}
 /** A user has written: a call must not begin to wait now. Undoes what the call had done. */
 class MessageCame extends Error {}
 
-const INTERRUPTED_BY_MESSAGE = JSON.stringify({ status: 'interrupted_by_message' });
 
 /** A call and the number of its step. */
 interface Step {
@@ -118,10 +117,10 @@ export class ToolStepRunner {
     const wait: TurnWait = { ...noted, since: at.toISOString() };
     return this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
       if (pending > 0) {
-        const events = await this.waits.abandon(tx, wait, 'message');
-        for (const [i, call] of wait.calls.entries()) {
+        const { events, calls } = await this.waits.interrupt(tx, wait);
+        for (const [i, call] of calls.entries()) {
           const step: Step = { stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name };
-          await this.record(tx, turn, step, INTERRUPTED_BY_MESSAGE, 'failed', i === 0 ? events : [], null);
+          await this.record(tx, turn, step, call.content, call.status, i === 0 ? events : [], null);
         }
         return 'done';
       }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import type { Db, Tx } from '@aps/platform/database';
 import type { NewEvent, Pause } from '../chat.types';
-import { TurnRepository } from './turn.repository';
+import { TurnRepository, type AnsweredCall } from './turn.repository';
 
 /** What a waiting call gets when its wait is over: a result, or another call that runs in its place. */
 export type WaitOutcome =
@@ -20,6 +20,8 @@ export interface WaitSource {
   open(db: Db, refs: string[]): Promise<string[]>;
   /** Asked when nothing is open any more, or the deadline has passed. What is still open then is given up. */
   outcome(tx: Tx, ref: string): Promise<WaitOutcome>;
+  /** What the model is told of those that are over, where a message ends the wait for others; a call without an entry was interrupted. */
+  told?(tx: Tx, refs: string[]): Promise<Map<string, string>>;
   /** @returns what to tell the chat's readers */
   abandon(tx: Tx, refs: string[], reason: AbandonReason): Promise<NewEvent[]>;
 }
@@ -52,6 +54,20 @@ export class TurnWaits {
     return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date().toISOString() }) });
   }
 
+  /**
+   * A user wrote instead of waiting.
+   *
+   * @returns what to tell the chat's readers, and what to answer the calls that the turn waits in
+   */
+  async interrupt(tx: Tx, wait: TurnWait): Promise<{ events: NewEvent[]; calls: AnsweredCall[] }> {
+    const told = await this.sources.get(wait.kind)?.told?.(tx, refsOf(wait));
+    const calls = wait.calls.map((call): AnsweredCall => {
+      const content = call.ref ? told?.get(call.ref) : undefined;
+      return { ...call, content: content ?? INTERRUPTED_BY_MESSAGE, status: content === undefined ? 'failed' : 'done' };
+    });
+    return { events: await this.abandon(tx, wait, 'message'), calls };
+  }
+
   /** Nobody waits any more. @returns what to tell the chat's readers */
   async abandon(tx: Tx, wait: TurnWait, reason: AbandonReason): Promise<NewEvent[]> {
     return (await this.sources.get(wait.kind)?.abandon(tx, refsOf(wait), reason)) ?? [];
@@ -71,6 +87,9 @@ export class TurnWaits {
     return { turn, events: [{ type: 'status_changed', data: { from: row.chat_status, to: 'ACTIVE', stop_reason: null, pause: null } }] };
   }
 }
+
+/** What a call gets that a user's message ended. */
+export const INTERRUPTED_BY_MESSAGE = JSON.stringify({ status: 'interrupted_by_message' });
 
 const refsOf = (wait: TurnWait): string[] => wait.calls.flatMap((call) => call.ref ?? []);
 

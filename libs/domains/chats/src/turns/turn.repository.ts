@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TurnWait } from '@aps/entities';
+import type { TurnWait, WaitingCall } from '@aps/entities';
 import type { ReceiptRow } from '@aps/inference';
 import type { Db } from '@aps/platform/database';
 import type { ChatError, NewEvent, Pause, ToolCallRecord, TranscriptRow } from '../chat.types';
@@ -54,6 +54,9 @@ export interface ClaimedTurn {
 export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
 
 type ClaimRow = { verdict: ClaimVerdict; retry_at: Date | null } & ClaimedTurn;
+
+/** A call that a turn waited in, and what it gets. */
+export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'failed' };
 
 /** What a finished step leaves behind, for the signal that follows its commit. */
 export interface StepCommit {
@@ -250,11 +253,10 @@ export class TurnRepository {
     return row ?? null;
   }
 
-  /** Answers the calls that a waiting turn waits in: a user wrote instead. */
-  async interruptWait(tx: Db, turnId: string, wait: TurnWait, at: Date): Promise<void> {
-    const content = JSON.stringify({ status: 'interrupted_by_message' });
-    for (const call of wait.calls) {
-      await this.commitToolStep(tx, { turnId, stepNo: call.step_no, messageId: uuidv7(), content, toolCallId: call.tool_call_id, toolName: call.tool_name, status: 'failed', wait: null, at });
+  /** Writes what the calls get that a turn waited in; the turn does not go on. */
+  async endCalls(tx: Db, turnId: string, calls: AnsweredCall[], at: Date): Promise<void> {
+    for (const call of calls) {
+      await this.commitToolStep(tx, { turnId, stepNo: call.step_no, messageId: uuidv7(), content: call.content, toolCallId: call.tool_call_id, toolName: call.tool_name, status: call.status, wait: null, at });
     }
   }
 
