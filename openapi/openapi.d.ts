@@ -2947,7 +2947,7 @@ export interface components {
             resume_at?: string;
             /** @description The chats that it waits for. */
             child_chat_ids?: string[];
-            /** @description How many wait before it. */
+            /** @description How many turns of the organization wait for room before it. Lists leave it out. */
             queue_position?: number;
         };
         ChatPresenceResponse: {

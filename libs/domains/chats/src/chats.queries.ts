@@ -5,10 +5,10 @@ import type { OrgScope } from '@aps/guards';
 import { Database, sliceBounds, statement } from '@aps/platform/database';
 import { toPage, type Page } from '@aps/platform/http';
 import type { ChatRow, MessageRow, TodoRow } from './chat.types';
-import { CHAT_COLUMNS, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS, VISIBLE_CHATS_BY_ID } from './chats.repository';
+import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS, VISIBLE_CHATS_BY_ID } from './chats.repository';
 import { TodoRepository } from './tools/todo.repository';
 
-const GET = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHAT}`);
+const GET = statement(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const BY_ID = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
 const MESSAGES = statement(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);

@@ -6,10 +6,14 @@ import { statement, type Db } from '@aps/platform/database';
 import type { ChatRow, ChatStatus, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
 
-export const CHAT_COLUMNS = `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, c.pause, c.stop_reason, c.error, c.stop_requested_at,
+const columns = (pause: string): string => `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, ${pause}, c.stop_reason, c.error, c.stop_requested_at,
   c.completed_at, c.archived_at, c.shared, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.parent_chat_id, c.root_chat_id, c.source_chat_id,
   c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at,
   (SELECT count(*)::int FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending') AS pending_hitl_count`;
+export const CHAT_COLUMNS = columns('c.pause');
+/** With the place of a chat that waits for a slot: turns of its organization that wait before it. Too dear for a list. */
+export const CHAT_COLUMNS_WITH_PLACE = columns(`CASE WHEN c.pause->>'kind' = 'queued' THEN c.pause || jsonb_build_object('queue_position', (
+    SELECT count(*) FROM turns t JOIN turns w ON w.org_id = t.org_id AND w.parked AND w.dispatched_at < t.dispatched_at WHERE t.id = c.current_turn_id)) ELSE c.pause END AS pause`);
 
 /** A chat that the caller may open. Values: org, user (null = system), agent, chat. */
 export const VISIBLE_CHAT = `c.org_id = $1 AND c.agent_id = $3 AND c.id = $4 AND ${chatSeenBy('$2')}`;

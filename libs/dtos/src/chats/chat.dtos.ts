@@ -80,7 +80,7 @@ export class ChatPauseDto {
   resume_at?: string;
   @ListField('uuid', { optional: true, description: 'The chats that it waits for.' })
   child_chat_ids?: string[];
-  @IntField({ optional: true, description: 'How many wait before it.' })
+  @IntField({ optional: true, description: 'How many turns of the organization wait for room before it. Lists leave it out.' })
   queue_position?: number;
 }
 

@@ -80,7 +80,13 @@ describe('the diagnosis of a chat', () => {
     const parked = await sent('parked');
     await app.until(org, parked, (c) => c.pause?.kind === 'queued');
     expect(await of(parked)).toMatchObject({ state: 'ACTIVE', blocked_by: { kind: 'cap', ref: 'max_concurrent_chats' }, queue: { position: 0 }, next_action: 'wait' });
+    const behind = await sent('parked behind it');
+    const { pause } = await app.until(org, behind, (c) => c.pause?.kind === 'queued');
+    expect([pause.queue_position, (await app.get(org, parked)).body.pause.queue_position]).toEqual([1, 0]);
+    const told = await app.db.query<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`, [behind]);
+    expect(told.map((e) => e.data)).toEqual([{ from: 'ACTIVE', to: 'ACTIVE', stop_reason: null, pause: { kind: 'queued', since: pause.since } }]);
     await stop(parked);
+    await stop(behind);
   });
 
   it('says what is missing after a failure', async () => {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
+import { chatTopic } from '@aps/contracts';
 import { advisoryLock, Database } from '@aps/platform/database';
+import { RealtimePublisher } from '@aps/platform/realtime';
 import { TurnEndings } from './turn-endings';
 import { TurnRepository, type ClaimedTurn } from './turn.repository';
 import { CAP_MARGIN } from './turn.sql';
@@ -24,6 +26,7 @@ export class TurnClaims {
     private readonly turns: TurnRepository,
     private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
+    private readonly realtime: RealtimePublisher,
   ) {}
 
   /** @returns the turn when this process owns it now, null when there is nothing to run */
@@ -82,7 +85,10 @@ export class TurnClaims {
     return this.db.transaction(async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
       const row = await this.turns.claim(tx, turnId, this.worker, cap, at);
-      if (row?.verdict === 'over_cap') await this.turns.park(tx, row, at);
+      if (row?.verdict === 'over_cap') {
+        const told = await this.turns.park(tx, row, at);
+        tx.afterCommit(() => this.realtime.publish(chatTopic(row.chat_id), told));
+      }
       return row;
     });
   }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { SpineEvent } from '@aps/contracts';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import type { ReceiptRow } from '@aps/inference';
 import type { Db } from '@aps/platform/database';
-import type { ChatError, NewEvent, Pause, ToolCallRecord, TranscriptRow } from '../chat.types';
+import { numbered, type ChatError, type NewEvent, type Pause, type ToolCallRecord, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
 import { CLAIM, COMMIT_MODEL_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT } from './turn.sql';
@@ -269,13 +270,18 @@ export class TurnRepository {
     await db.execute('DELETE FROM outbox WHERE id = $1', [jobId]);
   }
 
-  /** Takes a turn that is over the cap out of the queue. One that had begun and lost its worker no longer runs. */
-  async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<void> {
+  /**
+   * Takes a turn that is over the cap out of the queue. One that had begun and lost its worker no longer runs.
+   *
+   * @returns what to tell the chat's readers
+   */
+  async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<SpineEvent[]> {
     const pause = { kind: 'queued', since: at.toISOString() };
     await tx.execute(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [turn.id]);
     await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`, [turn.chat_id, JSON.stringify(pause), at]);
-    if (turn.chat_status === 'RUNNING') await this.appendEvents(tx, turn.chat_id, [{ type: 'status_changed', data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause } }], at);
     await this.removeJob(tx, turn.id);
+    const event: NewEvent = { type: 'status_changed', data: { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause } };
+    return numbered([event], await this.appendEvents(tx, turn.chat_id, [event], at), at);
   }
 
   /** Notes a call whose wait begins when all calls that were made with it have been. */
