@@ -24,6 +24,7 @@ const MAX_BATCHES = 20;
 export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Maintenance');
   private readonly tasks: MaintenanceTask[] = [];
+  private readonly running = new Set<MaintenanceTask>();
   private timers: NodeJS.Timeout[] = [];
   private stopped = false;
 
@@ -58,6 +59,9 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async runTask(task: MaintenanceTask): Promise<void> {
+    // One that takes longer than its interval is not joined by itself.
+    if (this.running.has(task)) return;
+    this.running.add(task);
     try {
       for (let i = 0; i < MAX_BATCHES && !this.stopped; i++) {
         const n = await task.run();
@@ -67,6 +71,8 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
     } catch (error) {
       failures.inc({ task: task.name });
       this.logger.warn(`${task.name} failed: ${(error as Error).message}`);
+    } finally {
+      this.running.delete(task);
     }
   }
 }

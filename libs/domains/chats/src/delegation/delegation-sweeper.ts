@@ -1,6 +1,7 @@
-import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import { Database, type Tx } from '@aps/platform/database';
+import { Maintenance } from '@aps/platform/maintenance';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { numbered, type NewEvent } from '../chat.types';
@@ -11,7 +12,6 @@ import { TurnRepository } from '../turns/turn.repository';
 import { ChildWaits } from './child-waits';
 import { DelegationRepository } from './delegation.repository';
 
-const EVERY_MS = 5_000;
 const BATCH = 100;
 
 /**
@@ -19,11 +19,9 @@ const BATCH = 100;
  * parents go on whose last open delegations have passed their deadlines. Runs in every worker; what it does is safe to do twice.
  */
 @Injectable()
-export class DelegationSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('DelegationSweeper');
-  private timer?: NodeJS.Timeout;
-
+export class DelegationSweeper {
   constructor(
+    maintenance: Maintenance,
     private readonly db: Database,
     private readonly rows: DelegationRepository,
     private readonly turns: TurnRepository,
@@ -32,21 +30,17 @@ export class DelegationSweeper implements OnApplicationBootstrap, BeforeApplicat
     private readonly children: ChildWaits,
     private readonly outbox: Outbox,
     private readonly realtime: RealtimePublisher,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
-      this.sweep().catch((error: Error) => this.logger.warn(`Sweep failed: ${error.message}`));
-    }, EVERY_MS).unref();
+  ) {
+    maintenance.register({ name: 'delegations', everyS: 5, batch: BATCH, run: () => this.sweep() });
   }
 
-  beforeApplicationShutdown(): void {
-    clearInterval(this.timer);
-  }
-
-  async sweep(): Promise<void> {
-    for (const turnId of await this.rows.overdueTurns(this.db, BATCH)) await this.db.transaction((tx) => this.wake(tx, turnId));
-    for (const chatId of await this.rows.orphans(this.db, BATCH)) await this.db.transaction((tx) => this.abandon(tx, chatId));
+  /** @returns the larger number of what it looked at, parents and children */
+  async sweep(): Promise<number> {
+    const overdue = await this.rows.overdueTurns(this.db, BATCH);
+    for (const turnId of overdue) await this.db.transaction((tx) => this.wake(tx, turnId));
+    const orphans = await this.rows.orphans(this.db, BATCH);
+    for (const chatId of orphans) await this.db.transaction((tx) => this.abandon(tx, chatId));
+    return Math.max(overdue.length, orphans.length);
   }
 
   private async wake(tx: Tx, turnId: string): Promise<void> {

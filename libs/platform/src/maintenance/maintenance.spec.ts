@@ -1,0 +1,37 @@
+import type { Database } from '@aps/platform/database';
+import { metrics } from '@aps/platform/observability';
+import { Maintenance } from './maintenance';
+
+describe('maintenance', () => {
+  // None of this touches a table.
+  const make = () => {
+    metrics.clear();
+    return new Maintenance({ query: () => Promise.resolve([]) } as unknown as Database);
+  };
+
+  it('does not join a task that is still running', async () => {
+    const maintenance = make();
+    let runs = 0;
+    let finish = (_touched: number): void => undefined;
+    maintenance.register({ name: 'slow', everyS: 1, batch: 10, run: () => new Promise((resolve) => ((runs += 1), (finish = resolve))) });
+    const first = maintenance.runAll();
+    await maintenance.runAll();
+    expect(runs).toBe(1);
+    finish(0);
+    await first;
+    const second = maintenance.runAll();
+    expect(runs).toBe(2);
+    finish(0);
+    await second;
+  });
+
+  it('goes on at once while a whole batch is found, and survives a failure', async () => {
+    const maintenance = make();
+    const found = [10, 10, 3];
+    let failed = 0;
+    maintenance.register({ name: 'many', everyS: 1, batch: 10, run: () => Promise.resolve(found.shift() ?? 0) });
+    maintenance.register({ name: 'broken', everyS: 1, batch: 10, run: () => Promise.reject(new Error(`${(failed += 1)}`)) });
+    await maintenance.runAll();
+    expect([found, failed]).toEqual([[], 1]);
+  });
+});
