@@ -27,7 +27,9 @@ async function timed(product, chatsUrl, times, pauseMs) {
   return took;
 }
 
-export async function flood({ servers, quick }) {
+export async function flood({ product: shared, servers, quick }) {
+  // Its worker would take turns, too, and has another cap.
+  await shared.stop();
   const product = new Product({ ...servers, env: { ...servers.env, ENTITLEMENT_MAX_CONCURRENT_CHATS: String(CAP) } });
   try {
     await product.start();

@@ -28,7 +28,9 @@ async function endlessModel() {
   };
 }
 
-export async function stops({ servers, quick }) {
+export async function stops({ product: shared, servers, quick }) {
+  // Its worker would take turns, too, and knows another model.
+  await shared.stop();
   const model = await endlessModel();
   const product = new Product(servers);
   const pointTo = (url) => query(servers.env.DATABASE_URL, `UPDATE inference_routes SET base_url = '${url}' WHERE slug = 'mock'`);
