@@ -212,4 +212,4 @@ export class ChatsRepository {
   }
 }
 
-const WAITING = statement(`SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' LIMIT $2) q`);
+const WAITING = statement(`SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' AND finished_at IS NULL LIMIT $2) q`);

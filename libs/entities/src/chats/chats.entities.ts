@@ -141,8 +141,9 @@ export interface TurnWait {
 /** One answer of the agent: dispatched once, owned by one worker at a time, over once. */
 @Entity('turns')
 @Unique('turns_chat_seq', ['chat_id', 'seq'])
-@Index('turns_running', ['org_id'], { where: `status = 'running'` })
-@Index('turns_queued', ['org_id'], { where: `status = 'queued'` })
+// More than the status: statements that ask for one turn "that runs" would else be planned to look through all that run.
+@Index('turns_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
+@Index('turns_queued', ['org_id'], { where: `status = 'queued' AND finished_at IS NULL` })
 @Index('turns_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)

@@ -49,8 +49,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"messages_turn\" ON \"messages\"  (\"turn_id\") WHERE turn_id IS NOT NULL");
     await runner.query("CREATE TABLE \"turns\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"status\" text NOT NULL, \"cause\" text NOT NULL, \"message_id\" uuid, \"model\" text, \"model_mode_override\" text, \"reasoning_effort\" text, \"unpriced_allowed\" boolean NOT NULL DEFAULT false, \"lease_owner\" text, \"lease_expires_at\" TIMESTAMP WITH TIME ZONE, \"fence\" bigint NOT NULL DEFAULT '0', \"parked\" boolean NOT NULL DEFAULT false, \"wait\" jsonb, \"deliveries\" integer NOT NULL DEFAULT '0', \"steps_done\" integer NOT NULL DEFAULT '0', \"error\" jsonb, \"dispatched_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"turns_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"turns_status\" CHECK (status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')), CONSTRAINT \"PK_66edaea493f45e3c39d7c3553ed\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"turns_parked\" ON \"turns\"  (\"org_id\", \"dispatched_at\") WHERE parked");
-    await runner.query("CREATE INDEX \"turns_queued\" ON \"turns\"  (\"org_id\") WHERE status = 'queued'");
-    await runner.query("CREATE INDEX \"turns_running\" ON \"turns\"  (\"org_id\") WHERE status = 'running'");
+    await runner.query("CREATE INDEX \"turns_queued\" ON \"turns\"  (\"org_id\") WHERE status = 'queued' AND finished_at IS NULL");
+    await runner.query("CREATE INDEX \"turns_owned\" ON \"turns\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
     await runner.query("CREATE TABLE \"turn_steps\" (\"turn_id\" uuid NOT NULL, \"step_no\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"status\" text NOT NULL, \"message_id\" uuid, \"tool_call_id\" text, \"tool_name\" text, \"detail\" jsonb, \"started_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"PK_e240f5c33642c044d2e24c7e323\" PRIMARY KEY (\"turn_id\", \"step_no\"))");
     await runner.query("CREATE TABLE \"todos\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"position\" integer NOT NULL, \"title\" text NOT NULL, \"status\" text NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"todos_status\" CHECK (status IN ('pending', 'in_progress', 'completed', 'invalidated')), CONSTRAINT \"PK_ca8cafd59ca6faaf67995344225\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"todos_chat\" ON \"todos\"  (\"chat_id\", \"position\") ");
@@ -218,7 +218,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"todos_chat\"");
     await runner.query("DROP TABLE \"todos\"");
     await runner.query("DROP TABLE \"turn_steps\"");
-    await runner.query("DROP INDEX \"turns_running\"");
+    await runner.query("DROP INDEX \"turns_owned\"");
     await runner.query("DROP INDEX \"turns_queued\"");
     await runner.query("DROP INDEX \"turns_parked\"");
     await runner.query("DROP TABLE \"turns\"");

@@ -34,7 +34,7 @@ const FACTS = statement(`
   LEFT JOIN LATERAL (
     SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s
     FROM turns w JOIN chats x ON x.current_turn_id = w.id
-    WHERE t.status = 'queued' AND w.org_id = c.org_id AND w.status = 'queued' AND w.dispatched_at < t.dispatched_at
+    WHERE t.status = 'queued' AND w.org_id = c.org_id AND w.status = 'queued' AND w.finished_at IS NULL AND w.dispatched_at < t.dispatched_at
   ) q ON true
   WHERE ${VISIBLE_CHAT}`);
 

@@ -252,7 +252,7 @@ export class ModelStepRunner {
       const jobs = await this.turns.endTurn(tx, claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
       if (claim.parent_chat_id) await this.children.onChatEnded(tx, { id: claim.chat_id }, 'done');
       tx.afterCommit(() => this.endings.publishTurns(jobs));
-      return { ...done, title_job_id: null, parked: null };
+      return done;
     });
   }
 
@@ -265,7 +265,7 @@ export class ModelStepRunner {
     if (done.title_job_id) {
       void this.outbox.publish([{ id: done.title_job_id, name: 'chat.title', payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id }, requestId: turn.requestId, traceparent: turn.traceparent }]).catch(() => undefined);
     }
-    if (done.parked) void this.endings.publishTurns([done.parked]);
+    if (done.parked) void this.endings.dispatchParked(claim.org_id);
   }
 
   private async announceRestart(turn: RunningTurn, messageId: string): Promise<void> {

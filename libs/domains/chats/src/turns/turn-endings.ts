@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import { InferenceError } from '@aps/inference';
 import { Database, type Tx } from '@aps/platform/database';
@@ -39,6 +39,8 @@ const NOT_RETRYABLE = new Set(['provider_rejected', 'provider_auth', 'context_ov
 /** The ways in which a turn ends without a reply. Each dispatches what waits behind it. */
 @Injectable()
 export class TurnEndings {
+  private readonly logger = new Logger('TurnEndings');
+
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
@@ -129,6 +131,15 @@ export class TurnEndings {
       await this.publishTurns(jobs);
     });
     await this.children.onChatEnded(tx, { id: turn.chat_id }, endOf(ending));
+  }
+
+  /** Lets the oldest turn run that waits for a slot of its organization. What fails is left to the sweeper. */
+  async dispatchParked(orgId: string): Promise<void> {
+    try {
+      await this.publishTurns(await this.turns.dispatchParked(this.db, orgId));
+    } catch (error) {
+      this.logger.warn(`A parked turn was not dispatched: ${(error as Error).message}`);
+    }
   }
 
   /** Publishes dispatched turns; what fails is left to the relay. */

@@ -6,7 +6,7 @@ import type { Db } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type ToolCallRecord, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
-import { CLAIM, COMMIT_MODEL_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT } from './turn.sql';
+import { CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT } from './turn.sql';
 
 /** A turn that this worker owns, with all it needs to run. */
 export interface ClaimedTurn {
@@ -65,8 +65,8 @@ export interface StepCommit {
   event_seq: number;
   message_seq: number;
   title_job_id: string | null;
-  /** A turn of the same organization that was over the cap and has just been dispatched. */
-  parked: { id: string; org_id: string; chat_id: string } | null;
+  /** Whether turns of the same organization wait for the slot that is free now. */
+  parked: boolean;
 }
 
 export interface ModelStep {
@@ -101,11 +101,10 @@ export class TurnRepository {
   async commitModelStep(db: Db, step: ModelStep): Promise<StepCommit | null> {
     const { message } = step;
     const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
-    const [row] = await db.query<StepCommit>(COMMIT_MODEL_STEP, [
+    const [row] = await db.query<StepCommit>(step.final ? COMMIT_FINAL_STEP : COMMIT_STEP, [
       step.turnId,
       step.fence,
       step.at,
-      step.final,
       message.id,
       message.content,
       json(message.toolCalls),
@@ -116,8 +115,7 @@ export class TurnRepository {
       step.stepNo,
       json(step.receipt),
       json(step.events),
-      json(step.toolIntents),
-      step.titleJobId,
+      step.final ? step.titleJobId : json(step.toolIntents),
     ]);
     return row ?? null;
   }
@@ -365,7 +363,7 @@ export class TurnRepository {
 
   /** Dispatches the organization's oldest turns that are over the cap, if any. @param slots so many at most */
   async dispatchParked(db: Db, orgId: string, slots = 1): Promise<{ id: string; org_id: string; chat_id: string }[]> {
-    return db.query(`WITH ${DISPATCH_PARKED('SELECT $1::uuid AS org_id', '$2')} SELECT id, org_id, chat_id FROM p`, [orgId, slots]);
+    return db.query(DISPATCH_PARKED, [orgId, slots]);
   }
 
   /**
@@ -386,7 +384,7 @@ export class TurnRepository {
   /** Organizations with turns that are over the cap, and how many of their turns run. For the sweeper. */
   parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
     return db.query(
-      `SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM turns r WHERE r.org_id = p.org_id AND r.status = 'running' AND r.lease_expires_at > now()) AS running
+      `SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM turns r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
        FROM (SELECT org_id, count(*) AS parked FROM turns WHERE parked GROUP BY org_id) p`,
     );
   }

@@ -10,24 +10,6 @@ export const MAX_DELIVERIES = 3;
  */
 export const CAP_MARGIN = 64;
 
-/**
- * Common table expressions that take the oldest parked turns of an organization, mark them dispatched and write their jobs; `p` has
- * their `id, org_id, chat_id`.
- *
- * @param org a query that yields `org_id` (or nothing, and then nothing happens)
- * @param slots how many at most
- */
-export const DISPATCH_PARKED = (org: string, slots = '1'): string => `
-p AS (
-  UPDATE turns SET parked = false
-  WHERE id = ANY(ARRAY(SELECT x.id FROM turns x WHERE x.parked AND x.org_id = (${org}) ORDER BY x.dispatched_at LIMIT ${slots} FOR UPDATE SKIP LOCKED))
-  RETURNING id, org_id, chat_id
-), po AS (
-  INSERT INTO outbox (id, job, version, payload, available_at)
-  SELECT p.id, 'turn.run', 1, jsonb_build_object('org_id', p.org_id, 'chat_id', p.chat_id, 'turn_id', p.id), now() + interval '5 seconds' FROM p
-  ON CONFLICT (id) DO NOTHING
-)`;
-
 /*
  * Every statement here first locks the chat and the turn, and decides on what it finds under the lock. One statement is one
  * transaction and one round trip, which is what keeps a turn cheap.
@@ -52,7 +34,7 @@ WITH l AS MATERIALIZED (
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
     WHEN (SELECT o.suspended_at FROM organizations o WHERE o.id = l.org_id) IS NOT NULL THEN 'suspended'
     WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
-    WHEN $4::int >= 0 AND (SELECT count(*) FROM turns r WHERE r.org_id = l.org_id AND r.status = 'running' AND r.lease_expires_at > now()) >= $4::int THEN 'over_cap'
+    WHEN $4::int >= 0 AND (SELECT count(*) FROM turns r WHERE r.org_id = l.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) >= $4::int THEN 'over_cap'
     ELSE 'claimed' END AS verdict
   FROM l
 ), t AS (
@@ -88,65 +70,89 @@ export const TRANSCRIPT = statement(`
     WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq) OR (m.turn_no = $2 AND m.role = 'user'))
   ) rows ORDER BY turn_no, seq`);
 
+/** $14: the id of the job that finds a title. */
+const FINAL_PARTS = `
+d AS (
+  DELETE FROM outbox USING l WHERE outbox.id = l.id
+), ti AS (
+  INSERT INTO outbox (id, job, version, payload, available_at)
+  SELECT $14, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.id), now() + interval '5 seconds'
+  FROM l WHERE l.seq <= 3 AND l.title IS NULL
+  RETURNING id
+)`;
+
+/** $14: the calls that the model asks for. */
+const INTENTS = `
+i AS (
+  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, tool_call_id, tool_name, started_at)
+  SELECT l.id, (x->>'step_no')::int, l.org_id, l.chat_id, 'tool', 'intent', x->>'tool_call_id', x->>'tool_name', $3
+  FROM l, jsonb_array_elements($14::jsonb) AS x
+)`;
+
 /**
- * Ends a model step. A final one also ends the turn: the reply, its receipt, its events, the chat's state, the removal of the job and
- * the dispatch of a parked turn are one statement, so a reply is there exactly once or not at all.
+ * Ends a model step. A final one also ends the turn: the reply, its receipt, its events, the chat's state and the removal of the job are
+ * one statement, so a reply is there exactly once or not at all. It touches nothing while turns are pending behind this one; those are
+ * dispatched in a transaction (see endTurn).
  *
- * A final step touches nothing while turns are pending behind this one; those are dispatched in a transaction (see endTurn).
+ * Two statements and not one with conditions: a part that does nothing is still set up and torn down each time.
  */
-export const COMMIT_MODEL_STEP = statement(`
+const commitModelStep = (final: boolean) => statement(`
 WITH l AS MATERIALIZED (
   SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title
   FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' AND (NOT $4::boolean OR c.pending_turns = 0)
+  WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' ${final ? 'AND c.pending_turns = 0' : ''}
   FOR UPDATE OF c, t
 ), m AS (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, turn_id, turn_no, created_at)
-  SELECT $5, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $6, $7, $8, $9, $10, l.id, l.seq, $3 FROM l
+  SELECT $4, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $5, $6, $7, $8, $9, l.id, l.seq, $3 FROM l
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
-  SELECT l.id, $12, l.org_id, l.chat_id, 'model', 'done', $5, $11, $3::timestamptz - make_interval(secs => ($13::jsonb->>'duration_ms')::float8 / 1000), $3 FROM l
+  SELECT l.id, $11, l.org_id, l.chat_id, 'model', 'done', $4, $10, $3::timestamptz - make_interval(secs => ($12::jsonb->>'duration_ms')::float8 / 1000), $3 FROM l
 ), r AS (
   INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, requested_model, model_key, resolve_reason, route_id, byo_key,
     input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
     input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost, credits, unpriced, duration_ms, first_token_ms, created_at)
-  SELECT (x->>'id')::uuid, l.org_id, x->>'feature', l.chat_id, l.id, $12, l.agent_id, x->>'requested_model', x->>'model_key', x->>'resolve_reason', (x->>'route_id')::uuid, (x->>'byo_key')::boolean,
+  SELECT (x->>'id')::uuid, l.org_id, x->>'feature', l.chat_id, l.id, $11, l.agent_id, x->>'requested_model', x->>'model_key', x->>'resolve_reason', (x->>'route_id')::uuid, (x->>'byo_key')::boolean,
     (x->>'input_tokens')::int, (x->>'cached_input_tokens')::int, (x->>'cache_write_tokens')::int, (x->>'output_tokens')::int, (x->>'reasoning_tokens')::int,
     (x->>'input_price_per_1m')::numeric, (x->>'cached_input_price_per_1m')::numeric, (x->>'cache_write_price_per_1m')::numeric, (x->>'output_price_per_1m')::numeric,
     (x->>'usd_cost')::numeric, (x->>'credits')::numeric, (x->>'unpriced')::boolean, (x->>'duration_ms')::int, (x->>'first_token_ms')::int, $3
-  FROM l, (SELECT $13::jsonb AS x) q
+  FROM l, (SELECT $12::jsonb AS x) q
 ), e AS (
   INSERT INTO events (topic, seq, org_id, type, data, created_at)
   SELECT 'chat:' || l.chat_id, l.event_seq + x.ord, l.org_id, x.event->>'type',
          CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END, $3
-  FROM l, jsonb_array_elements($14::jsonb) WITH ORDINALITY AS x(event, ord)
-), i AS (
-  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, tool_call_id, tool_name, started_at)
-  SELECT l.id, (x->>'step_no')::int, l.org_id, l.chat_id, 'tool', 'intent', x->>'tool_call_id', x->>'tool_name', $3
-  FROM l, jsonb_array_elements($15::jsonb) AS x
+  FROM l, jsonb_array_elements($13::jsonb) WITH ORDINALITY AS x(event, ord)
 ), t AS (
   UPDATE turns SET steps_done = turns.steps_done + 1, deliveries = 0,
-         status = CASE WHEN $4 THEN 'done' ELSE turns.status END,
-         finished_at = CASE WHEN $4 THEN $3::timestamptz END,
-         lease_owner = CASE WHEN $4 THEN NULL ELSE turns.lease_owner END,
-         lease_expires_at = CASE WHEN $4 THEN NULL ELSE now() + interval '${LEASE_S} seconds' END
+    ${final ? `status = 'done', finished_at = $3, lease_owner = NULL, lease_expires_at = NULL` : `lease_expires_at = now() + interval '${LEASE_S} seconds'`}
   FROM l WHERE turns.id = l.id
 ), c AS (
-  UPDATE chats SET status = CASE WHEN $4 THEN 'ACTIVE' ELSE chats.status END,
-         current_turn_id = CASE WHEN $4 THEN NULL ELSE chats.current_turn_id END,
-         cost_usd = chats.cost_usd + coalesce(($13::jsonb->>'usd_cost')::numeric, 0), cost_credits = chats.cost_credits + coalesce(($13::jsonb->>'credits')::numeric, 0),
-         event_seq = l.event_seq + jsonb_array_length($14::jsonb), message_seq = l.message_seq + 1, message_count = chats.message_count + 1,
+  UPDATE chats SET ${final ? `status = 'ACTIVE', current_turn_id = NULL,` : ''}
+         cost_usd = chats.cost_usd + coalesce(($12::jsonb->>'usd_cost')::numeric, 0), cost_credits = chats.cost_credits + coalesce(($12::jsonb->>'credits')::numeric, 0),
+         event_seq = l.event_seq + jsonb_array_length($13::jsonb), message_seq = l.message_seq + 1, message_count = chats.message_count + 1,
          last_message_at = $3, updated_at = $3
   FROM l WHERE chats.id = l.chat_id
-), d AS (
-  DELETE FROM outbox USING l WHERE outbox.id = l.id AND $4
-), ti AS (
+), ${final ? FINAL_PARTS : INTENTS}
+SELECT l.event_seq, l.message_seq + 1 AS message_seq, ${final ? `(SELECT id FROM ti) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'} FROM l`);
+
+export const COMMIT_FINAL_STEP = commitModelStep(true);
+export const COMMIT_STEP = commitModelStep(false);
+
+/**
+ * Takes the oldest parked turns of an organization out of the park, so many at most, and writes their jobs. The rows are found before
+ * they are joined: with a list of ids, a plan made while the table was small reads all of it for ever.
+ */
+export const DISPATCH_PARKED = statement(`
+WITH x AS MATERIALIZED (
+  SELECT id FROM turns WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR UPDATE SKIP LOCKED
+), p AS (
+  UPDATE turns SET parked = false FROM x WHERE turns.id = x.id RETURNING turns.id, turns.org_id, turns.chat_id
+), o AS (
   INSERT INTO outbox (id, job, version, payload, available_at)
-  SELECT $16, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.id), now() + interval '5 seconds'
-  FROM l WHERE $4 AND l.seq <= 3 AND l.title IS NULL
-  RETURNING id
-), ${DISPATCH_PARKED('SELECT l.org_id FROM l WHERE $4')}
-SELECT l.event_seq, l.message_seq + 1 AS message_seq, (SELECT id FROM ti) AS title_job_id, (SELECT row_to_json(p) FROM p) AS parked FROM l`);
+  SELECT p.id, 'turn.run', 1, jsonb_build_object('org_id', p.org_id, 'chat_id', p.chat_id, 'turn_id', p.id), now() + interval '5 seconds' FROM p
+  ON CONFLICT (id) DO NOTHING
+)
+SELECT id, org_id, chat_id FROM p`);
 
 /**
  * Keeps what a model had said when its turn was stopped. Only by the turn's last owner, and only while the turn is the chat's newest:
