@@ -1,6 +1,7 @@
 export * from './api-docs';
 export * from './body';
 export * from './error.filter';
+export * from './express-adapter';
 export * from './fields';
 export * from './http-app';
 export * from './http.config';

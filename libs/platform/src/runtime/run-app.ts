@@ -7,7 +7,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { broadcastTransport } from '@aps/platform/broadcast';
 import { ConfigError, configSection, integer, loadConfig, setting } from '@aps/platform/config';
-import { configureHttpApp, httpConfig, type RawBodyPaths } from '@aps/platform/http';
+import { configureHttpApp, HttpAdapter, httpConfig, type RawBodyPaths } from '@aps/platform/http';
 import { collectProcessMetrics, createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { startTracing } from '@aps/platform/tracing';
 import type { Logger as Pino } from 'pino';
@@ -57,7 +57,7 @@ function startInternalServer(readiness: () => Readiness | undefined, redisRequir
 async function createApp(definition: AppDefinition, pino: Pino): Promise<INestApplication | INestMicroservice> {
   const logger = new NestLogger(pino);
   if (!definition.http) return NestFactory.createMicroservice(definition.module, { ...broadcastTransport(), logger, bufferLogs: true, abortOnError: false });
-  const app = await NestFactory.create<NestExpressApplication>(definition.module, { logger, bodyParser: false, bufferLogs: true, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(definition.module, new HttpAdapter(), { logger, bodyParser: false, bufferLogs: true, abortOnError: false });
   configureHttpApp(app, pino, definition.http.rawBodyPaths);
   await definition.http.configure?.(app);
   app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });

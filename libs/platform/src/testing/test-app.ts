@@ -4,7 +4,7 @@ import type { ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { broadcastTransport } from '@aps/platform/broadcast';
-import { configureHttpApp } from '@aps/platform/http';
+import { configureHttpApp, HttpAdapter } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
 
 export interface TestApp {
@@ -22,7 +22,7 @@ export interface TestApp {
 export async function createTestApp(imports: NonNullable<ModuleMetadata['imports']>, customize: (builder: TestingModuleBuilder) => TestingModuleBuilder = (b) => b): Promise<TestApp> {
   const logger = createLogger('test');
   const module = await customize(Test.createTestingModule({ imports })).setLogger(new NestLogger(logger)).compile();
-  const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: new NestLogger(logger) });
+  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), { bodyParser: false, logger: new NestLogger(logger) });
   configureHttpApp(app, logger);
   app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
   await app.startAllMicroservices();

@@ -5,7 +5,7 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { hashToken, newApiToken, newSessionToken, tokenHint } from '@aps/platform/crypto';
 import type { Database } from '@aps/platform/database';
-import { configureHttpApp } from '@aps/platform/http';
+import { configureHttpApp, HttpAdapter } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
 import { PlatformModule } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
@@ -24,7 +24,7 @@ export async function startGateway(): Promise<LaneGateway> {
   const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), LanesModule] })
     .setLogger(new NestLogger(logger))
     .compile();
-  const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: new NestLogger(logger) });
+  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), { bodyParser: false, logger: new NestLogger(logger) });
   configureHttpApp(app, logger, LANE_PREFIXES);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer()).address() as AddressInfo;
