@@ -107,10 +107,19 @@ async function bundleApps(apps) {
     // A parameter of Express' type Response is to its decorator's metadata the global of that name, and Node loads 30 ms of fetch for it.
     define: { Response: 'undefined' },
   });
-  for (const { path: file, text } of outputFiles) replaceFile(file, file.endsWith('.map') ? text : marked(text));
+  for (const { path: file, text } of outputFiles) replaceFile(file, file.endsWith('.map') ? text : marked(namingLess(text)));
   for (const name of apps) replaceFile(appMain(name), "require('../loader.cjs')(__dirname);\n");
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map((entry) => entry.path));
   return [...new Set([...imports, ...NAMED_AT_RUN_TIME])].filter((request) => isPackage(request) && !isBuiltin(request) && !isUnbundled(request)).sort();
+}
+
+const NAMING = 'var __name = (target, value) => __defProp(';
+const NAMING_LESS = 'var __name = (target, value) => target.name === value ? target : __defProp(';
+
+/** esbuild names again every function whenever it is made, a closure in a loop too; few have lost their names. */
+function namingLess(text) {
+  if (text.split(NAMING).length !== 2) throw new Error('esbuild names functions in another way than it used to.');
+  return text.replace(NAMING, NAMING_LESS);
 }
 
 /**
