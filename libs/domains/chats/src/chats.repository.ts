@@ -15,8 +15,13 @@ export const CHAT_COLUMNS = columns('c.pause');
 export const CHAT_COLUMNS_WITH_PLACE = columns(`CASE WHEN c.pause->>'kind' = 'queued' THEN c.pause || jsonb_build_object('queue_position', (
     SELECT count(*) FROM turns t JOIN turns w ON w.org_id = t.org_id AND w.parked AND w.dispatched_at < t.dispatched_at WHERE t.id = c.current_turn_id)) ELSE c.pause END AS pause`);
 
-/** A chat that the caller may open. Values: org, user (null = system), agent, chat. */
-export const VISIBLE_CHAT = `c.org_id = $1 AND c.agent_id = $3 AND c.id = $4 AND ${chatSeenBy('$2')}`;
+/**
+ * A chat that the caller may open. Values: org, user (null = system), agent, chat.
+ *
+ * The id alone is to find it. An equal sign would let a connection that plans this while there are few chats look through all of the
+ * organization, or of the agent, from then on.
+ */
+export const VISIBLE_CHAT = `c.id = $4 AND c.org_id IS NOT DISTINCT FROM $1 AND c.agent_id IS NOT DISTINCT FROM $3 AND ${chatSeenBy('$2')}`;
 /** The chats of an agent that the caller may open. Values: org, user, agent. */
 export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND ${chatSeenBy('$2')}`;
 

@@ -19,7 +19,9 @@ export interface ChatPause {
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
 @Index('chats_root', ['root_chat_id'])
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
-@Index('chats_created', ['org_id', 'created_at'])
+// Not led by the organization: the foreign keys look for an organization and an id, and a connection that plans that while there are few
+// chats may take any index that begins so, and then look through all of the organization's.
+@Index('chats_created', ['created_at', 'org_id'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
 @Check('chats_status', `status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')`)

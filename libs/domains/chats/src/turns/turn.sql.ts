@@ -13,6 +13,9 @@ export const CAP_MARGIN = 64;
 /*
  * Every statement here first locks the chat and the turn, and decides on what it finds under the lock. One statement is one
  * transaction and one round trip, which is what keeps a turn cheap.
+ *
+ * Rows are found by their ids alone, and further conditions come after that: a connection plans a statement once, perhaps while the
+ * tables are empty, and then any condition may look as good as an id.
  */
 
 export const CLAIM = statement(`
@@ -97,11 +100,13 @@ i AS (
  * Two statements and not one with conditions: a part that does nothing is still set up and torn down each time.
  */
 const commitModelStep = (final: boolean) => statement(`
-WITH l AS MATERIALIZED (
-  SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title
+WITH o AS MATERIALIZED (
+  SELECT t.id, t.seq, t.fence, t.status, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title, c.pending_turns
   FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' ${final ? 'AND c.pending_turns = 0' : ''}
+  WHERE t.id = $1
   FOR UPDATE OF c, t
+), l AS MATERIALIZED (
+  SELECT * FROM o WHERE o.fence = $2 AND o.status = 'running' ${final ? 'AND o.pending_turns = 0' : ''}
 ), m AS (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, turn_id, turn_no, created_at)
   SELECT $4, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $5, $6, $7, $8, $9, l.id, l.seq, $3 FROM l
