@@ -16,6 +16,9 @@ export const portProblem = (port, host = '127.0.0.1') =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
 
+/** Ports that were given before and may not be taken yet. */
+const given = new Set();
+
 /**
  * A free port of 127.0.0.1 for a child to listen on. It is drawn from below the range that systems hand out to outgoing
  * connections: a port from within that range is often gone again before the child gets to it.
@@ -23,7 +26,9 @@ export const portProblem = (port, host = '127.0.0.1') =>
 export async function freePort() {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if (!(await portProblem(port))) return port;
+    if (given.has(port) || (await portProblem(port))) continue;
+    given.add(port);
+    return port;
   }
   throw new UserError('No free port was found between 20000 and 32000.');
 }
