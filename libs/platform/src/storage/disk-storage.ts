@@ -24,12 +24,15 @@ export class DiskStorage extends ObjectStorage {
     await this.prepare();
     const target = this.pathOf(key);
     const beside = path.join(this.halfWritten, randomUUID());
+    const file = createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true });
     try {
-      await pipeline(bytes, createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true }));
+      await pipeline(bytes, file);
       await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
       await rename(beside, target);
       await syncFolder(path.dirname(target));
     } catch (error) {
+      // A stream that ends while its file is being opened makes the file after that.
+      if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()));
       await rm(beside, { force: true });
       throw error;
     }
