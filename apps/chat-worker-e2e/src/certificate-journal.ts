@@ -63,11 +63,13 @@ export class Journal {
   }
 
   async verdict(acknowledged: Acknowledged[]): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds'>> {
+    // The server is a minute or two old, and does not analyze by itself.
+    await this.ask('ANALYZE', []);
     const rows = await this.ask<{ message: string; found: boolean; status: string | null; answers: number }>(
       `SELECT a.message, m.id IS NOT NULL AS found, t.status,
               (SELECT count(*)::int FROM messages r WHERE r.turn_id = t.id AND r.role = 'assistant' AND r.tool_calls IS NULL AND NOT r.interrupted) AS answers
        FROM unnest($1::uuid[]) AS a(message) LEFT JOIN messages m ON m.id = a.message
-       LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.message_id = m.id ORDER BY t.seq DESC LIMIT 1) t ON true`,
+       LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.chat_id = m.chat_id AND t.message_id = m.id ORDER BY t.seq DESC LIMIT 1) t ON true`,
       [acknowledged.map((a) => a.message)],
     );
     const mayStop = new Map(acknowledged.map((a) => [a.message, a.mayStop]));
@@ -75,7 +77,8 @@ export class Journal {
     const answered = rows.filter((r) => r.found && r.answers > 0);
     const [{ twice }] = await this.ask<{ twice: number }>(
       `SELECT (SELECT count(*)::int FROM (SELECT 1 FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.org_id = $1 AND m.role = 'assistant' AND m.tool_calls IS NULL AND NOT m.interrupted GROUP BY t.id HAVING count(*) > 1) x)
-            + (SELECT count(*)::int FROM messages m WHERE m.org_id = $1 AND m.role = 'user' AND m.chat_id = ANY($2::uuid[]) AND NOT m.id = ANY($3::uuid[])) AS twice`,
+            + (SELECT count(*)::int FROM messages m WHERE m.org_id = $1 AND m.role = 'user' AND m.chat_id = ANY($2::uuid[])
+                 AND NOT EXISTS (SELECT 1 FROM unnest($3::uuid[]) AS a(message) WHERE a.message = m.id)) AS twice`,
       [this.orgId, [...new Set(acknowledged.map((a) => a.chat))], acknowledged.map((a) => a.message)],
     );
     const effects = await this.ask<{ effects: number; twice: number; missing: number }>(

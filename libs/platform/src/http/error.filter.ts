@@ -1,7 +1,7 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { DomainError, ERROR_STATUS, type ErrorCode, type Problem } from '@aps/contracts';
 import type { Request, Response } from 'express';
-import type { RequestContext } from './request-context';
+import { routeOf, type RequestContext } from './request-context';
 
 /** Body of every 422. */
 interface ValidationBody {
@@ -98,7 +98,7 @@ export function sendError(error: unknown, request: Request & Partial<RequestCont
   const requestId = request.requestId ?? '';
   if (unexpected) {
     const cause = (known.cause ?? error) as Error;
-    logger?.error({ msg: 'Request failed', request_id: requestId, method: request.method, route: request.route as unknown, error: cause?.stack ?? String(cause) });
+    logger?.error({ msg: 'Request failed', request_id: requestId, method: request.method, route: routeOf(request), error: cause?.stack ?? String(cause) });
   }
   if (response.headersSent) {
     // Too late for a status: cut the connection, so that the client cannot take half an answer for a whole one.
