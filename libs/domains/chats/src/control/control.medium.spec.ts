@@ -1,12 +1,10 @@
 import { Broadcaster } from '@aps/platform/broadcast';
 import { Client } from 'pg';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnClaims } from '../turns/turn-claims';
 import { TurnRunner } from '../turns/turn-runner';
 
-const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_000 });
-const asks = (tool: string, args: Record<string, unknown>) => script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
 
 describe('the control of chats', () => {
   let app: ChatsTestApp;
@@ -15,7 +13,7 @@ describe('the control of chats', () => {
   beforeAll(async () => {
     app = await ChatsTestApp.start();
     org = await delegatingOrg(app);
-    await app.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), 'free', id, 'Free', 'mock' FROM inference_routes WHERE slug = 'mock'`);
+    await app.addUnpricedModel('free');
   });
   afterAll(() => app?.close());
   afterEach(() => {
@@ -81,7 +79,7 @@ describe('the control of chats', () => {
 
     it('leaves those of the tree alone that wait for a human', async () => {
       const boss = await app.chat(org);
-      await app.send(org, boss, delegate(asks('ask_human', { kind: 'question', prompt: 'Which?' })));
+      await app.send(org, boss, delegate(calls('ask_human', { kind: 'question', prompt: 'Which?' })));
       const [leaf] = await soon(() => childrenOf(boss), (c) => c[0]?.status === 'PAUSED');
       await soon(() => rowOf(boss), (c) => c.pause !== null);
       expect((await call('POST', boss, '/stop', { cascade: true })).body).toMatchObject({ stopped: true, cascaded_chat_ids: [] });
@@ -173,7 +171,7 @@ describe('the control of chats', () => {
 
   it('terminating cancels what is asked of humans, and does not reach the children', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, asks('ask_human', { kind: 'question', prompt: 'Which?' }));
+    await app.send(org, chat, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
     await app.until(org, chat, (c) => c.status === 'PAUSED');
     const [{ id: request }] = await rows('SELECT id FROM hitl_requests WHERE chat_id = $1', chat);
     const { body } = await call('POST', chat, '/terminate');
@@ -192,7 +190,7 @@ describe('the control of chats', () => {
 
   it('archiving a chat that asks a human leaves the question open; its answer changes nothing any more', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, asks('ask_human', { kind: 'question', prompt: 'Which?' }));
+    await app.send(org, chat, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
     await app.until(org, chat, (c) => c.status === 'PAUSED');
     const [{ id: request }] = await rows('SELECT id FROM hitl_requests WHERE chat_id = $1', chat);
     const { body } = await call('PATCH', chat, '', { archived: true, title: 'Closed' });
@@ -202,7 +200,7 @@ describe('the control of chats', () => {
     expect(await rowOf(chat)).toMatchObject({ status: 'ARCHIVED', current_turn_id: null });
     // Deleting cancels what is still open after archiving, too.
     const other = await app.chat(org);
-    await app.send(org, other, asks('ask_human', { kind: 'question', prompt: 'Which?' }));
+    await app.send(org, other, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
     await app.until(org, other, (c) => c.status === 'PAUSED');
     await call('PATCH', other, '', { archived: true });
     expect((await call('DELETE', other)).status).toBe(204);

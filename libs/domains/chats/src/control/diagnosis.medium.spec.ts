@@ -1,7 +1,7 @@
 import type { Blockers } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
 import { Client } from 'pg';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnRunner } from '../turns/turn-runner';
 import { DiagnosisQueries } from './diagnosis.queries';
@@ -29,11 +29,10 @@ describe('the diagnosis of a chat', () => {
     expect((await app.send(org, chat, content)).status).toBe(202);
     return chat;
   };
-  const call = (name: string, args: Record<string, unknown>) => script({ tool_calls: [{ name, arguments: args }] }, { text: 'done' });
   const stop = (chat: string) => app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: { cascade: true } });
 
   it('says who runs it', async () => {
-    const chat = await sent(script({ text: 'one two three', chunk_delay_ms: 5_000 }));
+    const chat = await sent(SLOW);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const [turn] = await app.db.query<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1', [chat]);
     expect(await of(chat)).toMatchObject({ state: 'RUNNING', blocked_by: null, lease: { worker: turn.lease_owner, fence: turn.fence, expires_at: expect.any(String) as string }, queue: null, next_action: 'wait' });
@@ -44,16 +43,16 @@ describe('the diagnosis of a chat', () => {
   });
 
   it('says what it waits for', async () => {
-    const asking = await sent(call('ask_human', { kind: 'question', prompt: 'Which?' }));
+    const asking = await sent(calls('ask_human', { kind: 'question', prompt: 'Which?' }));
     await app.until(org, asking, (c) => c.status === 'PAUSED');
     const [{ id: request }] = await app.db.query<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1', [asking]);
     expect(await of(asking)).toMatchObject({ blocked_by: { kind: 'human', ref: request }, lease: null, queue: null, next_action: 'answer' });
 
-    const sleeping = await sent(call('wait_until', { for_s: 3_600 }));
+    const sleeping = await sent(calls('wait_until', { for_s: 3_600 }));
     const { pause } = await app.until(org, sleeping, (c) => c.pause?.kind === 'timer');
     expect(await of(sleeping)).toMatchObject({ blocked_by: { kind: 'timer', since: pause.since, ref: pause.resume_at }, next_action: 'wait' });
 
-    const boss = await sent(delegate(script({ text: 'one two', chunk_delay_ms: 5_000 })));
+    const boss = await sent(delegate(SLOW));
     await app.until(org, boss, (c) => c.pause?.kind === 'children');
     const [{ id: child }] = await app.db.query<{ id: string }>('SELECT id FROM chats WHERE parent_chat_id = $1', [boss]);
     expect(await of(boss)).toMatchObject({ blocked_by: { kind: 'child', ref: child }, next_action: 'wait' });
@@ -114,7 +113,7 @@ describe('the diagnosis of a chat', () => {
   });
 
   it('of a suspended organization says so; nobody else than who may open a chat gets one', async () => {
-    const chat = await sent(call('wait_until', { for_s: 3_600 }));
+    const chat = await sent(calls('wait_until', { for_s: 3_600 }));
     await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     expect((await diagnosis(chat, org.member)).status).toBe(404);
     await app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [org.id]);

@@ -1,6 +1,6 @@
 import { HitlService } from '../hitl/hitl.service';
 import { delegate, delegatingOrg } from '../testing/delegating';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { TurnRunner } from '../turns/turn-runner';
 
 interface Row {
@@ -186,7 +186,7 @@ describe('the states of a chat', () => {
   beforeAll(async () => {
     app = await ChatsTestApp.start();
     org = await delegatingOrg(app);
-    await app.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), 'free', id, 'Free', 'mock' FROM inference_routes WHERE slug = 'mock'`);
+    await app.addUnpricedModel('free');
   });
   afterAll(() => app?.close());
   afterEach(() => {
@@ -196,8 +196,6 @@ describe('the states of a chat', () => {
 
   const path = (chat: string, rest = '') => `${org.path}/${chat}${rest}`;
   const post = (chat: string, action: string, body?: unknown) => app.call('POST', path(chat, `/${action}`), { as: org.owner, body });
-  const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_000 });
-  const tool = (name: string, args: Record<string, unknown>) => script({ tool_calls: [{ name, arguments: args }] }, { text: 'done' });
   const said = async (chat: string, content: string, extra: Record<string, unknown> = {}) => {
     const answer = await post(chat, 'messages', { content, ...extra });
     expect(answer.status).toBe(202);
@@ -223,7 +221,7 @@ describe('the states of a chat', () => {
       await said(chat, 'behind');
     },
     timer: async (chat) => {
-      await said(chat, tool('wait_until', { for_s: 3600 }));
+      await said(chat, calls('wait_until', { for_s: 3600 }));
       await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     },
     children: async (chat) => {
@@ -237,7 +235,7 @@ describe('the states of a chat', () => {
       }
     },
     human: async (chat) => {
-      await said(chat, tool('ask_human', { kind: 'question', prompt: 'Which?' }));
+      await said(chat, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
       await app.until(org, chat, (c) => c.pause?.kind === 'human');
     },
     queued: async (chat) => {

@@ -36,6 +36,12 @@ export interface TestOrg {
 /** A model script, as the mock route plays it. */
 export const script = (...steps: Record<string, unknown>[]): string => `run ${uuidv7()}\n\`\`\`mock\n${JSON.stringify({ steps })}\n\`\`\``;
 
+/** A message whose answer takes longer than a test wants to wait. */
+export const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_000 });
+
+/** A message that has the agent call one tool, and then say `done`. */
+export const calls = (tool: string, args: Record<string, unknown>): string => script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
+
 /** Gateway and worker in one process, on a database of its own, with a model server that speaks the provider's wire format. */
 export class ChatsTestApp {
   /** What every organization can switch in its chats. */
@@ -105,6 +111,11 @@ export class ChatsTestApp {
 
   get url(): string {
     return this.test.url;
+  }
+
+  /** A model of the test's model server whose price nobody knows. */
+  async addUnpricedModel(key: string): Promise<void> {
+    await this.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`, [key]);
   }
 
   /** What every organization may do from now on, beyond what the configuration says. */
