@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TurnStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { statement, type Db } from '@aps/platform/database';
+import { batchStatement, statement, type Db } from '@aps/platform/database';
 import type { ChatRow, ChatStatus, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
 
@@ -16,12 +16,16 @@ export const CHAT_COLUMNS_WITH_PLACE = columns(`CASE WHEN c.pause->>'kind' = 'qu
     SELECT count(*) FROM turns t JOIN turns w ON w.org_id = t.org_id AND w.parked AND w.dispatched_at < t.dispatched_at WHERE t.id = c.current_turn_id)) ELSE c.pause END AS pause`);
 
 /**
- * A chat that the caller may open. Values: org, user (null = system), agent, chat.
+ * A chat that the caller may open.
  *
  * The id alone is to find it. An equal sign would let a connection that plans this while there are few chats look through all of the
  * organization, or of the agent, from then on.
  */
-export const VISIBLE_CHAT = `c.id = $4 AND c.org_id IS NOT DISTINCT FROM $1 AND c.agent_id IS NOT DISTINCT FROM $3 AND ${chatSeenBy('$2')}`;
+const visibleChat = (by: Record<'org' | 'user' | 'agent' | 'chat', string>): string =>
+  `c.id = ${by.chat} AND c.org_id IS NOT DISTINCT FROM ${by.org} AND c.agent_id IS NOT DISTINCT FROM ${by.agent} AND ${chatSeenBy(by.user)}`;
+
+/** The same by values: org, user (null = system), agent, chat. */
+export const VISIBLE_CHAT = visibleChat({ org: '$1', user: '$2', agent: '$3', chat: '$4' });
 /** The chats of an agent that the caller may open. Values: org, user, agent. */
 export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND ${chatSeenBy('$2')}`;
 
@@ -37,37 +41,61 @@ const INSERT = statement(`
   INSERT INTO chats (id, org_id, agent_id, agent_revision_id, rollout_id, arm_label, title, created_by, environment_id, sandbox_enabled, model_mode_override, root_chat_id, origin_kind, origin_ref_id, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $1, $12, $13, $14, $14)`);
 
+/** A message on its way into its chat. */
+interface Sending {
+  org_id: string;
+  user_id: string | null;
+  agent_id: string;
+  chat_id: string;
+  message_id: string;
+  turn_id: string;
+  content: string;
+  model: string | null;
+  mode: string | null;
+  effort: string | null;
+  at: Date;
+  attachments: FileReference[] | null;
+  request_id: string | null;
+  traceparent: string | null;
+  event: Record<string, unknown>;
+}
+
 /**
- * Takes a user message: the message, the turn that answers it, its job and the event are one statement. While a turn runs, the new turn
+ * Takes user messages: a message, the turn that answers it, its job and the event are one statement. While a turn runs, the new turn
  * waits behind it without a job. When it was dispatched is the database's time under the lock, so that a stop is before or after it for
  * everybody. Chats that wait for something, have failed or are closed are not touched (`dispatch` is null).
  */
-const SEND = statement(`
-WITH c AS MATERIALIZED (
-  SELECT c.id, c.org_id, c.status, c.pause, c.event_seq, c.message_seq, c.turn_seq, c.current_turn_id
-  FROM chats c WHERE ${VISIBLE_CHAT}
-  FOR UPDATE
-), v AS MATERIALIZED (
-  SELECT c.*, (c.current_turn_id IS NULL) AS dispatch FROM c
-  WHERE c.status IN ('ACTIVE', 'RUNNING') AND (c.pause IS NULL OR c.pause->>'kind' = 'queued')
+const SEND = batchStatement<Sending>('send', (item) => item.chat_id, (locked) => `
+WITH i AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(org_id uuid, user_id uuid, agent_id uuid, chat_id uuid, message_id uuid, turn_id uuid, content text, model text, mode text, effort text,
+    at timestamptz, attachments jsonb, request_id text, traceparent text, event jsonb)
+), c AS MATERIALIZED (
+  SELECT i.*, k.*, CASE WHEN k.status IN ('ACTIVE', 'RUNNING') AND (k.pause IS NULL OR k.pause->>'kind' = 'queued') THEN 'taken' ELSE 'left' END AS verdict
+  FROM i CROSS JOIN LATERAL (
+    SELECT c.status, c.pause, c.event_seq, c.message_seq, c.turn_seq, c.current_turn_id
+    FROM chats c WHERE ${visibleChat({ org: 'i.org_id', user: 'i.user_id', agent: 'i.agent_id', chat: 'i.chat_id' })}
+    FOR UPDATE ${locked}
+  ) k
+), v AS (
+  SELECT c.*, c.current_turn_id IS NULL AS dispatch FROM c WHERE c.verdict = 'taken'
 ), t AS (
   INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, dispatched_at)
-  SELECT $6, v.org_id, v.id, v.turn_seq + 1, 'queued', 'message', $5, $8, $9, $10, clock_timestamp() FROM v
+  SELECT v.turn_id, v.org_id, v.chat_id, v.turn_seq + 1, 'queued', 'message', v.message_id, v.model, v.mode, v.effort, clock_timestamp() FROM v
 ), m AS (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_id, turn_no, author_id, created_at)
-  SELECT $5, v.org_id, v.id, v.message_seq + 1, 'user', $7, $12, $6, v.turn_seq + 1, $2, $11 FROM v
+  SELECT v.message_id, v.org_id, v.chat_id, v.message_seq + 1, 'user', v.content, v.attachments, v.turn_id, v.turn_seq + 1, v.user_id, v.at FROM v
 ), o AS (
   INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
-  SELECT $6, 'turn.run', 1, jsonb_build_object('org_id', v.org_id, 'chat_id', v.id, 'turn_id', $6::uuid), $13, $14, now() + interval '5 seconds' FROM v WHERE v.dispatch
+  SELECT v.turn_id, 'turn.run', 1, jsonb_build_object('org_id', v.org_id, 'chat_id', v.chat_id, 'turn_id', v.turn_id), v.request_id, v.traceparent, now() + interval '5 seconds' FROM v WHERE v.dispatch
 ), e AS (
   INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || v.id, v.event_seq + 1, v.org_id, 'message_created', jsonb_set($15::jsonb, '{message,seq}', to_jsonb(v.message_seq + 1)), $11 FROM v
+  SELECT 'chat:' || v.chat_id, v.event_seq + 1, v.org_id, 'message_created', jsonb_set(v.event, '{message,seq}', to_jsonb(v.message_seq + 1)), v.at FROM v
 ), u AS (
   UPDATE chats SET message_seq = v.message_seq + 1, message_count = chats.message_count + 1, turn_seq = v.turn_seq + 1, event_seq = v.event_seq + 1,
-    current_turn_id = coalesce(v.current_turn_id, $6), pending_turns = chats.pending_turns + (CASE WHEN v.dispatch THEN 0 ELSE 1 END), last_message_at = $11, updated_at = $11
-  FROM v WHERE chats.id = v.id
+    current_turn_id = coalesce(v.current_turn_id, v.turn_id), pending_turns = chats.pending_turns + (CASE WHEN v.dispatch THEN 0 ELSE 1 END), last_message_at = v.at, updated_at = v.at
+  FROM v WHERE chats.id = v.chat_id
 )
-SELECT c.status, c.pause, v.dispatch, v.event_seq, v.message_seq + 1 AS message_seq FROM c LEFT JOIN v ON v.id = c.id`);
+SELECT c.chat_id AS batch_key, c.status, c.pause, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq FROM c`);
 
 export interface SendRow {
   status: ChatStatus;
@@ -140,24 +168,23 @@ export class ChatsRepository {
 
   /** Null when there is no such chat for the caller. */
   async send(db: Db, scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Promise<SendRow | null> {
-    const [row] = await db.query<SendRow>(SEND, [
-      scope.orgId,
-      scope.actor.userId,
-      agentId,
-      chatId,
-      m.messageId,
-      m.turnId,
-      m.content,
-      m.model,
-      m.mode,
-      m.effort,
-      m.at,
-      m.attachments && JSON.stringify(m.attachments),
-      scope.requestId ?? null,
-      scope.traceparent ?? null,
-      JSON.stringify(m.event),
-    ]);
-    return row ?? null;
+    return db.batched<Sending, SendRow>(SEND, {
+      org_id: scope.orgId,
+      user_id: scope.actor.userId,
+      agent_id: agentId,
+      chat_id: chatId,
+      message_id: m.messageId,
+      turn_id: m.turnId,
+      content: m.content,
+      model: m.model,
+      mode: m.mode,
+      effort: m.effort,
+      at: m.at,
+      attachments: m.attachments,
+      request_id: scope.requestId ?? null,
+      traceparent: scope.traceparent ?? null,
+      event: m.event,
+    });
   }
 
   /** Stores a message that no turn answers yet; the chat's next turn will see it. */

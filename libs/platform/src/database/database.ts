@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { BatchLane, runAlone, type BatchStatement, type Run } from './batch';
 import type { Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
@@ -15,6 +16,12 @@ export interface Db {
   query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]>;
   /** Runs one statement and returns the number of rows it touched. */
   execute(sql: Statement | string, values?: unknown[]): Promise<number>;
+  /**
+   * Runs a batch statement for one item. Outside of a transaction, calls of the same moment go together, in an order of their own.
+   *
+   * @returns its row, null where there is none
+   */
+  batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null>;
   /**
    * Opens a unit of work, or joins the one that is open. Serialization failures and deadlocks run it again, at most three times
    * in all, so `fn` must have no effect outside the database; those belong into {@link Tx.afterCommit}.
@@ -52,6 +59,10 @@ class OpenTransaction implements Tx {
     return (await this.client.query(toQuery(sql, values))).rowCount ?? 0;
   }
 
+  batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
+    return runAlone<I, R>((sql, values) => this.query(sql, values), batch, item);
+  }
+
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return fn(this);
   }
@@ -64,6 +75,7 @@ class OpenTransaction implements Tx {
 /** The process's connection to PostgreSQL. */
 export class Database implements Db {
   private readonly pool: Pool;
+  private readonly lanes = new Map<unknown, BatchLane<unknown>>();
 
   constructor(
     readonly dataSource: DataSource,
@@ -89,6 +101,17 @@ export class Database implements Db {
 
   async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
     return (await this.pool.query(toQuery(sql, values))).rowCount ?? 0;
+  }
+
+  batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
+    let lane = this.lanes.get(batch) as BatchLane<I> | undefined;
+    if (!lane) {
+      const run: Run = (sql, values) => this.query(sql, values);
+      // Whether a commit went through that the connection broke in is not known.
+      lane = new BatchLane<I>(batch, run, (error) => !isConnectionLoss(error));
+      this.lanes.set(batch, lane as BatchLane<unknown>);
+    }
+    return lane.add<R>(item);
   }
 
   async transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+export { batchStatement, type BatchStatement } from './batch';
 export * from './database';
 export * from './database.config';
 export * from './database.module';

@@ -18,6 +18,11 @@ export function durationHistogram<L extends string>(name: string, help: string, 
   return new Histogram({ name, help, labelNames, buckets, registers: [metrics] });
 }
 
+/** For what is counted in pieces. */
+export function sizeHistogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
+  return new Histogram({ name, help, labelNames, buckets, registers: [metrics] });
+}
+
 export function counter<L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> {
   return new Counter({ name, help, labelNames, registers: [metrics] });
 }

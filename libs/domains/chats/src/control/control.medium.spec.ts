@@ -161,7 +161,7 @@ describe('the control of chats', () => {
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     app.entitle({ max_concurrent_chats: 0 });
     await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [turnId]);
-    expect(await app.nest.get(TurnClaims, { strict: false }).claim(turnId, org.id)).toBeNull();
+    expect(await app.nest.get(TurnClaims, { strict: false }).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ from: 'RUNNING', to: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await call('POST', chat, '/stop')).body).toMatchObject({ stopped: true, cleared_pause: 'queued', status: 'ACTIVE' });

@@ -164,7 +164,7 @@ describe('delegation when workers die, or all comes at once', () => {
     const turns = get(TurnRepository);
     const claiming = await app.db.transaction(async (tx) => {
       await tx.query('SELECT id FROM chats WHERE id = $1 FOR UPDATE', [chat]);
-      const claim = turns.claim(app.db, id, 'one', -1, new Date());
+      const claim = turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
       await eventually(() => app.db.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`), (rows) => rows.length > 0);
       await get(DelegationRepository).insertNote(tx, chat, { id: crypto.randomUUID(), content: '{"status":"done"}', at: new Date() });
       return { claim };
@@ -197,10 +197,11 @@ describe('delegation when workers die, or all comes at once', () => {
     jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
     const held = await Promise.all(
       [1, 2].map(async () => {
-        const { turn_id: id } = (await app.send(boss, await app.chat(boss), 'hello')).body as { turn_id: string };
-        const claim = await turns.claim(app.db, id, 'one', -1, new Date());
+        const chat = await app.chat(boss);
+        const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
+        const claim = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
         await app.db.execute(`UPDATE turns SET lease_expires_at = now() + interval '5 seconds' WHERE id = $1`, [id]);
-        return { id, fence: claim!.fence, chat: claim!.chat_id };
+        return { id, fence: claim!.fence, chat };
       }),
     );
     const alive = await app.db.transaction(async (tx) => {

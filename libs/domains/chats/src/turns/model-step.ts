@@ -19,7 +19,8 @@ import { systemPrompt } from './system-prompt';
 import { storableCalls, toModelMessages } from './transcript';
 import { TurnBlocked, TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
-import { TurnRepository, type ModelStep, type StepCommit } from './turn.repository';
+import { TurnRepository, type StepCommit } from './turn.repository';
+import type { Committing } from './turn.sql';
 
 const MEMORIES_IN_PROMPT = 50;
 const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
@@ -214,21 +215,26 @@ export class ModelStepRunner {
       ...(toolCalls ?? []).map((call): NewEvent => ({ type: 'tool_call', data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id } })),
       ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
     ];
-    const write: ModelStep = {
-      turnId: claim.id,
+    const write: Committing = {
+      turn_id: claim.id,
+      chat_id: claim.chat_id,
       fence: claim.fence,
-      stepNo: step.stepNo,
-      final: step.final,
+      step_no: step.stepNo,
       at,
-      message: { id: step.messageId, content, toolCalls, providerState: result.providerState ?? null, model: model.resolved_model, usage },
+      message_id: step.messageId,
+      content,
+      tool_calls: toolCalls,
+      provider_state: result.providerState ?? null,
+      model: model.resolved_model,
+      usage,
       detail: { finish_reason: result.finishReason, attempts: result.attempts, requested_model: model.requested_model, resolved_model: model.resolved_model, reason: model.reason, reasoning: result.reasoning.slice(0, 20_000) || undefined },
       receipt,
       events,
-      toolIntents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
-      titleJobId: uuidv7(),
+      tool_intents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
+      title_job_id: uuidv7(),
     };
     // The end of a child chat is told to its parent, which one statement cannot do.
-    const alone = step.final && claim.parent_chat_id ? null : await this.turns.commitModelStep(this.db, write);
+    const alone = step.final && claim.parent_chat_id ? null : await this.turns.commitModelStep(this.db, write, step.final);
     const done = alone ?? (step.final ? await this.commitAndEnd(turn, write) : null);
     if (!done) throw new LeaseEnded('lost');
     turn.stepsDone += 1;
@@ -241,13 +247,13 @@ export class ModelStepRunner {
    * The last step of a turn that others wait behind, or whose end a parent chat is told: the same statement, and then what follows from
    * the end, in one transaction.
    */
-  private async commitAndEnd(turn: RunningTurn, write: ModelStep): Promise<StepCommit | null> {
+  private async commitAndEnd(turn: RunningTurn, write: Committing): Promise<StepCommit | null> {
     const { claim } = turn;
     return this.db.transaction(async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
-      const done = await this.turns.commitModelStep(tx, { ...write, final: false });
+      const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
       const jobs = await this.turns.endTurn(tx, claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
       if (claim.parent_chat_id) await this.children.onChatEnded(tx, { id: claim.chat_id }, 'done');

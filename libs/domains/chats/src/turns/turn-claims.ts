@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { chatTopic } from '@aps/contracts';
+import { chatTopic, type JobPayload } from '@aps/contracts';
 import { advisoryLock, Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { TurnEndings } from './turn-endings';
 import { TurnRepository, type ClaimedTurn } from './turn.repository';
-import { CAP_MARGIN } from './turn.sql';
+import { CAP_MARGIN, type Claiming } from './turn.sql';
 
 /** How long a turn of a suspended organization, or one whose worker may still live, is left alone at least. */
 const SUSPENDED_RETRY_MS = 10_000;
@@ -30,12 +30,13 @@ export class TurnClaims {
   ) {}
 
   /** @returns the turn when this process owns it now, null when there is nothing to run */
-  async claim(turnId: string, orgId: string): Promise<(ClaimedTurn & { claimed_at: Date }) | null> {
+  async claim({ turn_id: turnId, org_id: orgId, chat_id: chatId }: JobPayload<'turn.run'>): Promise<(ClaimedTurn & { claimed_at: Date }) | null> {
     const cap = (await this.entitlements.of(orgId)).max_concurrent_chats;
     const at = new Date();
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
-    let row = cap < 0 ? await this.turns.claim(this.db, turnId, this.worker, -1, at) : cap > CAP_MARGIN ? await this.turns.claim(this.db, turnId, this.worker, cap - CAP_MARGIN, at) : null;
-    if (cap >= 0 && (cap <= CAP_MARGIN || row?.verdict === 'over_cap')) row = await this.claimNearCap(turnId, orgId, cap, at);
+    const claim = (cap: number): Claiming => ({ turn_id: turnId, chat_id: chatId, worker: this.worker, cap, at });
+    let row = cap < 0 ? await this.turns.claim(this.db, claim(-1)) : cap > CAP_MARGIN ? await this.turns.claim(this.db, claim(cap - CAP_MARGIN)) : null;
+    if (cap >= 0 && (cap <= CAP_MARGIN || row?.verdict === 'over_cap')) row = await this.claimNearCap(orgId, claim(cap));
     if (!row) {
       await this.turns.removeJob(this.db, turnId);
       return null;
@@ -68,8 +69,8 @@ export class TurnClaims {
    * Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. They also
    * wait for each other here, and not only for the lock: a flood would hold every connection of this process for its waiting alone.
    */
-  private claimNearCap(turnId: string, orgId: string, cap: number, at: Date) {
-    const mine = (this.nearCap.get(orgId) ?? Promise.resolve()).then(() => this.claimLocked(turnId, orgId, cap, at));
+  private claimNearCap(orgId: string, claim: Claiming) {
+    const mine = (this.nearCap.get(orgId) ?? Promise.resolve()).then(() => this.claimLocked(orgId, claim));
     const over = mine.then(
       () => undefined,
       () => undefined,
@@ -81,12 +82,12 @@ export class TurnClaims {
     return mine;
   }
 
-  private claimLocked(turnId: string, orgId: string, cap: number, at: Date) {
+  private claimLocked(orgId: string, claim: Claiming) {
     return this.db.transaction(async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
-      const row = await this.turns.claim(tx, turnId, this.worker, cap, at);
+      const row = await this.turns.claim(tx, claim);
       if (row?.verdict === 'over_cap') {
-        const told = await this.turns.park(tx, row, at);
+        const told = await this.turns.park(tx, row, claim.at);
         tx.afterCommit(() => this.realtime.publish(chatTopic(row.chat_id), told));
       }
       return row;

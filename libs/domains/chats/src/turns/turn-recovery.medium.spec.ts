@@ -89,15 +89,27 @@ describe('turns that are cut off at a bad moment', () => {
     jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
     const [before] = await app.db.query<{ fence: string }>('SELECT fence FROM turns WHERE id = $1', [id]);
-    const first = await turns.claim(app.db, id, 'one', -1, new Date());
+    const first = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
     await app.db.execute(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [id, before.fence]);
-    const second = await turns.claim(app.db, id, 'two', -1, new Date());
+    const second = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'two', cap: -1, at: new Date() });
     expect([first?.verdict, second?.verdict]).toEqual(['claimed', 'claimed']);
     expect(await turns.lockOwned(app.db, id, first!.fence)).toBeNull();
     expect(await turns.lockOwned(app.db, id, second!.fence)).not.toBeNull();
     jest.restoreAllMocks();
     await expireLease(chat);
     await app.settled(org, chat, 1);
+  });
+
+  it('count each other when they are claimed together', async () => {
+    const turns = get(TurnRepository);
+    jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+    const sent = await Promise.all(Array.from({ length: 5 }, async () => {
+      const chat = await app.chat(org);
+      return { chat_id: chat, turn_id: ((await app.send(org, chat, 'hello')).body as { turn_id: string }).turn_id };
+    }));
+    const [{ running }] = await app.db.query<{ running: number }>(`SELECT count(*)::int AS running FROM turns WHERE org_id = $1 AND status = 'running' AND lease_expires_at > now()`, [org.id]);
+    const claims = await Promise.all(sent.map((ids) => turns.claim(app.db, { ...ids, worker: 'one', cap: running + 2, at: new Date() })));
+    expect(claims.map((c) => c!.verdict).sort()).toEqual(['claimed', 'claimed', 'over_cap', 'over_cap', 'over_cap']);
   });
 
   it('do not begin to wait when a message waits behind them', async () => {

@@ -68,7 +68,7 @@ export class TurnRunner {
   ) {}
 
   async run(payload: JobPayload<'turn.run'>, context: JobContext): Promise<void> {
-    const claim = await this.claims.claim(payload.turn_id, payload.org_id);
+    const claim = await this.claims.claim(payload);
     if (!claim) return;
     const attributes = { 'aps.org.id': claim.org_id, 'aps.agent.id': claim.agent_id, 'aps.chat.id': claim.chat_id, 'aps.turn.id': claim.id, 'aps.turn.steps_done': claim.steps_done };
     await inSpan('turn', { attributes }, (span) => this.own(claim, context, span));

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { SpineEvent } from '@aps/contracts';
 import type { TurnWait, WaitingCall } from '@aps/entities';
-import type { ReceiptRow } from '@aps/inference';
 import type { Db } from '@aps/platform/database';
-import { numbered, type ChatError, type NewEvent, type Pause, type ToolCallRecord, type TranscriptRow } from '../chat.types';
+import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
-import { CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT } from './turn.sql';
+import { CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT, type Claiming, type Committing } from './turn.sql';
 
 /** A turn that this worker owns, with all it needs to run. */
 export interface ClaimedTurn {
@@ -69,27 +68,12 @@ export interface StepCommit {
   parked: boolean;
 }
 
-export interface ModelStep {
-  turnId: string;
-  fence: string;
-  stepNo: number;
-  final: boolean;
-  at: Date;
-  message: { id: string; content: string; toolCalls: ToolCallRecord[] | null; providerState: unknown; model: string; usage: Record<string, unknown> };
-  detail: Record<string, unknown>;
-  receipt: ReceiptRow;
-  events: NewEvent[];
-  toolIntents: { step_no: number; tool_call_id: string; tool_name: string }[];
-  titleJobId: string;
-}
-
 /** The tables of turns. The only file that changes them while they run. */
 @Injectable()
 export class TurnRepository {
   /** Tries to become the owner of a turn. Null when there is no such turn. */
-  async claim(db: Db, turnId: string, worker: string, cap: number, at: Date): Promise<ClaimRow | null> {
-    const [row] = await db.query<ClaimRow>(CLAIM, [turnId, worker, at, cap]);
-    return row ?? null;
+  claim(db: Db, claim: Claiming): Promise<ClaimRow | null> {
+    return db.batched(CLAIM, claim);
   }
 
   /** The messages that a turn sees: up to its own, and what it has written itself. */
@@ -97,27 +81,12 @@ export class TurnRepository {
     return db.query<TranscriptRow>(TRANSCRIPT, [turn.chat_id, turn.seq]);
   }
 
-  /** Null when the fence is stale, the turn was stopped, or (final step) turns are pending behind it. */
-  async commitModelStep(db: Db, step: ModelStep): Promise<StepCommit | null> {
-    const { message } = step;
-    const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
-    const [row] = await db.query<StepCommit>(step.final ? COMMIT_FINAL_STEP : COMMIT_STEP, [
-      step.turnId,
-      step.fence,
-      step.at,
-      message.id,
-      message.content,
-      json(message.toolCalls),
-      json(message.providerState),
-      message.model,
-      json(message.usage),
-      json(step.detail),
-      step.stepNo,
-      json(step.receipt),
-      json(step.events),
-      step.final ? step.titleJobId : json(step.toolIntents),
-    ]);
-    return row ?? null;
+  /**
+   * @param final the step ends its turn
+   * @returns null when the fence is stale, the turn was stopped, or (final step) turns are pending behind it
+   */
+  commitModelStep(db: Db, step: Committing, final: boolean): Promise<StepCommit | null> {
+    return db.batched(final ? COMMIT_FINAL_STEP : COMMIT_STEP, step);
   }
 
   /** Null when the turn was not stopped under this fence, or something newer is in the chat. */

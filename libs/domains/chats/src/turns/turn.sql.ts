@@ -1,4 +1,6 @@
-import { statement } from '@aps/platform/database';
+import type { ReceiptRow } from '@aps/inference';
+import { batchStatement, statement } from '@aps/platform/database';
+import type { NewEvent, ToolCallRecord } from '../chat.types';
 
 /** How long a claim holds without a heartbeat. */
 export const LEASE_S = 20;
@@ -12,55 +14,77 @@ export const CAP_MARGIN = 64;
 
 /*
  * Every statement here first locks the chat and the turn, and decides on what it finds under the lock. One statement is one
- * transaction and one round trip, which is what keeps a turn cheap.
+ * transaction and one round trip, which is what keeps a turn cheap; the three that every turn needs take many turns at once.
  *
  * Rows are found by their ids alone, and further conditions come after that: a connection plans a statement once, perhaps while the
- * tables are empty, and then any condition may look as good as an id.
+ * tables are empty, and then any condition may look as good as an id. For the same reason what is locked is looked up row by row
+ * (LATERAL), and what is written is chosen by a verdict, of which the planner believes that few rows have it: a join of many with a
+ * table that seems small would read all of it for ever.
  */
 
-export const CLAIM = statement(`
-WITH l AS MATERIALIZED (
-  SELECT t.id, t.org_id, t.chat_id, t.seq, t.status, t.cause, t.model, t.model_mode_override, t.reasoning_effort, t.unpriced_allowed,
-         t.lease_expires_at, t.fence, t.deliveries, t.steps_done, t.wait, t.dispatched_at,
-         c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.pause, c.stop_requested_at,
-         c.created_by, c.enabled_scopes, c.parent_chat_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id
-  FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1
-  FOR UPDATE OF c, t
+/** A turn that a worker asks for. */
+export interface Claiming {
+  turn_id: string;
+  chat_id: string;
+  worker: string;
+  /** So many turns of its organization may run; negative for any number. */
+  cap: number;
+  at: Date;
+}
+
+export const CLAIM = batchStatement<Claiming>('claim', (item) => item.chat_id, (locked) => `
+WITH i AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, worker text, cap int, at timestamptz)
+), l AS MATERIALIZED (
+  SELECT i.worker, i.cap, i.at, k.*
+  FROM i CROSS JOIN LATERAL (
+    SELECT t.id, t.org_id, t.chat_id, t.seq, t.status, t.cause, t.model, t.model_mode_override, t.reasoning_effort, t.unpriced_allowed,
+           t.lease_expires_at, t.fence AS last_fence, t.deliveries, t.steps_done, t.wait, t.dispatched_at,
+           c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.stop_requested_at,
+           c.created_by, c.enabled_scopes, c.parent_chat_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id
+    FROM turns t JOIN chats c ON c.id = t.chat_id
+    WHERE t.id = i.turn_id
+    FOR UPDATE OF c, t ${locked}
+  ) k
+), g AS MATERIALIZED (
+  SELECT d.org_id, (SELECT o.suspended_at FROM organizations o WHERE o.id = d.org_id) AS suspended_at,
+         CASE WHEN d.capped THEN (SELECT count(*) FROM turns r WHERE r.org_id = d.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) END AS running
+  FROM (SELECT l.org_id, bool_or(l.cap >= 0) AS capped FROM l GROUP BY l.org_id) d
 ), v AS MATERIALIZED (
   -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
   -- count would give the same fence out a second time.
-  SELECT greatest(l.fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
+  SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
     WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
     WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
-    WHEN (SELECT o.suspended_at FROM organizations o WHERE o.id = l.org_id) IS NOT NULL THEN 'suspended'
+    WHEN g.suspended_at IS NOT NULL THEN 'suspended'
     WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
-    WHEN $4::int >= 0 AND (SELECT count(*) FROM turns r WHERE r.org_id = l.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) >= $4::int THEN 'over_cap'
+    -- Those before it in this batch run as well, as far as is known.
+    WHEN l.cap >= 0 AND g.running + row_number() OVER (PARTITION BY l.org_id ORDER BY l.id) > l.cap THEN 'over_cap'
     ELSE 'claimed' END AS verdict
-  FROM l
+  FROM l JOIN g ON g.org_id = l.org_id
 ), t AS (
-  UPDATE turns SET status = 'running', parked = false, lease_owner = $2, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = v.fence,
-         deliveries = l.deliveries + 1, started_at = coalesce(turns.started_at, now())
-  FROM l, v WHERE v.verdict = 'claimed' AND turns.id = l.id
+  UPDATE turns SET status = 'running', parked = false, lease_owner = v.worker, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = v.fence,
+         deliveries = v.deliveries + 1, started_at = coalesce(turns.started_at, now())
+  FROM v WHERE v.verdict = 'claimed' AND turns.id = v.id
 ), c AS (
-  UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = l.event_seq + (CASE WHEN l.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = $3
-  FROM l, v WHERE v.verdict = 'claimed' AND chats.id = l.chat_id
+  UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = v.event_seq + (CASE WHEN v.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = v.at
+  FROM v WHERE v.verdict = 'claimed' AND chats.id = v.chat_id
 ), e AS (
   INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || l.chat_id, l.event_seq + 1, l.org_id, 'status_changed', jsonb_build_object('from', l.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL), $3
-  FROM l, v WHERE v.verdict = 'claimed' AND l.chat_status <> 'RUNNING'
+  SELECT 'chat:' || v.chat_id, v.event_seq + 1, v.org_id, 'status_changed', jsonb_build_object('from', v.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL), v.at
+  FROM v WHERE v.verdict = 'claimed' AND v.chat_status <> 'RUNNING'
 )
-SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN l.lease_expires_at WHEN 'early' THEN (l.wait->>'resume_at')::timestamptz END AS retry_at,
-       l.id, l.org_id, l.chat_id, l.agent_id, l.agent_revision_id, v.fence, l.seq, l.cause, l.deliveries, l.status = 'running' AS taken_over, l.steps_done, l.wait, l.model, l.model_mode_override,
-       l.reasoning_effort, l.unpriced_allowed, l.dispatched_at, l.chat_title, l.chat_mode, l.chat_status, l.created_by, l.enabled_scopes, l.parent_chat_id, l.event_seq,
+SELECT v.chat_id AS batch_key, v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
+       v.id, v.org_id, v.chat_id, v.agent_id, v.agent_revision_id, v.fence, v.seq, v.cause, v.deliveries, v.status = 'running' AS taken_over, v.steps_done, v.wait, v.model, v.model_mode_override,
+       v.reasoning_effort, v.unpriced_allowed, v.dispatched_at, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.parent_chat_id, v.event_seq,
        -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
-       CASE WHEN v.verdict = 'claimed' AND l.deliveries = 0 AND l.compaction_id IS NULL AND l.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = l.chat_id) THEN (
+       CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
          SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
                                            'provider_state', m.provider_state, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
-         FROM messages m WHERE m.chat_id = l.chat_id AND m.turn_no <= l.seq) END AS transcript
-FROM l, v`);
+         FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript
+FROM v`);
 
 export const TRANSCRIPT = statement(`
   WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1)
@@ -73,72 +97,103 @@ export const TRANSCRIPT = statement(`
     WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq) OR (m.turn_no = $2 AND m.role = 'user'))
   ) rows ORDER BY turn_no, seq`);
 
-/** $14: the id of the job that finds a title. */
 const FINAL_PARTS = `
 d AS (
-  DELETE FROM outbox USING l WHERE outbox.id = l.id
+  DELETE FROM outbox USING l WHERE outbox.id = l.turn_id
 ), ti AS (
   INSERT INTO outbox (id, job, version, payload, available_at)
-  SELECT $14, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.id), now() + interval '5 seconds'
+  SELECT l.title_job_id, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.turn_id), now() + interval '5 seconds'
   FROM l WHERE l.seq <= 3 AND l.title IS NULL
   RETURNING id
 )`;
 
-/** $14: the calls that the model asks for. */
 const INTENTS = `
-i AS (
+n AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, tool_call_id, tool_name, started_at)
-  SELECT l.id, (x->>'step_no')::int, l.org_id, l.chat_id, 'tool', 'intent', x->>'tool_call_id', x->>'tool_name', $3
-  FROM l, jsonb_array_elements($14::jsonb) AS x
+  SELECT l.turn_id, x.step_no, l.org_id, l.chat_id, 'tool', 'intent', x.tool_call_id, x.tool_name, l.at
+  FROM l CROSS JOIN LATERAL jsonb_to_recordset(l.tool_intents) AS x(step_no int, tool_call_id text, tool_name text)
 )`;
 
+/** A model step that is over. */
+export interface Committing {
+  turn_id: string;
+  chat_id: string;
+  /** Of the claim under which it was done. */
+  fence: string;
+  step_no: number;
+  at: Date;
+  message_id: string;
+  content: string;
+  tool_calls: ToolCallRecord[] | null;
+  provider_state: unknown;
+  model: string;
+  usage: Record<string, unknown>;
+  detail: Record<string, unknown>;
+  receipt: ReceiptRow;
+  /** They get their numbers here; so does the message of `message_completed`. */
+  events: NewEvent[];
+  /** The calls that the model asks for. */
+  tool_intents: { step_no: number; tool_call_id: string; tool_name: string }[];
+  /** Id of the job that finds a title for a young chat, where this ends the turn. */
+  title_job_id: string;
+}
+
 /**
- * Ends a model step. A final one also ends the turn: the reply, its receipt, its events, the chat's state and the removal of the job are
+ * Ends model steps. A final one also ends its turn: the reply, its receipt, its events, the chat's state and the removal of the job are
  * one statement, so a reply is there exactly once or not at all. It touches nothing while turns are pending behind this one; those are
  * dispatched in a transaction (see endTurn).
  *
  * Two statements and not one with conditions: a part that does nothing is still set up and torn down each time.
  */
-const commitModelStep = (final: boolean) => statement(`
-WITH o AS MATERIALIZED (
-  SELECT t.id, t.seq, t.fence, t.status, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title, c.pending_turns
-  FROM turns t JOIN chats c ON c.id = t.chat_id
-  WHERE t.id = $1
-  FOR UPDATE OF c, t
+const commitModelStep = (final: boolean) => batchStatement<Committing>(final ? 'commit_final_step' : 'commit_step', (item) => item.chat_id, (locked) => `
+WITH i AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, fence bigint, step_no int, at timestamptz, message_id uuid, content text, tool_calls jsonb, provider_state jsonb, model text,
+    usage jsonb, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb, title_job_id uuid)
+), o AS MATERIALIZED (
+  SELECT i.*, k.*
+  FROM i CROSS JOIN LATERAL (
+    SELECT t.seq, t.fence AS newest_fence, t.status, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title, c.pending_turns
+    FROM turns t JOIN chats c ON c.id = t.chat_id
+    WHERE t.id = i.turn_id
+    FOR UPDATE OF c, t ${locked}
+  ) k
 ), l AS MATERIALIZED (
-  SELECT * FROM o WHERE o.fence = $2 AND o.status = 'running' ${final ? 'AND o.pending_turns = 0' : ''}
+  SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' ${final ? 'AND o.pending_turns = 0' : ''}
 ), m AS (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, turn_id, turn_no, created_at)
-  SELECT $4, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $5, $6, $7, $8, $9, l.id, l.seq, $3 FROM l
+  SELECT l.message_id, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', l.content, l.tool_calls, l.provider_state, l.model, l.usage, l.turn_id, l.seq, l.at FROM l
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
-  SELECT l.id, $11, l.org_id, l.chat_id, 'model', 'done', $4, $10, $3::timestamptz - make_interval(secs => ($12::jsonb->>'duration_ms')::float8 / 1000), $3 FROM l
+  SELECT l.turn_id, l.step_no, l.org_id, l.chat_id, 'model', 'done', l.message_id, l.detail, l.at - make_interval(secs => (l.receipt->>'duration_ms')::float8 / 1000), l.at FROM l
 ), r AS (
   INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, requested_model, model_key, resolve_reason, route_id, byo_key,
     input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
     input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost, credits, unpriced, duration_ms, first_token_ms, created_at)
-  SELECT (x->>'id')::uuid, l.org_id, x->>'feature', l.chat_id, l.id, $11, l.agent_id, x->>'requested_model', x->>'model_key', x->>'resolve_reason', (x->>'route_id')::uuid, (x->>'byo_key')::boolean,
-    (x->>'input_tokens')::int, (x->>'cached_input_tokens')::int, (x->>'cache_write_tokens')::int, (x->>'output_tokens')::int, (x->>'reasoning_tokens')::int,
-    (x->>'input_price_per_1m')::numeric, (x->>'cached_input_price_per_1m')::numeric, (x->>'cache_write_price_per_1m')::numeric, (x->>'output_price_per_1m')::numeric,
-    (x->>'usd_cost')::numeric, (x->>'credits')::numeric, (x->>'unpriced')::boolean, (x->>'duration_ms')::int, (x->>'first_token_ms')::int, $3
-  FROM l, (SELECT $12::jsonb AS x) q
+  SELECT x.id, l.org_id, x.feature, l.chat_id, l.turn_id, l.step_no, l.agent_id, x.requested_model, x.model_key, x.resolve_reason, x.route_id, x.byo_key,
+    x.input_tokens, x.cached_input_tokens, x.cache_write_tokens, x.output_tokens, x.reasoning_tokens,
+    x.input_price_per_1m, x.cached_input_price_per_1m, x.cache_write_price_per_1m, x.output_price_per_1m, x.usd_cost, x.credits, x.unpriced, x.duration_ms, x.first_token_ms, l.at
+  FROM l CROSS JOIN LATERAL jsonb_to_record(l.receipt) AS x(id uuid, feature text, requested_model text, model_key text, resolve_reason text, route_id uuid, byo_key boolean,
+    input_tokens int, cached_input_tokens int, cache_write_tokens int, output_tokens int, reasoning_tokens int,
+    input_price_per_1m numeric, cached_input_price_per_1m numeric, cache_write_price_per_1m numeric, output_price_per_1m numeric, usd_cost numeric, credits numeric, unpriced boolean,
+    duration_ms int, first_token_ms int)
 ), e AS (
   INSERT INTO events (topic, seq, org_id, type, data, created_at)
   SELECT 'chat:' || l.chat_id, l.event_seq + x.ord, l.org_id, x.event->>'type',
-         CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END, $3
-  FROM l, jsonb_array_elements($13::jsonb) WITH ORDINALITY AS x(event, ord)
+         CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END, l.at
+  FROM l CROSS JOIN LATERAL jsonb_array_elements(l.events) WITH ORDINALITY AS x(event, ord)
 ), t AS (
   UPDATE turns SET steps_done = turns.steps_done + 1, deliveries = 0,
-    ${final ? `status = 'done', finished_at = $3, lease_owner = NULL, lease_expires_at = NULL` : `lease_expires_at = now() + interval '${LEASE_S} seconds'`}
-  FROM l WHERE turns.id = l.id
+    ${final ? `status = 'done', finished_at = l.at, lease_owner = NULL, lease_expires_at = NULL` : `lease_expires_at = now() + interval '${LEASE_S} seconds'`}
+  FROM l WHERE turns.id = l.turn_id
 ), c AS (
   UPDATE chats SET ${final ? `status = 'ACTIVE', current_turn_id = NULL,` : ''}
-         cost_usd = chats.cost_usd + coalesce(($12::jsonb->>'usd_cost')::numeric, 0), cost_credits = chats.cost_credits + coalesce(($12::jsonb->>'credits')::numeric, 0),
-         event_seq = l.event_seq + jsonb_array_length($13::jsonb), message_seq = l.message_seq + 1, message_count = chats.message_count + 1,
-         last_message_at = $3, updated_at = $3
+         cost_usd = chats.cost_usd + coalesce((l.receipt->>'usd_cost')::numeric, 0), cost_credits = chats.cost_credits + coalesce((l.receipt->>'credits')::numeric, 0),
+         event_seq = l.event_seq + jsonb_array_length(l.events), message_seq = l.message_seq + 1, message_count = chats.message_count + 1,
+         last_message_at = l.at, updated_at = l.at
   FROM l WHERE chats.id = l.chat_id
 ), ${final ? FINAL_PARTS : INTENTS}
-SELECT l.event_seq, l.message_seq + 1 AS message_seq, ${final ? `(SELECT id FROM ti) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'} FROM l`);
+SELECT l.chat_id AS batch_key, l.event_seq, l.message_seq + 1 AS message_seq,
+       ${final ? `(SELECT ti.id FROM ti WHERE ti.id = l.title_job_id) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'} FROM l`);
 
 export const COMMIT_FINAL_STEP = commitModelStep(true);
 export const COMMIT_STEP = commitModelStep(false);

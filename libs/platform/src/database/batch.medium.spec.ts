@@ -1,0 +1,97 @@
+import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { batchStatement } from './batch';
+
+interface Deposit {
+  account: string;
+  amount: number;
+}
+
+const DEPOSIT = batchStatement<Deposit>('test_deposit', (item) => item.account, (locked) => `
+  WITH i AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(account text, amount int)
+  ), l AS MATERIALIZED (
+    SELECT i.*, k.balance FROM i CROSS JOIN LATERAL (SELECT a.balance FROM accounts a WHERE a.id = i.account FOR UPDATE ${locked}) k
+  ), u AS (
+    UPDATE accounts SET balance = l.balance + l.amount FROM l WHERE accounts.id = l.account
+  )
+  SELECT l.account AS batch_key, l.balance + l.amount AS balance, pg_current_xact_id()::text AS transaction FROM l`);
+
+type Row = { balance: number; transaction: string };
+
+describe('calls of the same moment', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase({ entities: [] });
+    await database.db.execute('CREATE TABLE accounts (id text PRIMARY KEY, balance int NOT NULL CHECK (balance >= 0))');
+  });
+  afterAll(() => database.drop());
+  beforeEach(() => database.db.execute(`DELETE FROM accounts`).then(() => database.db.execute(`INSERT INTO accounts SELECT 'a' || n, 100 FROM generate_series(1, 40) n`)));
+
+  const deposit = (account: string, amount: number, db: TestDatabase['db'] = database.db) => db.batched<Deposit, Row>(DEPOSIT, { account, amount });
+  const balances = async () => Object.fromEntries((await database.db.query<{ id: string; balance: number }>('SELECT id, balance FROM accounts WHERE balance <> 100')).map((r) => [r.id, r.balance]));
+  const countOf = (rows: (Row | null)[]) => new Set(rows.map((r) => r?.transaction)).size;
+
+  it('are one statement, and each gets its own row', async () => {
+    const rows = await Promise.all([deposit('a1', 1), deposit('a2', 2), deposit('a3', 3)]);
+    expect(rows.map((r) => r?.balance)).toEqual([101, 102, 103]);
+    expect(countOf(rows)).toBe(1);
+  });
+
+  it('go on in further statements where they are many', async () => {
+    const rows = await Promise.all(Array.from({ length: 40 }, (_, i) => deposit(`a${i + 1}`, i)));
+    expect(rows.map((r) => r?.balance)).toEqual(Array.from({ length: 40 }, (_, i) => 100 + i));
+    expect(countOf(rows)).toBe(3);
+  });
+
+  it('go one after another where they mean the same row', async () => {
+    const rows = await Promise.all([deposit('a1', 1), deposit('a2', 5), deposit('a1', 1), deposit('a1', 1)]);
+    expect(rows.map((r) => r?.balance)).toEqual([101, 105, 102, 103]);
+    expect(await balances()).toEqual({ a1: 103, a2: 105 });
+  });
+
+  it('do not wait for one whose row is locked; that one gets what the holder has left', async () => {
+    let waiting: Promise<Row | null> | undefined;
+    await database.db.transaction(async (tx) => {
+      await tx.execute(`UPDATE accounts SET balance = 500 WHERE id = 'a1'`);
+      waiting = deposit('a1', 1);
+      expect((await deposit('a2', 2))?.balance).toBe(102);
+      expect((await deposit('a3', 3))?.balance).toBe(103);
+    });
+    expect((await waiting)?.balance).toBe(501);
+    expect(await balances()).toEqual({ a1: 501, a2: 102, a3: 103 });
+  });
+
+  it('do not fail with one that fails', async () => {
+    const [bad, good, none] = await Promise.allSettled([deposit('a1', -200), deposit('a2', 2), deposit('nobody', 1)]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: '23514' } });
+    expect(good).toMatchObject({ status: 'fulfilled', value: { balance: 102 } });
+    expect(none).toEqual({ status: 'fulfilled', value: null });
+    expect(await balances()).toEqual({ a2: 102 });
+  });
+
+  it('are part of the transaction that makes them', async () => {
+    const failed = database.db.transaction(async (tx) => {
+      expect((await tx.batched<Deposit, Row>(DEPOSIT, { account: 'a1', amount: 1 }))?.balance).toBe(101);
+      expect(await tx.batched(DEPOSIT, { account: 'nobody', amount: 1 })).toBeNull();
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(await balances()).toEqual({});
+  });
+
+  it('are not repeated when the connection breaks, since they may have come through', async () => {
+    const before = database.db.query.bind(database.db);
+    let tries = 0;
+    const spy = jest.spyOn(database.db, 'query').mockImplementation(async (sql, values) => {
+      tries++;
+      await before(sql, values);
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    });
+    const results = await Promise.allSettled([deposit('a1', 1), deposit('a2', 2)]);
+    spy.mockRestore();
+    expect(results.map((r) => r.status)).toEqual(['rejected', 'rejected']);
+    expect(tries).toBe(1);
+    expect(await balances()).toEqual({ a1: 101, a2: 102 });
+    expect((await deposit('a1', 1))?.balance).toBe(102);
+  });
+});

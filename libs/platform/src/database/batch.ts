@@ -1,0 +1,110 @@
+import { sizeHistogram } from '@aps/platform/observability';
+import { statement, type Statement } from './statement';
+
+/** Most calls that go together: beyond this, a row costs hardly less, and a claim of a batch does not see those of another. */
+const MAX_BATCH = 16;
+
+const sizes = sizeHistogram('db_batch_size', 'Calls that went to PostgreSQL together, by kind of statement', ['statement'], [1, 2, 4, 8, MAX_BATCH]);
+
+/**
+ * One statement for many callers: it takes a JSON list of items as its only value, locks a row for each, and answers with a row for
+ * each that it has found, `batch_key` among its columns.
+ */
+export interface BatchStatement<I> {
+  readonly label: string;
+  /** Passes over rows that somebody else has locked. */
+  readonly skipping: Statement;
+  /** Waits for them. */
+  readonly waiting: Statement;
+  /** What the item locks. Two with the same key never go together: the second must find what the first has left. */
+  readonly keyOf: (item: I) => string;
+}
+
+/**
+ * @param label names it in metrics
+ * @param text builds the statement; gets what follows `FOR UPDATE`
+ */
+export function batchStatement<I>(label: string, keyOf: (item: I) => string, text: (locked: '' | 'SKIP LOCKED') => string): BatchStatement<I> {
+  return { label, keyOf, skipping: statement(text('SKIP LOCKED')), waiting: statement(text('')) };
+}
+
+type Keyed = { batch_key: string };
+/** Runs a statement and returns its rows. */
+export type Run = (sql: Statement, values: unknown[]) => Promise<unknown[]>;
+
+/** Runs a batch statement for one item. Null where it found no row. */
+export async function runAlone<I, R>(run: Run, batch: BatchStatement<I>, item: I): Promise<R | null> {
+  const [row] = await run(batch.waiting, [JSON.stringify([item])]);
+  return (row as R | undefined) ?? null;
+}
+
+interface Call<I> {
+  item: I;
+  key: string;
+  resolve: (row: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * The calls of one batch statement in this process. What comes while a batch is under way goes together with the next, so a process that
+ * has little to do waits for nothing, and one that has much to do pays for a statement, a transaction and a round trip once for many.
+ *
+ * Nobody waits for another's trouble: rows that are locked are passed over and waited for on a connection of their own, and when a batch
+ * fails, each of its items is tried alone.
+ */
+export class BatchLane<I> {
+  private calls: Call<I>[] = [];
+  private busy = false;
+
+  constructor(
+    private readonly batch: BatchStatement<I>,
+    private readonly run: Run,
+    private readonly mayRepeat: (error: unknown) => boolean,
+  ) {}
+
+  /** Null where the statement found no row. */
+  add<R>(item: I): Promise<R | null> {
+    return new Promise((resolve, reject) => {
+      this.calls.push({ item, key: this.batch.keyOf(item), resolve: resolve as Call<I>['resolve'], reject });
+      if (this.busy) return;
+      this.busy = true;
+      // What has arrived with this one is on its way here.
+      setImmediate(() => void this.drain());
+    });
+  }
+
+  private async drain(): Promise<void> {
+    while (this.calls.length > 0) await this.runTogether(this.take());
+    this.busy = false;
+  }
+
+  /** The oldest calls, one of each key. */
+  private take(): Map<string, Call<I>> {
+    const taken = new Map<string, Call<I>>();
+    const left: Call<I>[] = [];
+    for (const call of this.calls) {
+      if (taken.size < MAX_BATCH && !taken.has(call.key)) taken.set(call.key, call);
+      else left.push(call);
+    }
+    this.calls = left;
+    return taken;
+  }
+
+  private async runTogether(calls: Map<string, Call<I>>): Promise<void> {
+    sizes.observe({ statement: this.batch.label }, calls.size);
+    try {
+      const rows = (await this.run(this.batch.skipping, [JSON.stringify([...calls.values()].map(({ item }) => item))])) as Keyed[];
+      for (const row of rows) {
+        calls.get(row.batch_key)?.resolve(row);
+        calls.delete(row.batch_key);
+      }
+    } catch (error) {
+      if (!this.mayRepeat(error)) {
+        for (const call of calls.values()) call.reject(error);
+        return;
+      }
+    }
+    // What is left was locked, is not there, or was in a batch that failed.
+    for (const { item, resolve, reject } of calls.values()) runAlone(this.run, this.batch, item).then(resolve, reject);
+  }
+}
