@@ -56,9 +56,15 @@ export class BatchLane<I> {
   private calls: Call<I>[] = [];
   private busy = false;
 
+  /**
+   * @param together runs a batch
+   * @param alone runs the statement for one item, when something is in its way
+   * @param mayRepeat whether what failed with this error has certainly done nothing
+   */
   constructor(
     private readonly batch: BatchStatement<I>,
-    private readonly run: Run,
+    private readonly together: Run,
+    private readonly alone: Run,
     private readonly mayRepeat: (error: unknown) => boolean,
   ) {}
 
@@ -93,7 +99,7 @@ export class BatchLane<I> {
   private async runTogether(calls: Map<string, Call<I>>): Promise<void> {
     sizes.observe({ statement: this.batch.label }, calls.size);
     try {
-      const rows = (await this.run(this.batch.skipping, [JSON.stringify([...calls.values()].map(({ item }) => item))])) as Keyed[];
+      const rows = (await this.together(this.batch.skipping, [JSON.stringify([...calls.values()].map(({ item }) => item))])) as Keyed[];
       for (const row of rows) {
         calls.get(row.batch_key)?.resolve(row);
         calls.delete(row.batch_key);
@@ -105,6 +111,6 @@ export class BatchLane<I> {
       }
     }
     // What is left was locked, is not there, or was in a batch that failed.
-    for (const { item, resolve, reject } of calls.values()) runAlone(this.run, this.batch, item).then(resolve, reject);
+    for (const { item, resolve, reject } of calls.values()) runAlone(this.alone, this.batch, item).then(resolve, reject);
   }
 }

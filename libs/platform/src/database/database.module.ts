@@ -1,4 +1,4 @@
-import { DynamicModule, Global, Inject, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
+import { DynamicModule, Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Database } from './database';
 import { databaseConfig } from './database.config';
@@ -34,10 +34,10 @@ export function createDataSource(sources: SchemaSources, overrides: { url?: stri
 
 @Injectable()
 class DatabaseShutdown implements OnApplicationShutdown {
-  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
-  async onApplicationShutdown(): Promise<void> {
-    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  onApplicationShutdown(): Promise<void> {
+    return this.database.close();
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Pool, PoolClient } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { BatchLane, runAlone, type BatchStatement, type Run } from './batch';
+import { BatchLane, runAlone, type BatchStatement } from './batch';
 import type { Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
@@ -39,6 +39,8 @@ export interface Tx extends Db {
 
 const toQuery = (sql: Statement | string, values?: unknown[]) => (typeof sql === 'string' ? { text: sql, values } : { name: sql.name, text: sql.text, values });
 
+const rowsOf = async <R>(on: Pool | PoolClient, sql: Statement | string, values?: unknown[]): Promise<R[]> => (await on.query(toQuery(sql, values))).rows as R[];
+
 class OpenTransaction implements Tx {
   readonly commitHooks: (() => void | Promise<void>)[] = [];
 
@@ -51,8 +53,8 @@ class OpenTransaction implements Tx {
     return this.runner.manager;
   }
 
-  async query<R>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
-    return (await this.client.query(toQuery(sql, values))).rows as R[];
+  query<R>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
+    return rowsOf(this.client, sql, values);
   }
 
   async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
@@ -76,6 +78,7 @@ class OpenTransaction implements Tx {
 export class Database implements Db {
   private readonly pool: Pool;
   private readonly lanes = new Map<unknown, BatchLane<unknown>>();
+  private lanePool?: Pool;
 
   constructor(
     readonly dataSource: DataSource,
@@ -95,8 +98,8 @@ export class Database implements Db {
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
   }
 
-  async query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
-    return (await this.pool.query(toQuery(sql, values))).rows as R[];
+  query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
+    return rowsOf(this.pool, sql, values);
   }
 
   async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
@@ -106,12 +109,31 @@ export class Database implements Db {
   batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
     let lane = this.lanes.get(batch) as BatchLane<I> | undefined;
     if (!lane) {
-      const run: Run = (sql, values) => this.query(sql, values);
+      const pool = (this.lanePool ??= this.openLanePool());
       // Whether a commit went through that the connection broke in is not known.
-      lane = new BatchLane<I>(batch, run, (error) => !isConnectionLoss(error));
+      lane = new BatchLane<I>(batch, (sql, values) => rowsOf(pool, sql, values), (sql, values) => this.query(sql, values), (error) => !isConnectionLoss(error));
       this.lanes.set(batch, lane as BatchLane<unknown>);
     }
     return lane.add<R>(item);
+  }
+
+  /**
+   * Batches have connections of their own, at most one for each kind of statement at a time, so that a backend always runs the same few
+   * statements: it has planned them, and all that they read is in its caches. No value of a batch would make for a better plan.
+   */
+  private openLanePool(): Pool {
+    const { options } = this.pool;
+    const pool = new Pool({ ...options, password: options.password, options: '-c plan_cache_mode=force_generic_plan', idleTimeoutMillis: 0 });
+    pool.on('error', () => undefined); // the next batch connects anew, and says what is wrong
+    return pool;
+  }
+
+  /** Closes all connections. */
+  async close(): Promise<void> {
+    await this.lanePool?.end();
+    this.lanes.clear();
+    this.lanePool = undefined;
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
   async transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {

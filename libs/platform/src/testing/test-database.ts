@@ -94,12 +94,13 @@ export async function createTestDatabase(schema: SchemaSources): Promise<TestDat
   const filesDir = process.env.FILES_DIR!;
   loadConfig();
   const dataSource = await createDataSource(schema, { url, poolSize: 8 }).initialize();
+  const db = new Database(dataSource);
   return {
     url,
     dataSource,
-    db: new Database(dataSource),
+    db,
     async drop() {
-      await dataSource.destroy();
+      await db.close();
       await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
       await rm(filesDir, { recursive: true, force: true });
     },
