@@ -97,9 +97,13 @@ export class SendService {
     if (row.dispatch === null) return this.sendToWaiting(scope, agentId, chatId, m, attempt);
 
     message.seq = row.message_seq;
-    this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at));
-    if (!row.dispatch) return { message_id: messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
-    return this.publish(scope, chatId, m.turnId, messageId);
+    try {
+      if (!row.dispatch) return { message_id: messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
+      return await this.publish(scope, chatId, m.turnId, messageId);
+    } finally {
+      // After the job: a worker has more to do than the readers.
+      this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at));
+    }
   }
 
   /** @throws DomainError 404 for the chat before 422 for a file */

@@ -74,8 +74,7 @@ export class BatchLane<I> {
       this.calls.push({ item, key: this.batch.keyOf(item), resolve: resolve as Call<I>['resolve'], reject });
       if (this.busy) return;
       this.busy = true;
-      // What has arrived with this one is on its way here.
-      setImmediate(() => void this.drain());
+      queueMicrotask(() => void this.drain());
     });
   }
 
