@@ -95,7 +95,8 @@ WITH i AS MATERIALIZED (
     current_turn_id = coalesce(v.current_turn_id, v.turn_id), pending_turns = chats.pending_turns + (CASE WHEN v.dispatch THEN 0 ELSE 1 END), last_message_at = v.at, updated_at = v.at
   FROM v WHERE chats.id = v.chat_id
 )
-SELECT c.chat_id AS batch_key, c.status, c.pause, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq FROM c`);
+SELECT c.chat_id AS batch_key, row_to_json(a) AS answer
+FROM c CROSS JOIN LATERAL (SELECT c.status, c.pause, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq) a`);
 
 export interface SendRow {
   status: ChatStatus;

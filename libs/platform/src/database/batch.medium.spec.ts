@@ -15,7 +15,7 @@ const DEPOSIT = batchStatement<Deposit>('test_deposit', (item) => item.account, 
   ), u AS (
     UPDATE accounts SET balance = l.balance + l.amount FROM l WHERE accounts.id = l.account
   )
-  SELECT l.account AS batch_key, l.balance + l.amount AS balance, pg_current_xact_id()::text AS transaction FROM l`);
+  SELECT l.account AS batch_key, json_build_object('balance', l.balance + l.amount, 'transaction', pg_current_xact_id()::text) AS answer FROM l`);
 
 type Row = { balance: number; transaction: string };
 

@@ -19,7 +19,7 @@ export interface Db {
   /**
    * Runs a batch statement for one item. Outside of a transaction, calls of the same moment go together, in an order of their own.
    *
-   * @returns its row, null where there is none
+   * @returns its answer, null where it found no row
    */
   batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null>;
   /**

@@ -159,7 +159,7 @@ export class ModelStepRunner {
           signal: lease.signal,
           onEvent: (event) => {
             if (event.type !== 'text') return;
-            if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
+            if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, Date.now() - claim.dispatched_at.getTime()) / 1000);
             spoke = true;
             said.text += event.text;
             turn.signals.text(messageId, event.text);

@@ -77,7 +77,7 @@ export class TurnRunner {
   private async own(claim: ClaimedTurn & { claimed_at: Date }, context: JobContext, span: Span): Promise<void> {
     const started = performance.now();
     if (claim.taken_over) redelivered.inc();
-    else if (claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, Date.now() - new Date(claim.dispatched_at).getTime()) / 1000);
+    else if (claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, Date.now() - claim.dispatched_at.getTime()) / 1000);
     const lease = this.leases.hold(claim, context.signal);
     let outcome = 'error';
     try {

@@ -53,7 +53,8 @@ export interface ClaimedTurn {
  */
 export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
 
-type ClaimRow = { verdict: ClaimVerdict; retry_at: Date | null } & ClaimedTurn;
+/** @typeParam Time as the row is used, or as it comes: in JSON */
+type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<ClaimedTurn, 'dispatched_at'>;
 
 /** A call that a turn waited in, and what it gets. */
 export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'failed' };
@@ -72,8 +73,9 @@ export interface StepCommit {
 @Injectable()
 export class TurnRepository {
   /** Tries to become the owner of a turn. Null when there is no such turn. */
-  claim(db: Db, claim: Claiming): Promise<ClaimRow | null> {
-    return db.batched(CLAIM, claim);
+  async claim(db: Db, claim: Claiming): Promise<ClaimRow | null> {
+    const row = await db.batched<Claiming, ClaimRow<string>>(CLAIM, claim);
+    return row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at === null ? null : new Date(row.retry_at) };
   }
 
   /** The messages that a turn sees: up to its own, and what it has written itself. */

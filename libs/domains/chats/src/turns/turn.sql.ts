@@ -76,15 +76,17 @@ WITH i AS MATERIALIZED (
   SELECT 'chat:' || v.chat_id, v.event_seq + 1, v.org_id, 'status_changed', jsonb_build_object('from', v.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL), v.at
   FROM v WHERE v.verdict = 'claimed' AND v.chat_status <> 'RUNNING'
 )
-SELECT v.chat_id AS batch_key, v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
-       v.id, v.org_id, v.chat_id, v.agent_id, v.agent_revision_id, v.fence, v.seq, v.cause, v.deliveries, v.status = 'running' AS taken_over, v.steps_done, v.wait, v.model, v.model_mode_override,
-       v.reasoning_effort, v.unpriced_allowed, v.dispatched_at, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.parent_chat_id, v.event_seq,
-       -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
-       CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
-         SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
-                                           'provider_state', m.provider_state, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
-         FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript
-FROM v`);
+SELECT v.chat_id AS batch_key, row_to_json(a) AS answer
+FROM v CROSS JOIN LATERAL (
+  SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
+         v.id, v.org_id, v.chat_id, v.agent_id, v.agent_revision_id, v.fence::text, v.seq, v.cause, v.deliveries, v.status = 'running' AS taken_over, v.steps_done, v.wait, v.model, v.model_mode_override,
+         v.reasoning_effort, v.unpriced_allowed, v.dispatched_at, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.parent_chat_id, v.event_seq,
+         -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
+         CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
+           SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
+                                             'provider_state', m.provider_state, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
+           FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript
+) a`);
 
 export const TRANSCRIPT = statement(`
   WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1)
@@ -192,8 +194,11 @@ WITH i AS MATERIALIZED (
          last_message_at = l.at, updated_at = l.at
   FROM l WHERE chats.id = l.chat_id
 ), ${final ? FINAL_PARTS : INTENTS}
-SELECT l.chat_id AS batch_key, l.event_seq, l.message_seq + 1 AS message_seq,
-       ${final ? `(SELECT ti.id FROM ti WHERE ti.id = l.title_job_id) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'} FROM l`);
+SELECT l.chat_id AS batch_key, row_to_json(a) AS answer
+FROM l CROSS JOIN LATERAL (
+  SELECT l.event_seq, l.message_seq + 1 AS message_seq,
+         ${final ? `(SELECT ti.id FROM ti WHERE ti.id = l.title_job_id) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'}
+) a`);
 
 export const COMMIT_FINAL_STEP = commitModelStep(true);
 export const COMMIT_STEP = commitModelStep(false);
