@@ -61,6 +61,9 @@ module.exports = (dir, writeCache = false) => {
   let byRequest = {};
   const packagesFirst = (require) => Object.assign((request) => (Object.hasOwn(byRequest, request) ? byRequest[request]() : require(request)), require);
   if (writeCache) process.once('exit', () => [app, packages].forEach((file) => file.writeCache()));
+  // A boot makes much garbage, for which V8 would make the young generation as large as can be, and keep it so in an idle process. The
+  // app lets it grow with its load, once it is ready.
+  setFlagsFromString('--semi-space-growth-factor=1');
   app.announceSourceMap();
   // V8 refuses code that was compiled under other flags, sizes of the heap included. Those have done their work when the heap stands.
   for (const flag of ['--max-old-space-size', '--max-semi-space-size']) setFlagsFromString(`${flag}=0`);
