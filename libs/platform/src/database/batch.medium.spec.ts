@@ -1,6 +1,9 @@
+import net from 'node:net';
+import { loadConfig } from '@aps/platform/config';
 import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { BatchLane, batchStatement } from './batch';
-import { isConnectionLoss } from './database';
+import { Database, isConnectionLoss } from './database';
+import { createDataSource } from './database.module';
 
 interface Deposit {
   account: string;
@@ -18,6 +21,40 @@ const DEPOSIT = batchStatement<Deposit>('test_deposit', (item) => item.account, 
   SELECT l.account AS batch_key, json_build_object('balance', l.balance + l.amount, 'transaction', pg_current_xact_id()::text) AS answer FROM l`);
 
 type Row = { balance: number; transaction: string };
+
+/** Stands between a client and PostgreSQL, as a network does. */
+class SilencedProxy {
+  private constructor(
+    readonly url: string,
+    private readonly server: net.Server,
+    private readonly sockets: net.Socket[],
+  ) {}
+
+  static async to(url: string): Promise<SilencedProxy> {
+    const { port, hostname } = new URL(url);
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((client) => {
+      const upstream = net.connect(Number(port), hostname);
+      for (const [from, to] of [[client, upstream], [upstream, client]]) {
+        from.on('data', (piece) => to.write(piece)).on('error', () => undefined).on('close', () => to.destroy());
+        sockets.push(from);
+      }
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const own = Object.assign(new URL(url), { hostname: '127.0.0.1', port: String((server.address() as net.AddressInfo).port) });
+    return new SilencedProxy(own.toString(), server, sockets);
+  }
+
+  /** Nothing more comes through the connections of now; nobody is told. */
+  silence(): void {
+    for (const socket of this.sockets) socket.removeAllListeners('data').resume();
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((closed) => this.server.close(closed));
+  }
+}
 
 describe('calls of the same moment', () => {
   let database: TestDatabase;
@@ -96,6 +133,24 @@ describe('calls of the same moment', () => {
     expect(results).toEqual([1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'ECONNRESET' }) })));
     expect(tries).toBe(1);
     expect(await balances()).toEqual({ a1: 101, a2: 102 });
+  });
+
+  it('do not wait for ever behind a connection that has gone silent', async () => {
+    const proxy = await SilencedProxy.to(database.url);
+    process.env.DATABASE_STATEMENT_TIMEOUT_MS = '200';
+    loadConfig();
+    const db = new Database(await createDataSource({ entities: [] }, { url: proxy.url }).initialize());
+    try {
+      expect((await deposit('a1', 1, db))?.balance).toBe(101);
+      proxy.silence();
+      await expect(deposit('a2', 2, db)).rejects.toThrow('Query read timeout');
+      expect((await deposit('a3', 3, db))?.balance).toBe(103);
+    } finally {
+      delete process.env.DATABASE_STATEMENT_TIMEOUT_MS;
+      loadConfig();
+      await db.close();
+      await proxy.close();
+    }
   });
 
   it('find a new connection when theirs has ended', async () => {

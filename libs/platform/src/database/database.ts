@@ -37,6 +37,9 @@ export interface Tx extends Db {
   afterCommit(fn: () => void | Promise<void>): void;
 }
 
+/** So much later than PostgreSQL would end a statement, its connection is given up. */
+const ANSWER_GRACE_MS = 2_000;
+
 const toQuery = (sql: Statement | string, values?: unknown[]) => (typeof sql === 'string' ? { text: sql, values } : { name: sql.name, text: sql.text, values });
 
 const rowsOf = async <R>(on: Pool | PoolClient, sql: Statement | string, values?: unknown[]): Promise<R[]> => (await on.query(toQuery(sql, values))).rows as R[];
@@ -123,7 +126,14 @@ export class Database implements Db {
    */
   private openLanePool(): Pool {
     const { options } = this.pool;
-    const pool = new Pool({ ...options, password: options.password, options: '-c plan_cache_mode=force_generic_plan', idleTimeoutMillis: 0 });
+    const pool = new Pool({
+      ...options,
+      password: options.password,
+      options: '-c plan_cache_mode=force_generic_plan',
+      idleTimeoutMillis: 0,
+      // PostgreSQL ends a statement that takes too long. When it cannot say so any more, nobody shall wait behind that connection.
+      query_timeout: (Number(options.statement_timeout) || 0) + ANSWER_GRACE_MS,
+    });
     pool.on('error', () => undefined); // the next batch connects anew, and says what is wrong
     return pool;
   }
@@ -188,7 +198,7 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 export function isConnectionLoss(error: unknown): boolean {
   const e = error as { code?: string; message?: string; driverError?: { code?: string; message?: string } };
   const { code = '', message = '' } = e?.driverError ?? e ?? {};
-  return /^(08...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code) || /Connection terminated|timeout exceeded when trying to connect|not queryable|Client was closed/.test(message);
+  return /^(08...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code) || /Connection terminated|Query read timeout|timeout exceeded when trying to connect|not queryable|Client was closed/.test(message);
 }
 
 /**
