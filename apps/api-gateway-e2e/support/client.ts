@@ -5,7 +5,7 @@ import { until } from './until';
 export interface Answer {
   status: number;
   // Specs read into it freely; what is there is what they check.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- of many shapes; specs look into it with matchers
   body: any;
   headers: Headers;
 }

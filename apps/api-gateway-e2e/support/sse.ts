@@ -7,7 +7,7 @@ export interface Frame {
   /** Undefined for frames that must not move the reader's cursor (deltas, pings). */
   id?: string;
   // Specs read into it freely; what is there is what they check.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- of many shapes; specs look into it with matchers
   data: any;
 }
 
