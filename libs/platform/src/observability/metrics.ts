@@ -13,14 +13,14 @@ export function collectProcessMetrics(): void {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** A histogram of durations in seconds. */
-export function durationHistogram<L extends string>(name: string, help: string, labelNames: L[] = [], buckets = SECONDS): Histogram<L> {
+/** A histogram of what is counted in pieces. */
+export function sizeHistogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
   return new Histogram({ name, help, labelNames, buckets, registers: [metrics] });
 }
 
-/** For what is counted in pieces. */
-export function sizeHistogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
-  return new Histogram({ name, help, labelNames, buckets, registers: [metrics] });
+/** A histogram of durations in seconds. */
+export function durationHistogram<L extends string>(name: string, help: string, labelNames: L[] = [], buckets = SECONDS): Histogram<L> {
+  return sizeHistogram(name, help, labelNames, buckets);
 }
 
 export function counter<L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> {
