@@ -78,6 +78,14 @@ describe('chats', () => {
     expect(todos.body.items).toMatchObject([{ title: 'first', status: 'in_progress', position: 0 }]);
   });
 
+  it('takes messages for many chats at once, however their ids are spelled, and keeps them apart', async () => {
+    const chats = await Promise.all(Array.from({ length: 40 }, () => app.chat(org)));
+    const sent = await Promise.all(chats.map((chat, i) => app.send(org, i % 2 ? chat.toUpperCase() : chat, `hello ${i}`)));
+    expect(sent.map((s) => s.status)).toEqual(chats.map(() => 202));
+    const ended = await Promise.all(chats.map((chat) => app.settled(org, chat, 1)));
+    expect(ended.map((chat) => chat.messages.map((m: { content: string }) => m.content))).toEqual(chats.map((_, i) => [`hello ${i}`, `You said: hello ${i}`]));
+  });
+
   it('keeps a message that comes during a turn as its own next turn', async () => {
     const chat = await app.chat(org);
     await app.send(org, chat, script({ text: 'slow', delay_ms: 300 }));

@@ -153,6 +153,12 @@ describe('calls of the same moment', () => {
     }
   });
 
+  it('are not repeated when an answer cannot be told to whom it belongs', async () => {
+    const misspelt = { ...DEPOSIT, keyOf: (item: Deposit) => item.account.toUpperCase() };
+    await expect(database.db.batched(misspelt, { account: 'a1', amount: 1 })).rejects.toThrow('answers for a1');
+    expect(await balances()).toEqual({ a1: 101 });
+  });
+
   it('find a new connection when theirs has ended', async () => {
     expect((await deposit('a1', 1))?.balance).toBe(101);
     await database.db.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%batch_key%'`);

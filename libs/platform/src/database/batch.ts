@@ -16,7 +16,7 @@ export interface BatchStatement<I> {
   readonly skipping: Statement;
   /** Waits for them. */
   readonly waiting: Statement;
-  /** What the item locks. Two with the same key never go together: the second must find what the first has left. */
+  /** What the item locks, spelled like `batch_key`. Two with the same key never go together: the second must find what the first has left. */
   readonly keyOf: (item: I) => string;
 }
 
@@ -96,17 +96,18 @@ export class BatchLane<I> {
 
   private async runTogether(calls: Map<string, Call<I>>): Promise<void> {
     sizes.observe({ statement: this.batch.label }, calls.size);
+    const rejectAll = (error: unknown) => calls.forEach((call) => call.reject(error));
     try {
       const rows = await this.together(this.batch.skipping, [JSON.stringify([...calls.values()].map(({ item }) => item))]);
       for (const { batch_key: key, answer } of rows) {
-        calls.get(key)?.resolve(answer);
+        const call = calls.get(key);
+        // Its item has been written and is not to be found: none may be taken for missing and written again.
+        if (!call) return rejectAll(new Error(`The statement ${this.batch.label} answers for ${key}, which is no key of its items`));
+        call.resolve(answer);
         calls.delete(key);
       }
     } catch (error) {
-      if (!this.mayRepeat(error)) {
-        for (const call of calls.values()) call.reject(error);
-        return;
-      }
+      if (!this.mayRepeat(error)) return rejectAll(error);
     }
     // What is left was locked, is not there, or was in a batch that failed.
     for (const { item, resolve, reject } of calls.values()) runAlone(this.alone, this.batch, item).then(resolve, reject);
