@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TurnStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { batchStatement, statement, type Db } from '@aps/platform/database';
+import { batchStatement, statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import type { ChatRow, ChatStatus, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
 
@@ -119,6 +119,24 @@ export interface NewMessage {
   event: Record<string, unknown>;
 }
 
+const sending = (scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Sending => ({
+  org_id: scope.orgId,
+  user_id: scope.actor.userId,
+  agent_id: agentId,
+  chat_id: chatId,
+  message_id: m.messageId,
+  turn_id: m.turnId,
+  content: m.content,
+  model: m.model,
+  mode: m.mode,
+  effort: m.effort,
+  at: m.at,
+  attachments: m.attachments,
+  request_id: scope.requestId ?? null,
+  traceparent: scope.traceparent ?? null,
+  event: m.event,
+});
+
 /** What a chat is, under its row's lock. */
 export interface LockedChat {
   id: string;
@@ -168,24 +186,13 @@ export class ChatsRepository {
   }
 
   /** Null when there is no such chat for the caller. */
-  async send(db: Db, scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Promise<SendRow | null> {
-    return db.batched<Sending, SendRow>(SEND, {
-      org_id: scope.orgId,
-      user_id: scope.actor.userId,
-      agent_id: agentId,
-      chat_id: chatId,
-      message_id: m.messageId,
-      turn_id: m.turnId,
-      content: m.content,
-      model: m.model,
-      mode: m.mode,
-      effort: m.effort,
-      at: m.at,
-      attachments: m.attachments,
-      request_id: scope.requestId ?? null,
-      traceparent: scope.traceparent ?? null,
-      event: m.event,
-    });
+  send(tx: Tx, scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Promise<SendRow | null> {
+    return tx.batched(SEND, sending(scope, agentId, chatId, m));
+  }
+
+  /** The same in a transaction of its own, told while that is being committed. */
+  sendAhead(db: Database, scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Promise<Ahead<SendRow> | null> {
+    return db.batchedAhead(SEND, sending(scope, agentId, chatId, m));
   }
 
   /** Stores a message that no turn answers yet; the chat's next turn will see it. */

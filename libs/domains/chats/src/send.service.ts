@@ -4,14 +4,14 @@ import { chatTopic, DomainError, notFound, refuseField } from '@aps/contracts';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
-import { Database, type Tx } from '@aps/platform/database';
+import { alreadyCommitted, Database, type Ahead, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type ModelMode, type NewEvent } from './chat.types';
 import { effectOfMessage } from './chats.policy';
 import { ChatsQueries } from './chats.queries';
-import { ChatsRepository, type NewMessage } from './chats.repository';
+import { ChatsRepository, type NewMessage, type SendRow } from './chats.repository';
 import { MessageFiles } from './message-files';
 import { QueueDepth } from './queue-depth';
 import { TurnDispatch } from './turns/turn-dispatch';
@@ -83,27 +83,31 @@ export class SendService {
       at,
       event: { message, turn_id: turnId },
     };
-    const row = attempt || files.length
-      ? await this.db.transaction(async (tx) => {
-          const sent = await this.chats.send(tx, scope, agentId, chatId, m);
-          // It is stored another way, or there is no such chat.
-          if (!sent || sent.dispatch === null) return sent;
-          if (files.length) await this.messageFiles.attach(tx, scope, messageId, files);
-          if (attempt) await this.idempotency.attach(tx, attempt, messageId);
-          return sent;
-        })
-      : await this.chats.send(this.db, scope, agentId, chatId, m);
-    if (!row) throw notFound('Chat');
+    const sent = attempt || files.length ? await this.sendWith(scope, agentId, chatId, m, attempt) : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
+    if (!sent) throw notFound('Chat');
+    const row = sent.answer;
     if (row.dispatch === null) return this.sendToWaiting(scope, agentId, chatId, m, attempt);
 
     message.seq = row.message_seq;
-    try {
-      if (!row.dispatch) return { message_id: messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
-      return await this.publish(scope, chatId, m.turnId, messageId);
-    } finally {
-      // After the job: a worker has more to do than the readers.
-      this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at));
-    }
+    // The job is on its way while the message is being committed: a worker that is faster waits for that (see TurnClaims).
+    const [result] = await Promise.all([
+      row.dispatch ? this.publish(scope, chatId, turnId, messageId, sent.committed) : { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: false, queued: true, reason: 'turn_running' },
+      sent.committed.then(() => this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at))),
+    ]);
+    return result;
+  }
+
+  /** With what is written together with the message: its files, and that it is the one of this try. */
+  private async sendWith(scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<Ahead<SendRow> | null> {
+    const row = await this.db.transaction(async (tx) => {
+      const sent = await this.chats.send(tx, scope, agentId, chatId, m);
+      // It is stored another way, or there is no such chat.
+      if (!sent || sent.dispatch === null) return sent;
+      if (m.attachments) await this.messageFiles.attach(tx, scope, m.messageId, m.attachments);
+      if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
+      return sent;
+    });
+    return row && alreadyCommitted(row);
   }
 
   /** @throws DomainError 404 for the chat before 422 for a file */
@@ -163,8 +167,8 @@ export class SendService {
     tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 
-  private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string): Promise<SendResult> {
-    if (await this.dispatch.publish(scope, { id: turnId, chat_id: chatId })) return { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
+  private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string, stored?: Promise<void>): Promise<SendResult> {
+    if (await this.dispatch.publish(scope, { id: turnId, chat_id: chatId }, stored)) return { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
     throw new DomainError('dispatch_failed', 'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.', { context: { message_id: messageId }, retryAfterS: 2 });
   }
 

@@ -2,8 +2,9 @@ import net from 'node:net';
 import { loadConfig } from '@aps/platform/config';
 import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { BatchLane, batchStatement } from './batch';
-import { Database, isConnectionLoss } from './database';
+import { Database } from './database';
 import { createDataSource } from './database.module';
+import { isConnectionLoss } from './errors';
 
 interface Deposit {
   account: string;
@@ -107,6 +108,45 @@ describe('calls of the same moment', () => {
     expect(await balances()).toEqual({ a2: 102 });
   });
 
+  describe('whose commit takes long', () => {
+    const HELD = 4711;
+    // Runs at the end of the transaction, after the statement has answered.
+    beforeAll(async () => {
+      await database.db.execute(`CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.balance = 666 THEN RAISE EXCEPTION 'no'; END IF;
+        PERFORM pg_advisory_xact_lock_shared(${HELD});
+        RETURN NULL; END $$`);
+      await database.db.execute('CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()');
+    });
+    afterAll(() => database.db.execute('DROP TRIGGER at_commit ON accounts'));
+
+    it('tell their answers before', async () => {
+      let over = false;
+      let waiting: Promise<unknown> | undefined;
+      const ahead = await database.db.transaction(async (tx) => {
+        await tx.query('SELECT pg_advisory_xact_lock($1)', [HELD]);
+        const asked = [1, 2].map((n) => database.db.batchedAhead<Deposit, Row>(DEPOSIT, { account: `a${n}`, amount: n }));
+        waiting = deposit('a3', 3).then(() => (over = true));
+        const answers = await Promise.all(asked);
+        expect(answers.map((one) => one?.answer.balance)).toEqual([101, 102]);
+        expect(await balances()).toEqual({});
+        expect(over).toBe(false);
+        return answers;
+      });
+      await Promise.all([waiting, ...ahead.map((one) => one?.committed)]);
+      expect(await balances()).toEqual({ a1: 101, a2: 102, a3: 103 });
+    });
+
+    it('say afterwards that it failed, and are not repeated', async () => {
+      const ahead = await database.db.batchedAhead<Deposit, Row>(DEPOSIT, { account: 'a1', amount: 566 });
+      expect(ahead?.answer.balance).toBe(666);
+      await expect(ahead?.committed).rejects.toThrow('no');
+      await expect(deposit('a1', 566)).rejects.toThrow('no');
+      expect(await balances()).toEqual({});
+      expect((await deposit('a1', 1))?.balance).toBe(101);
+    });
+  });
+
   it('are part of the transaction that makes them', async () => {
     const failed = database.db.transaction(async (tx) => {
       expect((await tx.batched<Deposit, Row>(DEPOSIT, { account: 'a1', amount: 1 }))?.balance).toBe(101);
@@ -121,9 +161,9 @@ describe('calls of the same moment', () => {
     let tries = 0;
     const lane = new BatchLane(
       DEPOSIT,
-      async (sql, values) => {
+      async (sql, items) => {
         tries++;
-        await database.db.query(sql, values);
+        await database.db.query(sql, [items]);
         throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
       },
       () => Promise.reject(new Error('not alone')),

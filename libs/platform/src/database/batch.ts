@@ -28,19 +28,35 @@ export function batchStatement<I>(label: string, keyOf: (item: I) => string, tex
   return { label, keyOf, skipping: statement(text('SKIP LOCKED')), waiting: statement(text('')) };
 }
 
-/** Runs a batch statement and returns its rows. */
-export type RunBatch = (sql: Statement, values: unknown[]) => Promise<{ batch_key: string; answer: unknown }[]>;
+/** What a batch statement returns for one item. */
+export interface BatchRow {
+  batch_key: string;
+  answer: unknown;
+}
 
-/** Runs a batch statement for one item. Null where it found no row. */
-export async function runAlone<I, R>(run: RunBatch, batch: BatchStatement<I>, item: I): Promise<R | null> {
+/** Runs a batch statement for one item in a transaction that the caller ends, or in one of its own. Null where it found no row. */
+export async function runAlone<I, R>(run: (sql: Statement, values: unknown[]) => Promise<BatchRow[]>, batch: BatchStatement<I>, item: I): Promise<R | null> {
   const [row] = await run(batch.waiting, [JSON.stringify([item])]);
   return row ? (row.answer as R) : null;
 }
 
+/**
+ * What a statement has answered while its transaction may still be on its way to the disk. Until then nobody else sees what it has
+ * written, and the database may still forget it.
+ */
+export interface Ahead<R> {
+  answer: R;
+  /** Rejects when the commit failed, or when nobody knows. Need not be looked at. */
+  committed: Promise<void>;
+}
+
+/** An answer of a transaction that is over. */
+export const alreadyCommitted = <R>(answer: R): Ahead<R> => ({ answer, committed: Promise.resolve() });
+
 interface Call<I> {
   item: I;
   key: string;
-  resolve: (answer: unknown) => void;
+  resolve: (answer: Ahead<unknown> | null) => void;
   reject: (error: unknown) => void;
 }
 
@@ -56,19 +72,19 @@ export class BatchLane<I> {
   private busy = false;
 
   /**
-   * @param together runs a batch
+   * @param together runs a batch: tells its rows as they come, and resolves when they are committed
    * @param alone runs the statement for one item, when something is in its way
    * @param mayRepeat whether what failed with this error has certainly done nothing
    */
   constructor(
     private readonly batch: BatchStatement<I>,
-    private readonly together: RunBatch,
-    private readonly alone: RunBatch,
+    private readonly together: (sql: Statement, items: string, onRow: (row: BatchRow) => void) => Promise<void>,
+    private readonly alone: (item: I) => Promise<unknown>,
     private readonly mayRepeat: (error: unknown) => boolean,
   ) {}
 
   /** Null where the statement found no row. */
-  add<R>(item: I): Promise<R | null> {
+  add<R>(item: I): Promise<Ahead<R> | null> {
     return new Promise((resolve, reject) => {
       this.calls.push({ item, key: this.batch.keyOf(item), resolve: resolve as Call<I>['resolve'], reject });
       if (this.busy) return;
@@ -96,20 +112,22 @@ export class BatchLane<I> {
 
   private async runTogether(calls: Map<string, Call<I>>): Promise<void> {
     sizes.observe({ statement: this.batch.label }, calls.size);
+    let stray: string | undefined;
+    const commit = this.together(this.batch.skipping, JSON.stringify(Array.from(calls.values(), ({ item }) => item)), ({ batch_key: key, answer }) => {
+      const call = calls.get(key);
+      calls.delete(key);
+      if (call) call.resolve({ answer, committed: commit });
+      else stray = key;
+    });
     const rejectAll = (error: unknown) => calls.forEach((call) => call.reject(error));
     try {
-      const rows = await this.together(this.batch.skipping, [JSON.stringify([...calls.values()].map(({ item }) => item))]);
-      for (const { batch_key: key, answer } of rows) {
-        const call = calls.get(key);
-        // Its item has been written and is not to be found: none may be taken for missing and written again.
-        if (!call) return rejectAll(new Error(`The statement ${this.batch.label} answers for ${key}, which is no key of its items`));
-        call.resolve(answer);
-        calls.delete(key);
-      }
+      await commit;
     } catch (error) {
       if (!this.mayRepeat(error)) return rejectAll(error);
     }
+    // An item has been written and is not to be found: none may be taken for missing and written again.
+    if (stray !== undefined) return rejectAll(new Error(`The statement ${this.batch.label} answers for ${stray}, which is no key of its items`));
     // What is left was locked, is not there, or was in a batch that failed.
-    for (const { item, resolve, reject } of calls.values()) runAlone(this.alone, this.batch, item).then(resolve, reject);
+    for (const { item, resolve, reject } of calls.values()) this.alone(item).then((answer) => resolve(answer === null ? null : alreadyCommitted(answer)), reject);
   }
 }

@@ -1,6 +1,8 @@
-import { Pool, type PoolClient } from 'pg';
+import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { BatchLane, runAlone, type BatchStatement } from './batch';
+import { BatchLane, runAlone, type Ahead, type BatchRow, type BatchStatement } from './batch';
+import { isConnectionLoss } from './errors';
+import { LaneConnection } from './lane-connection';
 import type { Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
@@ -65,7 +67,7 @@ class OpenTransaction implements Tx {
   }
 
   batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
-    return runAlone<I, R>((sql, values) => this.query(sql, values), batch, item);
+    return runAlone<I, R>((sql, values) => this.query<BatchRow>(sql, values), batch, item);
   }
 
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
@@ -80,8 +82,7 @@ class OpenTransaction implements Tx {
 /** The process's connection to PostgreSQL. */
 export class Database implements Db {
   private readonly pool: Pool;
-  private readonly lanes = new Map<unknown, BatchLane<unknown>>();
-  private lanePool?: Pool;
+  private readonly lanes = new Map<unknown, { lane: BatchLane<unknown>; connection: LaneConnection }>();
 
   constructor(
     readonly dataSource: DataSource,
@@ -109,40 +110,46 @@ export class Database implements Db {
     return (await this.pool.query(toQuery(sql, values))).rowCount ?? 0;
   }
 
-  batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
-    let lane = this.lanes.get(batch) as BatchLane<I> | undefined;
-    if (!lane) {
-      const pool = (this.lanePool ??= this.openLanePool());
-      // Whether a commit went through that the connection broke in is not known.
-      lane = new BatchLane<I>(batch, (sql, values) => rowsOf(pool, sql, values), (sql, values) => this.query(sql, values), (error) => !isConnectionLoss(error));
-      this.lanes.set(batch, lane as BatchLane<unknown>);
-    }
-    return lane.add<R>(item);
+  async batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
+    const ahead = await this.batchedAhead<I, R>(batch, item);
+    await ahead?.committed;
+    return ahead ? ahead.answer : null;
+  }
+
+  /** The same for callers who can do something useful, and harmless, with an answer whose commit still waits for the disk. */
+  batchedAhead<I, R>(batch: BatchStatement<I>, item: I): Promise<Ahead<R> | null> {
+    let opened = this.lanes.get(batch);
+    if (!opened) this.lanes.set(batch, (opened = this.openLane(batch)));
+    return (opened.lane as BatchLane<I>).add<R>(item);
   }
 
   /**
-   * Batches have connections of their own, at most one for each kind of statement at a time, so that a backend always runs the same few
-   * statements: it has planned them, and all that they read is in its caches. No value of a batch would make for a better plan.
+   * Batches have connections of their own, one for each kind of statement, so that a backend always runs the same few statements: it
+   * has planned them, and all that they read is in its caches. No value of a batch would make for a better plan.
    */
-  private openLanePool(): Pool {
+  private openLane<I>(batch: BatchStatement<I>): { lane: BatchLane<unknown>; connection: LaneConnection } {
     const { options } = this.pool;
-    const pool = new Pool({
-      ...options,
+    const connection = new LaneConnection({
+      ...(options as ClientConfig),
       password: options.password,
       options: '-c plan_cache_mode=force_generic_plan',
-      idleTimeoutMillis: 0,
       // PostgreSQL ends a statement that takes too long. When it cannot say so any more, nobody shall wait behind that connection.
       query_timeout: (Number(options.statement_timeout) || 0) + ANSWER_GRACE_MS,
     });
-    pool.on('error', () => undefined); // the next batch connects anew, and says what is wrong
-    return pool;
+    const lane = new BatchLane<I>(
+      batch,
+      (sql, items, onRow) => connection.run(sql, items, onRow),
+      (item) => runAlone((sql, values) => this.query<BatchRow>(sql, values), batch, item),
+      // Whether a commit went through that the connection broke in is not known.
+      (error) => !isConnectionLoss(error),
+    );
+    return { lane: lane as BatchLane<unknown>, connection };
   }
 
   /** Closes all connections. */
   async close(): Promise<void> {
-    await this.lanePool?.end();
+    await Promise.all(Array.from(this.lanes.values(), ({ connection }) => connection.close()));
     this.lanes.clear();
-    this.lanePool = undefined;
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
@@ -182,23 +189,6 @@ export class Database implements Db {
     }
     return result;
   }
-}
-
-/** True for a unique violation, of the named constraint or index when one is given. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  const e = error as { code?: string; constraint?: string; driverError?: { code?: string; constraint?: string } };
-  const source = e?.driverError ?? e;
-  return source?.code === '23505' && (constraint === undefined || source.constraint === constraint);
-}
-
-/**
- * True when the database was away or the connection broke: nothing is wrong with what was asked, and whether a commit that was under
- * way went through is not known.
- */
-export function isConnectionLoss(error: unknown): boolean {
-  const e = error as { code?: string; message?: string; driverError?: { code?: string; message?: string } };
-  const { code = '', message = '' } = e?.driverError ?? e ?? {};
-  return /^(08...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code) || /Connection terminated|Query read timeout|timeout exceeded when trying to connect|not queryable|Client was closed/.test(message);
 }
 
 /**

@@ -1,6 +1,7 @@
-export { batchStatement, type BatchStatement } from './batch';
+export { alreadyCommitted, batchStatement, type Ahead, type BatchStatement } from './batch';
 export * from './database';
 export * from './database.config';
 export * from './database.module';
+export * from './errors';
 export * from './lists';
 export * from './statement';

@@ -121,6 +121,7 @@ export class Compaction {
 
   private async compact(turn: RunningTurn, cut: number, before: number, summaryTokens: number): Promise<void> {
     const { claim } = turn;
+    await claim.committed;
     const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested: {} });
     const { summary, receipts } = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens);
     const old = turn.rows.slice(0, cut);

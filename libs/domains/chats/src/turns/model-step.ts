@@ -174,6 +174,8 @@ export class ModelStepRunner {
     } catch (error) {
       turn.signals.discardText();
       throw error;
+    } finally {
+      await claim.committed;
     }
   }
 
@@ -277,12 +279,15 @@ export class ModelStepRunner {
   private async announceRestart(turn: RunningTurn, messageId: string): Promise<void> {
     const at = new Date();
     const events: NewEvent[] = [{ type: 'message_restarted', data: { message_id: messageId, turn_id: turn.claim.id } }];
-    await this.db
-      .transaction(async (tx) => {
+    try {
+      await turn.claim.committed;
+      await this.db.transaction(async (tx) => {
         if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
         const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
         tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
-      })
-      .catch(() => undefined);
+      });
+    } catch {
+      // The event that ends the message has all of it.
+    }
   }
 }

@@ -3,14 +3,21 @@ import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
-import { advisoryLock, Database } from '@aps/platform/database';
+import { advisoryLock, alreadyCommitted, Database, type Ahead } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { TurnEndings } from './turn-endings';
-import { TurnRepository, type ClaimedTurn } from './turn.repository';
+import { TurnRepository, type ClaimedTurn, type ClaimRow } from './turn.repository';
 import { CAP_MARGIN, type Claiming } from './turn.sql';
 
 /** How long a turn of a suspended organization, or one whose worker may still live, is left alone at least. */
 const SUSPENDED_RETRY_MS = 10_000;
+
+/** A turn whose owner this process is, or will be when the claim has committed. */
+export interface OwnedTurn extends ClaimedTurn {
+  claimed_at: Date;
+  /** Rejects when it is not ours after all. */
+  committed: Promise<void>;
+}
 
 /** Decides who runs a turn, and whether it runs at all. */
 @Injectable()
@@ -29,21 +36,24 @@ export class TurnClaims {
     private readonly realtime: RealtimePublisher,
   ) {}
 
-  /** @returns the turn when this process owns it now, null when there is nothing to run */
-  async claim({ turn_id: turnId, org_id: orgId, chat_id: chatId }: JobPayload<'turn.run'>): Promise<(ClaimedTurn & { claimed_at: Date }) | null> {
-    const cap = (await this.entitlements.of(orgId)).max_concurrent_chats;
+  /** @returns null when there is nothing to run */
+  async claim(job: JobPayload<'turn.run'>): Promise<OwnedTurn | null> {
+    const { turn_id: turnId } = job;
     const at = new Date();
-    // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
-    const claim = (cap: number): Claiming => ({ turn_id: turnId, chat_id: chatId, worker: this.worker, cap, at });
-    let row = cap < 0 ? await this.turns.claim(this.db, claim(-1)) : cap > CAP_MARGIN ? await this.turns.claim(this.db, claim(cap - CAP_MARGIN)) : null;
-    if (cap >= 0 && (cap <= CAP_MARGIN || row?.verdict === 'over_cap')) row = await this.claimNearCap(orgId, claim(cap));
-    if (!row) {
+    let ahead = await this.tryToClaim(job, at);
+    if (!ahead) {
+      // A job is on its way before the transaction that writes its turn has committed. That one holds the chat until then.
+      await this.turns.awaitWriter(this.db, job.chat_id);
+      ahead = await this.tryToClaim(job, at);
+    }
+    if (!ahead) {
       await this.turns.removeJob(this.db, turnId);
       return null;
     }
+    const { answer: row, committed } = ahead;
     switch (row.verdict) {
       case 'claimed':
-        return { ...row, claimed_at: at };
+        return { ...row, claimed_at: at, committed };
       case 'busy':
       case 'early':
         await this.turns.postpone(this.db, turnId, row.retry_at ?? new Date(at.getTime() + SUSPENDED_RETRY_MS));
@@ -65,6 +75,15 @@ export class TurnClaims {
     }
   }
 
+  private async tryToClaim({ turn_id, org_id, chat_id }: JobPayload<'turn.run'>, at: Date): Promise<Ahead<ClaimRow> | null> {
+    const cap = (await this.entitlements.of(org_id)).max_concurrent_chats;
+    const claim = (cap: number): Claiming => ({ turn_id, chat_id, worker: this.worker, cap, at });
+    if (cap < 0) return this.turns.claimAhead(this.db, claim(-1));
+    // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
+    const far = cap > CAP_MARGIN ? await this.turns.claimAhead(this.db, claim(cap - CAP_MARGIN)) : null;
+    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap' ? this.claimNearCap(org_id, claim(cap)) : far;
+  }
+
   /**
    * Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. They also
    * wait for each other here, and not only for the lock: a flood would hold every connection of this process for its waiting alone.
@@ -82,8 +101,8 @@ export class TurnClaims {
     return mine;
   }
 
-  private claimLocked(orgId: string, claim: Claiming) {
-    return this.db.transaction(async (tx) => {
+  private async claimLocked(orgId: string, claim: Claiming): Promise<Ahead<ClaimRow> | null> {
+    const row = await this.db.transaction(async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
       const row = await this.turns.claim(tx, claim);
       if (row?.verdict === 'over_cap') {
@@ -92,5 +111,6 @@ export class TurnClaims {
       }
       return row;
     });
+    return row && alreadyCommitted(row);
   }
 }

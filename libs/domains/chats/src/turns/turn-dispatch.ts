@@ -29,11 +29,12 @@ export class TurnDispatch {
   ) {}
 
   /**
-   * Puts a committed turn on the queue; when that fails, takes it back, so that a 503 is the truth.
+   * Puts a turn on the queue; when that fails, takes it back, so that a 503 is the truth.
    *
+   * @param stored where the turn is still being committed
    * @returns false when the turn is over and nothing runs; true when it runs, or may
    */
-  async publish(scope: OrgScope, turn: { id: string; chat_id: string }): Promise<boolean> {
+  async publish(scope: OrgScope, turn: { id: string; chat_id: string }, stored?: Promise<void>): Promise<boolean> {
     const payload = { org_id: scope.orgId, chat_id: turn.chat_id, turn_id: turn.id };
     try {
       await this.outbox.publish([{ id: turn.id, name: 'turn.run', payload, requestId: scope.requestId, traceparent: scope.traceparent, priority: this.depth.priorityOf(scope.orgId) }]);
@@ -41,6 +42,7 @@ export class TurnDispatch {
     } catch (error) {
       this.logger.warn({ msg: 'Dispatch failed', turn_id: turn.id, request_id: scope.requestId, error: (error as Error).message });
     }
+    await stored;
     try {
       return !(await this.takeBack({ ...turn, org_id: scope.orgId }));
     } catch {

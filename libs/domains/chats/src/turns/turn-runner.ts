@@ -14,14 +14,14 @@ import { LeaseEnded, Leases, type Lease } from './leases';
 import { ModelStepRunner } from './model-step';
 import { ToolStepRunner } from './tool-step';
 import { openCalls } from './transcript';
-import { TurnClaims } from './turn-claims';
+import { TurnClaims, type OwnedTurn } from './turn-claims';
 import { TurnBlocked, TurnEndings } from './turn-endings';
 import { TurnSignals } from './turn-signals';
-import { TurnRepository, type ClaimedTurn } from './turn.repository';
+import { TurnRepository } from './turn.repository';
 
 /** A turn under way, in memory. */
 export interface RunningTurn {
-  readonly claim: ClaimedTurn;
+  readonly claim: OwnedTurn;
   readonly config: SealedAgentConfig;
   readonly lease: Lease;
   /** Whether its organization records decisions and asks for them. */
@@ -74,14 +74,19 @@ export class TurnRunner {
     await inSpan('turn', { attributes }, (span) => this.own(claim, context, span));
   }
 
-  private async own(claim: ClaimedTurn & { claimed_at: Date }, context: JobContext, span: Span): Promise<void> {
+  private async own(claim: OwnedTurn, context: JobContext, span: Span): Promise<void> {
     const started = performance.now();
     if (claim.taken_over) redelivered.inc();
     else if (claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, Date.now() - claim.dispatched_at.getTime()) / 1000);
     const lease = this.leases.hold(claim, context.signal);
     let outcome = 'error';
     try {
-      outcome = await this.drive(claim, lease, context);
+      try {
+        outcome = await this.drive(claim, lease, context);
+      } finally {
+        // Whatever has become of it is written down by an owner.
+        await claim.committed;
+      }
     } catch (error) {
       outcome = await this.onError(claim, error, context);
     } finally {
@@ -91,12 +96,17 @@ export class TurnRunner {
     }
   }
 
-  private async drive(claim: ClaimedTurn & { claimed_at: Date }, lease: Lease, context: JobContext): Promise<string> {
+  /**
+   * A model can be asked for the first time while the claim is still being committed. Nobody is told of that, and everything else waits
+   * for the commit.
+   */
+  private async drive(claim: OwnedTurn, lease: Lease, context: JobContext): Promise<string> {
+    if (claim.steps_done > 0 || claim.taken_over) await claim.committed;
     const [config, decisionLog] = await Promise.all([this.revisions.config(claim.agent_revision_id), this.decisionLog.isOn(claim.org_id)]);
     const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
     const own = rows.filter((r) => r.turn_id === claim.id && r.role === 'assistant').length;
     const topic = chatTopic(claim.chat_id);
-    const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal));
+    const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal), claim.committed);
     if (claim.chat_status !== 'RUNNING') {
       const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
       signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
@@ -117,7 +127,7 @@ export class TurnRunner {
     }
   }
 
-  private async onError(claim: ClaimedTurn, error: unknown, context: JobContext): Promise<string> {
+  private async onError(claim: OwnedTurn, error: unknown, context: JobContext): Promise<string> {
     const ended = error instanceof LeaseEnded ? error : undefined;
     switch (ended?.reason) {
       case 'stopped':

@@ -12,10 +12,24 @@ const EVENT_MS = 3;
 export class TurnSignals {
   private pending: TopicSignal = [];
   private timer: NodeJS.Timeout | undefined;
+  /** When what is pending goes out at the latest; long ago when it is only held. */
   private due = Infinity;
   private lastText = -Infinity;
+  private held = true;
 
-  constructor(private readonly send: (signal: TopicSignal) => void) {}
+  /** @param committed until then everything waits, and for ever when it rejects */
+  constructor(
+    private readonly send: (signal: TopicSignal) => void,
+    committed: Promise<void>,
+  ) {
+    committed.then(
+      () => {
+        this.held = false;
+        if (this.due === -Infinity) this.flush();
+      },
+      () => clearTimeout(this.timer),
+    );
+  }
 
   /** An event that may wait a moment for company. */
   event(event: SpineEvent): void {
@@ -40,7 +54,8 @@ export class TurnSignals {
 
   flush(): void {
     clearTimeout(this.timer);
-    this.due = Infinity;
+    this.due = this.held ? -Infinity : Infinity;
+    if (this.held) return;
     if (this.pending.length === 0) return;
     const signal = this.pending;
     this.pending = [];

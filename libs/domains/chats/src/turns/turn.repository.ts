@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SpineEvent } from '@aps/contracts';
 import type { TurnWait, WaitingCall } from '@aps/entities';
-import type { Db } from '@aps/platform/database';
+import type { Ahead, Database, Db } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
@@ -54,7 +54,9 @@ export interface ClaimedTurn {
 export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
 
 /** @typeParam Time as the row is used, or as it comes: in JSON */
-type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<ClaimedTurn, 'dispatched_at'>;
+export type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<ClaimedTurn, 'dispatched_at'>;
+
+const withTimes = (row: ClaimRow<string>): ClaimRow => ({ ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at === null ? null : new Date(row.retry_at) });
 
 /** A call that a turn waited in, and what it gets. */
 export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'failed' };
@@ -75,7 +77,18 @@ export class TurnRepository {
   /** Tries to become the owner of a turn. Null when there is no such turn. */
   async claim(db: Db, claim: Claiming): Promise<ClaimRow | null> {
     const row = await db.batched<Claiming, ClaimRow<string>>(CLAIM, claim);
-    return row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at === null ? null : new Date(row.retry_at) };
+    return row && withTimes(row);
+  }
+
+  /** The same, told while the claim is still being committed. */
+  async claimAhead(db: Database, claim: Claiming): Promise<Ahead<ClaimRow> | null> {
+    const ahead = await db.batchedAhead<Claiming, ClaimRow<string>>(CLAIM, claim);
+    return ahead && { answer: withTimes(ahead.answer), committed: ahead.committed };
+  }
+
+  /** Returns when a transaction that is writing to this chat, if there is one, has ended. */
+  async awaitWriter(db: Db, chatId: string): Promise<void> {
+    await db.query('SELECT 1 FROM chats WHERE id = $1 FOR KEY SHARE', [chatId]);
   }
 
   /** The messages that a turn sees: up to its own, and what it has written itself. */

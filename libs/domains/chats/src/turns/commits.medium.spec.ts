@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ModelCalls, ModelResolver } from '@aps/inference';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { TurnRepository } from './turn.repository';
+
+type Message = { role: string; content: string };
+
+/** What is done while a commit is under way, and what happens when it takes long or fails. */
+describe('a commit that is slow', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+    org = await app.org();
+    await app.addUnpricedModel('unpriced');
+    // Runs at the end of a transaction, after it has answered: what is slow there is slow like a disk.
+    await app.db.execute(`CREATE TABLE test_commits (what text PRIMARY KEY, how text NOT NULL)`);
+    await app.db.execute(`
+      CREATE FUNCTION test_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE mode text := (SELECT how FROM test_commits WHERE what = TG_ARGV[0]);
+      BEGIN
+        IF mode = 'waits' THEN PERFORM pg_advisory_xact_lock_shared(hashtext(TG_ARGV[0])); END IF;
+        IF mode = 'fails' THEN RAISE EXCEPTION 'the database ends' USING ERRCODE = '57P01'; END IF;
+        RETURN NULL;
+      END $$`);
+    await app.db.execute(`CREATE CONSTRAINT TRIGGER test_send AFTER INSERT ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION test_commit('send')`);
+    await app.db.execute(`CREATE CONSTRAINT TRIGGER test_claim AFTER UPDATE ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.status = 'queued' AND NEW.status = 'running') EXECUTE FUNCTION test_commit('claim')`);
+  });
+  afterAll(() => app?.close());
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await app.db.execute('DELETE FROM test_commits');
+    app.entitle({ enforces_credits: false });
+  });
+
+  const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const replies = (chat: { messages: Message[] }) => chat.messages.filter((m) => m.role === 'assistant').map((m) => m.content);
+  const eventsOf = (chat: string) => app.db.query<{ type: string }>(`SELECT type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat]).then((rows) => rows.map((row) => row.type));
+
+  /** Commits of this kind wait until the work is over. */
+  async function whileCommitting<T>(what: 'send' | 'claim', work: () => Promise<T>): Promise<T> {
+    await app.db.execute(`INSERT INTO test_commits VALUES ($1, 'waits')`, [what]);
+    return app.db.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [what]);
+      return work();
+    });
+  }
+
+  /** Resolves when the method has been called and what it returned has settled. */
+  const done = <T extends object>(of: T, method: keyof T & string): Promise<void> =>
+    new Promise((resolve) => {
+      const original = (of[method] as (...args: unknown[]) => Promise<unknown>).bind(of);
+      jest.spyOn(of as never, method as never).mockImplementationOnce(((...args: unknown[]) => {
+        const result = original(...args);
+        result.then(() => resolve(), () => resolve());
+        return result;
+      }) as never);
+    });
+
+  it('lets the model speak before a claim has committed, and nobody hear it', async () => {
+    const chat = await app.chat(org);
+    const stream = await app.stream(org, chat);
+    const heard: string[] = [];
+    const end = (async () => {
+      for (let frame = await stream.next(); frame; frame = await stream.next()) {
+        heard.push(frame.event);
+        if (frame.event === 'message_completed') return;
+      }
+    })();
+    await whileCommitting('claim', async () => {
+      const spoken = done(get(ModelCalls), 'streamChat');
+      expect((await app.send(org, chat, 'hello')).status).toBe(202);
+      await spoken;
+      expect((await app.get(org, chat)).body).toMatchObject({ status: 'ACTIVE', messages: [{ role: 'user' }] });
+      expect(heard).toEqual(['snapshot', 'message_created']);
+    });
+    await end;
+    expect(heard.slice(0, 4)).toEqual(['snapshot', 'message_created', 'status_changed', 'message_delta']);
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+  });
+
+  it('leaves a turn to the next delivery when its claim is lost after the model has spoken', async () => {
+    const chat = await app.chat(org);
+    await app.db.execute(`INSERT INTO test_commits VALUES ('claim', 'fails')`);
+    const spoken = done(get(ModelCalls), 'streamChat');
+    const streamChat = jest.spyOn(get(ModelCalls), 'streamChat');
+    await app.send(org, chat, 'hello');
+    await spoken;
+    expect(await eventsOf(chat)).toEqual(['message_created']);
+    await app.db.execute('DELETE FROM test_commits');
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+    expect(streamChat).toHaveBeenCalledTimes(2);
+    expect(await eventsOf(chat)).toEqual(['message_created', 'status_changed', 'message_completed', 'status_changed']);
+  });
+
+  it('writes down a provider’s refusal under a claim that has committed', async () => {
+    const chat = await app.chat(org);
+    await whileCommitting('claim', async () => {
+      const refused = done(get(ModelCalls), 'streamChat');
+      await app.send(org, chat, script({ status: 400 }));
+      await refused;
+      await sleep(50);
+    });
+    const body = await app.until(org, chat, (c) => c.status === 'ERRORED');
+    expect(body.error).toMatchObject({ code: 'provider_rejected' });
+  });
+
+  it('writes down a turn’s end for a parent chat under a claim that has committed', async () => {
+    const [parent, child] = [await app.chat(org), await app.chat(org)];
+    await app.db.execute('UPDATE chats SET parent_chat_id = $1 WHERE id = $2', [parent, child]);
+    const spoken = done(get(ModelCalls), 'streamChat');
+    const streamChat = jest.spyOn(get(ModelCalls), 'streamChat');
+    await whileCommitting('claim', async () => {
+      await app.send(org, child, 'hello');
+      await spoken;
+      await sleep(50);
+    });
+    expect(replies(await app.settled(org, child, 1))).toEqual(['You said: hello']);
+    expect(streamChat).toHaveBeenCalledTimes(1);
+  });
+
+  it('writes down that no model may be asked under a claim that has committed', async () => {
+    app.entitle({ enforces_credits: true });
+    const other = await app.org({ model: 'unpriced' });
+    const chat = await app.chat(other);
+    let resolve: jest.SpyInstance | undefined;
+    await whileCommitting('claim', async () => {
+      const refused = done(get(ModelResolver), 'resolve');
+      resolve = jest.spyOn(get(ModelResolver), 'resolve');
+      await app.send(other, chat, 'hello');
+      await refused;
+      await sleep(50);
+    });
+    expect(await app.until(other, chat, (c) => c.stop_reason !== null)).toMatchObject({ stop_reason: 'model_unpriced' });
+    expect(resolve).toHaveBeenCalledTimes(1);
+  });
+
+  it('makes a worker wait that gets the job before its message has committed', async () => {
+    const chat = await app.chat(org);
+    const sent = await whileCommitting('send', async () => {
+      const claiming = new Promise<void>((resolve) => {
+        const repository = get(TurnRepository);
+        const awaitWriter = repository.awaitWriter.bind(repository);
+        jest.spyOn(repository, 'awaitWriter').mockImplementationOnce((...args) => {
+          resolve();
+          return awaitWriter(...args);
+        });
+      });
+      const answer = app.send(org, chat, 'hello');
+      await claiming;
+      expect((await app.get(org, chat)).body.messages).toEqual([]);
+      return { answer };
+    });
+    expect(await sent.answer).toMatchObject({ status: 202, body: { dispatched: true } });
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+  });
+
+  it('leaves nothing of a message whose commit fails, though its job was on the way', async () => {
+    const chat = await app.chat(org);
+    const stream = await app.stream(org, chat);
+    await app.db.execute(`INSERT INTO test_commits VALUES ('send', 'fails')`);
+    const claimed = done(get(TurnRepository), 'removeJob');
+    expect((await app.send(org, chat, 'lost')).status).toBe(503);
+    await claimed;
+    await app.db.execute('DELETE FROM test_commits');
+    expect((await app.send(org, chat, 'kept')).status).toBe(202);
+    const body = await app.settled(org, chat, 1);
+    expect((body.messages as Message[]).map((m) => m.content)).toEqual(['kept', 'You said: kept']);
+    const frames = await stream.until((frame) => frame.event === 'message_completed');
+    expect(JSON.stringify(frames)).not.toContain('lost');
+    expect(await eventsOf(chat)).toEqual(['message_created', 'status_changed', 'message_completed', 'status_changed']);
+  });
+});

@@ -1,0 +1,16 @@
+/** True for a unique violation, of the named constraint or index when one is given. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const e = error as { code?: string; constraint?: string; driverError?: { code?: string; constraint?: string } };
+  const source = e?.driverError ?? e;
+  return source?.code === '23505' && (constraint === undefined || source.constraint === constraint);
+}
+
+/**
+ * True when the database was away or the connection broke: nothing is wrong with what was asked, and whether a commit that was under
+ * way went through is not known.
+ */
+export function isConnectionLoss(error: unknown): boolean {
+  const e = error as { code?: string; message?: string; driverError?: { code?: string; message?: string } };
+  const { code = '', message = '' } = e?.driverError ?? e ?? {};
+  return /^(08...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code) || /Connection terminated|Query read timeout|timeout exceeded when trying to connect|not queryable|Client was closed/.test(message);
+}
