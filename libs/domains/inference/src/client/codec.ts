@@ -1,4 +1,4 @@
-import type { ChatRequest, Dialect, EmbedRequest, Endpoint, FinishReason, ProviderState, StreamEvent, ToolCall, Usage } from './types';
+import type { ChatRequest, Dialect, EmbedRequest, Endpoint, FinishReason, ProviderState, StreamEvent, ToolCall, ToolDefinition, Usage } from './types';
 
 /** One HTTP POST. The path is appended to the base URL of the endpoint; the body is JSON text. */
 export interface WireRequest {
@@ -53,6 +53,24 @@ export interface Codec {
     response: (body: Record<string, unknown>) => { vectors: unknown[]; tokens?: number };
   };
 }
+
+/**
+ * Writes tools in a dialect's words. Each is written once: a tool is the same object in every request, and the tools are most of what
+ * a short chat sends.
+ *
+ * @returns JSON
+ */
+export function toolWriter(inDialect: (tool: ToolDefinition) => unknown): (tool: ToolDefinition) => string {
+  const written = new WeakMap<ToolDefinition, string>();
+  return (tool) => {
+    let json = written.get(tool);
+    if (json === undefined) written.set(tool, (json = JSON.stringify(inDialect(tool))));
+    return json;
+  };
+}
+
+/** The JSON of a body with `tools`, which are JSON already. */
+export const bodyWithTools = (body: object, tools: string): string => `${JSON.stringify(body).slice(0, -1)},"tools":[${tools}]}`;
 
 /** `arguments` as an object, for the dialects that carry objects; what is none (the model may write anything) is wrapped. */
 export function argumentsObject(text: string): Record<string, unknown> {

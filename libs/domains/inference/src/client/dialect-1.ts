@@ -1,8 +1,10 @@
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
-import { wholeCalls } from './codec';
+import { bodyWithTools, toolWriter, wholeCalls } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import type { ChatMessage, ChatRequest, EmbedRequest, Endpoint, FinishReason, ToolCall, Usage } from './types';
 import { count } from './usage';
+
+const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
 
 /**
  * OpenAI Chat Completions.
@@ -15,12 +17,10 @@ function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
   const messages: unknown[] = request.system ? [{ role: 'system', content: request.system }] : [];
   for (const message of request.messages) messages.push(wireMessage(message));
   const body: Record<string, unknown> = { model: request.model, messages, stream: true, stream_options: { include_usage: true } };
-  if (request.tools?.length) {
-    body.tools = request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
-  }
   if (request.maxOutputTokens !== undefined) body[endpoint.maxTokensField ?? 'max_completion_tokens'] = request.maxOutputTokens;
   if (request.reasoningEffort !== undefined) body.reasoning_effort = request.reasoningEffort;
-  return { path: '/chat/completions', headers: {}, body: JSON.stringify(body) };
+  const { tools } = request;
+  return { path: '/chat/completions', headers: {}, body: tools?.length ? bodyWithTools(body, tools.map(toolJson).join()) : JSON.stringify(body) };
 }
 
 function wireMessage(message: ChatMessage): unknown {

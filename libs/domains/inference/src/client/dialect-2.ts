@@ -1,7 +1,7 @@
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
-import { argumentsObject, stateFor, wholeCalls } from './codec';
+import { argumentsObject, bodyWithTools, stateFor, toolWriter, wholeCalls } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
-import type { ChatMessage, ChatRequest, FinishReason, ReasoningEffort, ToolCall, Usage, UserContent } from './types';
+import type { ChatMessage, ChatRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage, UserContent } from './types';
 import { count } from './usage';
 
 type Block = Record<string, unknown>;
@@ -12,6 +12,11 @@ interface Turn {
 
 const DEFAULT_MAX_TOKENS = 4096;
 const CACHE = { type: 'ephemeral' };
+
+const wireTool = ({ name, description, parameters }: ToolDefinition): Block => ({ name, description, input_schema: { ...parameters, type: 'object' } });
+const toolJson = toolWriter(wireTool);
+/** The last of several, where no system prompt follows to end what is cached. */
+const lastToolJson = toolWriter((tool) => ({ ...wireTool(tool), cache_control: CACHE }));
 
 /**
  * Anthropic Messages. Two cache breakpoints: the end of the system prompt (it covers the tools, which come before it) and
@@ -26,17 +31,9 @@ function chat(request: ChatRequest): WireRequest {
   const maxTokens = request.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
   const body: Record<string, unknown> = { model: request.model, max_tokens: maxTokens, messages, stream: true };
   if (request.system) body.system = [{ type: 'text', text: request.system, cache_control: CACHE }];
-  if (request.tools?.length) {
-    const tools: Block[] = request.tools.map(({ name, description, parameters }) => ({
-      name,
-      description,
-      input_schema: { ...parameters, type: 'object' },
-    }));
-    if (!request.system) tools[tools.length - 1] = { ...tools.at(-1), cache_control: CACHE };
-    body.tools = tools;
-  }
   if (request.reasoningEffort !== undefined) Object.assign(body, thinking(request.model, request.reasoningEffort, maxTokens));
-  return { path: '/messages', headers: { 'anthropic-version': '2023-06-01' }, body: JSON.stringify(body) };
+  const tools = request.tools?.map((tool, i, { length }) => (!request.system && i === length - 1 ? lastToolJson : toolJson)(tool));
+  return { path: '/messages', headers: { 'anthropic-version': '2023-06-01' }, body: tools?.length ? bodyWithTools(body, tools.join()) : JSON.stringify(body) };
 }
 
 /** Messages of one side in a row become one; tool results must open the user message that follows their calls. */

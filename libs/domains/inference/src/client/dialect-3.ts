@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
-import { argumentsObject, stateFor } from './codec';
+import { argumentsObject, bodyWithTools, stateFor, toolWriter } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { geminiSchema } from './gemini-schema';
 import type { ChatMessage, ChatRequest, EmbedRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage } from './types';
@@ -21,13 +21,13 @@ const NO_SIGNATURE = 'skip_thought_signature_validator';
 function chat(request: ChatRequest): WireRequest {
   const body: Record<string, unknown> = { contents: contents(request) };
   if (request.system) body.systemInstruction = { parts: [{ text: request.system }] };
-  if (request.tools?.length) body.tools = [{ functionDeclarations: request.tools.map(declaration) }];
   const generation: Record<string, unknown> = {};
   if (request.maxOutputTokens !== undefined) generation.maxOutputTokens = request.maxOutputTokens;
   const thinking = request.reasoningEffort && thinkingConfig(request.model, request.reasoningEffort);
   if (thinking) generation.thinkingConfig = thinking;
   if (Object.keys(generation).length > 0) body.generationConfig = generation;
-  return { path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`, headers: {}, body: JSON.stringify(body) };
+  const { tools } = request;
+  return { path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`, headers: {}, body: tools?.length ? bodyWithTools(body, `{"functionDeclarations":[${tools.map(declarationJson).join()}]}`) : JSON.stringify(body) };
 }
 
 function modelPath(model: string): string {
@@ -38,6 +38,8 @@ function declaration({ name, description, parameters }: ToolDefinition): Part {
   const schema = geminiSchema(parameters);
   return { name, description: description ?? name, ...(schema && { parameters: schema }) };
 }
+
+const declarationJson = toolWriter(declaration);
 
 function contents(request: ChatRequest): Content[] {
   const out: Content[] = [];
