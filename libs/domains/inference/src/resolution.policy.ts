@@ -143,16 +143,23 @@ export function permits(view: CatalogView, scope: ModelScope, kind: ModelKind, .
 }
 
 function automatic(view: CatalogView, scope: ModelScope, kind: ModelKind, rules: ResolutionRules): CatalogEntry | undefined {
+  // Many models share few routes.
+  const ranks = new Map<string, number>();
   let best: { entry: CatalogEntry; rank: number } | undefined;
   for (const entry of view.enabled(kind)) {
-    const route = view.route(entry.route_id);
-    if (!route || !isRouteOn(view, route, rules.byoKeys) || !permits(view, scope, kind, entry.key)) continue;
-    const access = accessTo(view, route, rules.byoKeys, rules.environmentKeys);
-    if (!access.usable) continue;
-    const rank = automaticRank(route, access);
-    if (!best || rank < best.rank) best = { entry, rank };
+    let rank = ranks.get(entry.route_id);
+    if (rank === undefined) ranks.set(entry.route_id, (rank = rankOf(view, entry.route_id, rules)));
+    if (rank < (best?.rank ?? Infinity) && permits(view, scope, kind, entry.key)) best = { entry, rank };
   }
   return best?.entry;
+}
+
+/** Place of a route in the automatic choice; infinite where it cannot be used. */
+function rankOf(view: CatalogView, routeId: string, rules: ResolutionRules): number {
+  const route = view.route(routeId);
+  if (!route || !isRouteOn(view, route, rules.byoKeys)) return Infinity;
+  const access = accessTo(view, route, rules.byoKeys, rules.environmentKeys);
+  return access.usable ? automaticRank(route, access) : Infinity;
 }
 
 type Found = Pick<ModelChoice, 'entry' | 'route' | 'source' | 'reason' | 'requested_model'> & { preset?: ModePreset };
