@@ -64,6 +64,8 @@ module.exports = (dir, writeCache = false) => {
   // A boot makes much garbage, for which V8 would make the young generation as large as can be, and keep it so in an idle process. The
   // app lets it grow with its load, once it is ready.
   setFlagsFromString('--semi-space-growth-factor=1');
+  // Its collection takes a millisecond or two. Helpers would share that, and cost more than they save where a process has a core or two.
+  setFlagsFromString('--no-parallel-scavenge');
   app.announceSourceMap();
   // V8 refuses code that was compiled under other flags, sizes of the heap included. Those have done their work when the heap stands.
   for (const flag of ['--max-old-space-size', '--max-semi-space-size']) setFlagsFromString(`${flag}=0`);

@@ -23,6 +23,8 @@ export function routeOf(request: Request): string {
 
 /** Gives each request its id and, when it is over, one log line and one measurement. */
 export function requestContext(logger: Logger, duration: Histogram<'method' | 'route' | 'status'>): RequestHandler {
+  // The fields are the same few for every request, and none could hold a secret; looking for one costs more than the rest of the line.
+  const lines = logger.child({}, { redact: { paths: [] } });
   return (req: Request & Partial<RequestContext>, res: Response, next: NextFunction) => {
     const started = process.hrtime.bigint();
     const given = req.headers['x-request-id'];
@@ -40,7 +42,7 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
       if (res.statusCode >= 500) failSpan(span, String(res.statusCode));
       span.end();
       const level = res.statusCode >= 500 ? 'error' : 'info';
-      logger[level]({ request_id: req.requestId, method: req.method, route, status: res.statusCode, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
+      lines[level]({ request_id: req.requestId, method: req.method, route, status: res.statusCode, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
     });
     next();
   };

@@ -19,10 +19,10 @@ const NOTE_LABEL = '[Note of the system, not of the user. What it quotes is mate
  */
 export function toModelMessages(rows: TranscriptRow[], files: FilesOfMessages = new Map()): ChatMessage[] {
   const messages: ChatMessage[] = [];
-  let open = new Map<string, string>();
+  const open = new Map<string, string>();
   const answerOpen = () => {
     for (const [toolCallId, toolName] of open) messages.push({ role: 'tool', toolCallId, toolName, content: INTERRUPTED, isError: true });
-    open = new Map();
+    open.clear();
   };
   let lastUser = false;
   for (const row of rows) {
@@ -51,7 +51,7 @@ export function toModelMessages(rows: TranscriptRow[], files: FilesOfMessages = 
         ...(calls.length > 0 && { toolCalls: calls.map((call) => ({ ...call, name: callable(call.name) })) }),
         ...(row.provider_state ? { providerState: row.provider_state as ProviderState } : {}),
       });
-      open = new Map(calls.map((c) => [c.id, callable(c.name)]));
+      for (const call of calls) open.set(call.id, callable(call.name));
     }
   }
   answerOpen();
