@@ -39,7 +39,7 @@ export interface SendResult {
 
 /**
  * Takes user messages. A message that was answered with 202 is stored, and its turn runs whatever crashes; one that was answered with
- * 503 is stored, and nothing runs until somebody asks for it.
+ * 503 `dispatch_failed` is stored, and nothing runs until somebody asks for it.
  */
 @Injectable()
 export class SendService {

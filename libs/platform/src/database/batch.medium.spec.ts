@@ -163,7 +163,7 @@ describe('calls of the same moment', () => {
       DEPOSIT,
       async (sql, items) => {
         tries++;
-        await database.db.query(sql, [items]);
+        await database.db.query(sql, [JSON.stringify(items)]);
         throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
       },
       () => Promise.reject(new Error('not alone')),
@@ -191,6 +191,26 @@ describe('calls of the same moment', () => {
       await db.close();
       await proxy.close();
     }
+  });
+
+  it('fail one by one when what they carry is no JSON, and the next are served', async () => {
+    const [bad, good] = await Promise.allSettled([deposit('a1', 1n as unknown as number), deposit('a2', 2)]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+    expect(good).toMatchObject({ status: 'fulfilled', value: { balance: 102 } });
+    expect((await deposit('a3', 3))?.balance).toBe(103);
+  });
+
+  it('are refused after the end, and make none wait for a server that has gone silent', async () => {
+    const proxy = await SilencedProxy.to(database.url);
+    const db = new Database(await createDataSource({ entities: [] }, { url: proxy.url }).initialize());
+    const lane = () => [...(db as unknown as { lanes: Map<unknown, { connection: { close(): Promise<void> } }> }).lanes.values()][0].connection;
+    expect((await deposit('a1', 1, db))?.balance).toBe(101);
+    proxy.silence();
+    await lane().close();
+    await expect(deposit('a2', 2, db)).rejects.toThrow('Client was closed');
+    await proxy.close();
+    await db.close();
+    expect(await balances()).toEqual({ a1: 101 });
   });
 
   it('are not repeated when an answer cannot be told to whom it belongs', async () => {

@@ -28,14 +28,11 @@ export function batchStatement<I>(label: string, keyOf: (item: I) => string, tex
   return { label, keyOf, skipping: statement(text('SKIP LOCKED')), waiting: statement(text('')) };
 }
 
-/** What a batch statement returns for one item. */
-export interface BatchRow {
-  batch_key: string;
-  answer: unknown;
-}
+/** Runs a batch: tells the rows as they come, answers as JSON, and resolves when they are committed. */
+export type RunTogether<I> = (sql: Statement, items: I[], onRow: (key: string, answer: string) => void) => Promise<void>;
 
 /** Runs a batch statement for one item in a transaction that the caller ends, or in one of its own. Null where it found no row. */
-export async function runAlone<I, R>(run: (sql: Statement, values: unknown[]) => Promise<BatchRow[]>, batch: BatchStatement<I>, item: I): Promise<R | null> {
+export async function runAlone<I, R>(run: (sql: Statement, values: unknown[]) => Promise<{ answer: unknown }[]>, batch: BatchStatement<I>, item: I): Promise<R | null> {
   const [row] = await run(batch.waiting, [JSON.stringify([item])]);
   return row ? (row.answer as R) : null;
 }
@@ -65,20 +62,19 @@ interface Call<I> {
  * has little to do waits for nothing, and one that has much to do pays for a statement, a transaction and a round trip once for many.
  *
  * Nobody waits for another's trouble: rows that are locked are passed over and waited for on a connection of their own, and when a batch
- * fails, each of its items is tried alone.
+ * fails, each of its items is tried alone. When its commit fails, which no item is to blame for, all that it has answered get that error.
  */
 export class BatchLane<I> {
   private calls: Call<I>[] = [];
   private busy = false;
 
   /**
-   * @param together runs a batch: tells its rows as they come, and resolves when they are committed
    * @param alone runs the statement for one item, when something is in its way
    * @param mayRepeat whether what failed with this error has certainly done nothing
    */
   constructor(
     private readonly batch: BatchStatement<I>,
-    private readonly together: (sql: Statement, items: string, onRow: (row: BatchRow) => void) => Promise<void>,
+    private readonly together: RunTogether<I>,
     private readonly alone: (item: I) => Promise<unknown>,
     private readonly mayRepeat: (error: unknown) => boolean,
   ) {}
@@ -113,11 +109,18 @@ export class BatchLane<I> {
   private async runTogether(calls: Map<string, Call<I>>): Promise<void> {
     sizes.observe({ statement: this.batch.label }, calls.size);
     let stray: string | undefined;
-    const commit = this.together(this.batch.skipping, JSON.stringify(Array.from(calls.values(), ({ item }) => item)), ({ batch_key: key, answer }) => {
+    const items = Array.from(calls.values(), ({ item }) => item);
+    const commit = this.together(this.batch.skipping, items, (key, answer) => {
       const call = calls.get(key);
       calls.delete(key);
-      if (call) call.resolve({ answer, committed: commit });
-      else stray = key;
+      if (!call) stray = key;
+      else {
+        try {
+          call.resolve({ answer: JSON.parse(answer), committed: commit });
+        } catch (error) {
+          call.reject(error);
+        }
+      }
     });
     const rejectAll = (error: unknown) => calls.forEach((call) => call.reject(error));
     try {

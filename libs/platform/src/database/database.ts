@@ -1,6 +1,6 @@
 import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { BatchLane, runAlone, type Ahead, type BatchRow, type BatchStatement } from './batch';
+import { BatchLane, runAlone, type Ahead, type BatchStatement } from './batch';
 import { isConnectionLoss } from './errors';
 import { LaneConnection } from './lane-connection';
 import type { Statement } from './statement';
@@ -67,7 +67,7 @@ class OpenTransaction implements Tx {
   }
 
   batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
-    return runAlone<I, R>((sql, values) => this.query<BatchRow>(sql, values), batch, item);
+    return runAlone<I, R>((sql, values) => this.query(sql, values), batch, item);
   }
 
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
@@ -138,8 +138,8 @@ export class Database implements Db {
     });
     const lane = new BatchLane<I>(
       batch,
-      (sql, items, onRow) => connection.run(sql, items, onRow),
-      (item) => runAlone((sql, values) => this.query<BatchRow>(sql, values), batch, item),
+      async (sql, items, onRow) => connection.run(sql, JSON.stringify(items), onRow),
+      (item) => runAlone((sql, values) => this.query(sql, values), batch, item),
       // Whether a commit went through that the connection broke in is not known.
       (error) => !isConnectionLoss(error),
     );

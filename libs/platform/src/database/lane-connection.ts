@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig, type Connection, type Submittable } from 'pg';
-import type { BatchRow } from './batch';
 import { isConnectionLoss } from './errors';
 import type { Statement } from './statement';
 
@@ -19,7 +19,7 @@ class BatchQuery implements Submittable {
   constructor(
     sql: Statement,
     private readonly items: string,
-    private readonly onRow: (row: BatchRow) => void,
+    private readonly onRow: (key: string, answer: string) => void,
     public callback: (error?: Error | null) => void,
   ) {
     this.name = sql.name;
@@ -39,7 +39,7 @@ class BatchQuery implements Submittable {
   }
 
   handleDataRow({ fields: [key, answer] }: { fields: string[] }): void {
-    this.onRow({ batch_key: key, answer: JSON.parse(answer) });
+    this.onRow(key, answer);
   }
 
   handleCommandComplete(): void {
@@ -55,30 +55,42 @@ class BatchQuery implements Submittable {
   }
 }
 
+/** How long a farewell may take: the other side may be gone without a word. */
+const FAREWELL_MS = 1_000;
+
 /** A connection that runs one batch after another, opened with the first and again after it was lost. */
 export class LaneConnection {
   private client: Promise<Client> | undefined;
+  private closed = false;
 
   constructor(private readonly options: ClientConfig) {}
 
   /**
-   * @param onRow is called before the commit
+   * @param items JSON
+   * @param onRow is called before the commit; must not throw
    * @returns when the batch is committed
    */
-  async run(sql: Statement, items: string, onRow: (row: BatchRow) => void): Promise<void> {
+  async run(sql: Statement, items: string, onRow: (key: string, answer: string) => void): Promise<void> {
+    if (this.closed) throw new Error('Client was closed and is not queryable');
     const client = await (this.client ??= this.open());
     try {
       await new Promise<void>((resolve, reject) => {
         client.query(new BatchQuery(sql, items, onRow, (error) => (error ? reject(error) : resolve())));
       });
     } catch (error) {
-      if (isConnectionLoss(error)) void this.close();
+      if (isConnectionLoss(error)) void this.end();
       throw error;
     }
   }
 
-  /** Ends it, whatever it is doing; the next batch opens another. */
+  /** Ends it for good, whatever it is doing. */
   async close(): Promise<void> {
+    this.closed = true;
+    await Promise.race([this.end(), sleep(FAREWELL_MS, undefined, { ref: false })]);
+  }
+
+  /** The next batch opens another. */
+  private async end(): Promise<void> {
     const client = this.client;
     this.client = undefined;
     await client?.then((open) => open.end()).catch(() => undefined);

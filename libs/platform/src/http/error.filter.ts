@@ -1,5 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { DomainError, ERROR_STATUS, type ErrorCode, type Problem } from '@aps/contracts';
+import { isConnectionLoss } from '@aps/platform/database';
 import type { Request, Response } from 'express';
 import { routeOf, type RequestContext } from './request-context';
 
@@ -43,17 +44,10 @@ function fromDatabase(error: unknown): DomainError | undefined {
       return new DomainError('conflict', 'Someone else is changing the same thing. Try again.', { cause: error, retryAfterS: 1 });
     case '57014': // statement timeout
     case '25P03': // idle in transaction for too long
-    case '57P01': // admin shutdown
-    case '57P05': // idle session time-out
-    case '57P03': // starting up
     case '53300': // too many connections
-    case '08006':
-    case '08001':
-    case 'ECONNREFUSED':
-    case 'ECONNRESET':
       return new DomainError('service_unavailable', 'The database cannot answer right now. Try again.', { cause: error, retryAfterS: 2 });
     default:
-      if (/timeout exceeded when trying to connect|Connection terminated/.test((error as Error)?.message ?? ''))
+      if (isConnectionLoss(error))
         return new DomainError('service_unavailable', 'The database cannot answer right now. Try again.', { cause: error, retryAfterS: 2 });
       return undefined;
   }

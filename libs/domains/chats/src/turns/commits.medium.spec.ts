@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelCalls, ModelResolver } from '@aps/inference';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
+import { Leases } from './leases';
 import { TurnRepository } from './turn.repository';
 
 type Message = { role: string; content: string };
@@ -91,6 +92,31 @@ describe('a commit that is slow', () => {
     await app.db.execute('DELETE FROM test_commits');
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
     expect(streamChat).toHaveBeenCalledTimes(2);
+    expect(await eventsOf(chat)).toEqual(['message_created', 'status_changed', 'message_completed', 'status_changed']);
+  });
+
+  it('cuts the model off when its claim is lost while it speaks', async () => {
+    const chat = await app.chat(org);
+    const asked = jest.spyOn(get(ModelCalls), 'streamChat');
+    await app.db.execute(`INSERT INTO test_commits VALUES ('claim', 'fails')`);
+    await app.send(org, chat, SLOW);
+    while (asked.mock.calls.length === 0) await sleep(5);
+    await expect(asked.mock.results[0].value).rejects.toThrow('lost');
+    expect((await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner })).status).toBe(200);
+  });
+
+  it('has no heartbeat give up a turn whose claim is still on its way', async () => {
+    const chat = await app.chat(org);
+    await whileCommitting('claim', async () => {
+      const spoken = done(get(ModelCalls), 'streamChat');
+      await app.send(org, chat, 'hello');
+      await spoken;
+      // As if it had been on its way for as long as a heartbeat waits.
+      jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+      await (get(Leases) as unknown as { beat: () => Promise<void> }).beat();
+      jest.restoreAllMocks();
+    });
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
     expect(await eventsOf(chat)).toEqual(['message_created', 'status_changed', 'message_completed', 'status_changed']);
   });
 

@@ -32,6 +32,7 @@ export interface Lease {
 
 interface Held extends Lease {
   controller: AbortController;
+  /** When its claim was committed. */
   since: number;
 }
 
@@ -57,8 +58,11 @@ export class Leases implements OnApplicationShutdown {
     gauge('turns_running', 'Turns that this process runs', [], (g) => g.set(this.held.size));
   }
 
-  /** @param shutdown aborts when the process must end; held turns then get the rest of the grace */
-  hold(turn: { id: string; chat_id: string; fence: string }, shutdown: AbortSignal): Lease {
+  /**
+   * @param turn ends here when its claim does not commit
+   * @param shutdown aborts when the process must end; held turns then get the rest of the grace
+   */
+  hold(turn: { id: string; chat_id: string; fence: string; committed: Promise<void> }, shutdown: AbortSignal): Lease {
     this.watch(shutdown);
     const controller = new AbortController();
     const lease: Held = {
@@ -67,12 +71,17 @@ export class Leases implements OnApplicationShutdown {
       fence: turn.fence,
       signal: controller.signal,
       controller,
-      since: performance.now(),
+      // Nobody sees it before the commit, a heartbeat included.
+      since: Infinity,
       release: () => {
         if (this.held.get(turn.id) === lease) this.held.delete(turn.id);
       },
     };
     this.held.set(turn.id, lease);
+    turn.committed.then(
+      () => (lease.since = performance.now()),
+      () => this.held.get(turn.id) === lease && this.end(lease, 'lost'),
+    );
     return lease;
   }
 

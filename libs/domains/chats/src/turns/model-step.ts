@@ -166,13 +166,12 @@ export class ModelStepRunner {
           },
           onRestart: () => {
             said.text = '';
-            turn.signals.discardText();
-            void this.announceRestart(turn, messageId);
+            if (turn.signals.discardText(messageId)) void this.announceRestart(turn, messageId);
           },
         },
       );
     } catch (error) {
-      turn.signals.discardText();
+      turn.signals.discardText(messageId);
       throw error;
     } finally {
       await claim.committed;
@@ -280,7 +279,6 @@ export class ModelStepRunner {
     const at = new Date();
     const events: NewEvent[] = [{ type: 'message_restarted', data: { message_id: messageId, turn_id: turn.claim.id } }];
     try {
-      await turn.claim.committed;
       await this.db.transaction(async (tx) => {
         if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
         const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);

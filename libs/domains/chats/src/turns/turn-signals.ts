@@ -16,6 +16,8 @@ export class TurnSignals {
   private due = Infinity;
   private lastText = -Infinity;
   private held = true;
+  /** The message of which readers have got text. */
+  private told: string | undefined;
 
   /** @param committed until then everything waits, and for ever when it rejects */
   constructor(
@@ -59,13 +61,22 @@ export class TurnSignals {
     if (this.pending.length === 0) return;
     const signal = this.pending;
     this.pending = [];
-    if (signal.some((item) => 'message_id' in item)) this.lastText = performance.now();
+    const text = signal.findLast((item) => 'message_id' in item);
+    if (text) {
+      this.lastText = performance.now();
+      this.told = text.message_id;
+    }
     this.send(signal);
   }
 
-  /** Forgets text that has not been sent: the answer starts anew or will not come. Events are kept. */
-  discardText(): void {
+  /**
+   * Forgets text that has not been sent: the answer starts anew or will not come. Events are kept.
+   *
+   * @returns whether readers have text of the message already
+   */
+  discardText(messageId: string): boolean {
     this.pending = this.pending.filter((item) => !('message_id' in item));
+    return this.told === messageId;
   }
 
   private flushWithin(ms: number): void {

@@ -5,7 +5,7 @@ import type { Ahead, Database, Db } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
-import { CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT, type Claiming, type Committing } from './turn.sql';
+import { AWAIT_WRITER, CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT, type Claiming, type Committing } from './turn.sql';
 
 /** A turn that this worker owns, with all it needs to run. */
 export interface ClaimedTurn {
@@ -88,7 +88,7 @@ export class TurnRepository {
 
   /** Returns when a transaction that is writing to this chat, if there is one, has ended. */
   async awaitWriter(db: Db, chatId: string): Promise<void> {
-    await db.query('SELECT 1 FROM chats WHERE id = $1 FOR KEY SHARE', [chatId]);
+    await db.query(AWAIT_WRITER, [chatId]);
   }
 
   /** The messages that a turn sees: up to its own, and what it has written itself. */
