@@ -9,4 +9,5 @@ export * from './openapi';
 export * from './pagination';
 export * from './proxy';
 export * from './request-context';
+export * from './selective-interceptors';
 export * from './validation.guard';

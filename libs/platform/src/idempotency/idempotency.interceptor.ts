@@ -1,8 +1,8 @@
-import { applyDecorators, CallHandler, createParamDecorator, ExecutionContext, Injectable, Logger, NestInterceptor, SetMetadata, UseInterceptors } from '@nestjs/common';
+import { applyDecorators, CallHandler, createParamDecorator, ExecutionContext, Injectable, Logger, SetMetadata, UseInterceptors } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiHeader } from '@nestjs/swagger';
-import { errorBody, toDomainError } from '@aps/platform/http';
-import type { Response } from 'express';
+import { errorBody, toDomainError, type SelectiveInterceptor } from '@aps/platform/http';
+import type { Request, Response } from 'express';
 import { catchError, from, mergeMap, type Observable, of, throwError } from 'rxjs';
 import { idempotencyKeyOf, requestHash, type OwnedRequest } from './request';
 import { IdempotencyStore, type Attempt, type StoredAnswer } from './store';
@@ -30,13 +30,17 @@ export const Idempotent = (options: IdempotentOptions = {}) =>
 export const IdempotencyAttempt = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<OwnedRequest>().idempotencyAttempt);
 
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class IdempotencyInterceptor implements SelectiveInterceptor {
   private readonly logger = new Logger('Idempotency');
 
   constructor(
     private readonly store: IdempotencyStore,
     private readonly reflector: Reflector,
   ) {}
+
+  concerns(request: Request): boolean {
+    return request.headers['idempotency-key'] !== undefined;
+  }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
     const http = context.switchToHttp();
