@@ -149,7 +149,6 @@ export class Database implements Db {
   /** Closes all connections. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.lanes.values(), ({ connection }) => connection.close()));
-    this.lanes.clear();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
