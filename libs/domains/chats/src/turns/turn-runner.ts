@@ -81,12 +81,8 @@ export class TurnRunner {
     const lease = this.leases.hold(claim, context.signal);
     let outcome = 'error';
     try {
-      try {
-        outcome = await this.drive(claim, lease, context);
-      } finally {
-        // Whatever has become of it is written down by an owner.
-        await claim.committed;
-      }
+      // Whatever has become of it is written down by an owner.
+      outcome = await this.drive(claim, lease, context).finally(() => claim.committed);
     } catch (error) {
       outcome = await this.onError(claim, error, context);
     } finally {
