@@ -28,6 +28,7 @@ const bearerOf = (path: string) => (path.startsWith('/api/admin') ? operator.tok
 /** What is wrong about an answer; undefined when it is as it should be. */
 function fault({ status, headers, text }: RawAnswer): string | undefined {
   if (status >= 500) return `a ${status}`;
+  if (headers['x-content-type-options'] !== 'nosniff' || headers['x-frame-options'] === undefined || !headers['content-security-policy']?.includes("frame-ancestors 'none'")) return 'no security headers';
   if (status < 400) return undefined;
   let body: { detail: unknown; code: keyof typeof ERROR_STATUS; request_id: string };
   try {
