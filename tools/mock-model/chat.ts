@@ -1,77 +1,95 @@
 import { createHash } from 'node:crypto';
-import { findScript, ScriptError, type Failure, type Step } from './script';
+import { findScript, ScriptError, type Failure, type Finish, type ScriptUsage, type Step } from './script';
 
-export interface ChatBody {
+/** A request in the words that all dialects share. */
+export interface Chat {
   model: string;
   messages: Message[];
   stream: boolean;
+  /** Whether usage was asked for, where a dialect sends it only then. */
   includeUsage: boolean;
 }
 
-interface Message {
+/** What one side said at one place; a wire message that carries several such things is several of these. */
+export interface Message {
   role: string;
-  content: unknown;
-  tool_calls?: unknown;
+  text: string;
+  /** That came as bytes; an address would have to be fetched, and counts for nothing. */
+  images: number;
+  /** Of calls: names and arguments. */
+  callCharacters: number;
 }
 
+/** Refused as the provider would refuse it. */
 export class BadRequest extends Error {}
 
-/** What one call is answered with: data of the chunks, in order, and of the whole answer. */
+/** What one call is answered with. */
 export interface Reply {
-  /** JSON of each delta. */
-  deltas: string[];
-  /** JSON of the message of an answer that is not streamed. */
-  message: string;
-  finishReason: 'stop' | 'tool_calls';
-  usage: string;
+  text: string;
+  reasoning: string;
+  /** `id` is undefined where the script leaves it to the dialect. */
+  toolCalls: { id?: string; name: string; arguments: string }[];
+  finish: Finish;
+  usage: ScriptUsage;
   delayMs: number;
   chunkDelayMs: number;
+  /** In place of the end of the answer: frames without content, one each so many milliseconds. */
+  pingMs: number;
   failure?: Failure;
 }
 
-/** Checks as much of a request as is used. */
-export function readChat(body: unknown): ChatBody {
-  const request = asObject(body);
-  if (!Array.isArray(request.messages)) throw new BadRequest('messages must be a list');
-  if (request.model !== undefined && typeof request.model !== 'string') throw new BadRequest('model must be a string');
-  for (const message of request.messages) {
-    if (typeof message !== 'object' || message === null || typeof (message as Message).role !== 'string') throw new BadRequest('every message must be an object with a role');
-  }
-  return {
-    model: request.model ?? 'mock',
-    messages: request.messages as Message[],
-    stream: request.stream === true,
-    includeUsage: asObject(request.stream_options).include_usage === true,
-  };
+/** An answer as the dialect's event stream has it. */
+export interface Frames {
+  /** Before anything is said. */
+  head: string;
+  deltas: string[];
+  tail: string;
 }
 
-/** Failures that were played, by newest user message and step. The oldest are forgotten first. */
-export class FailureCounts {
+/** What a dialect says differently. */
+export interface Dialect {
+  /** @throws BadRequest where the provider would answer 400 */
+  read(body: Record<string, unknown>, model: string, stream: boolean): Chat;
+  frames(chat: Chat, reply: Reply): Frames;
+  /** The same answer as one document; absent where only streams are spoken. */
+  whole?(chat: Chat, reply: Reply): string;
+  /** A frame that carries nothing. */
+  ping: string;
+  error(status: number, message: string): string;
+}
+
+/** How often steps were played, by newest user message and step. The oldest are forgotten first. */
+export class PlayCounts {
   private readonly counts = new Map<string, number>();
 
   /** Whether the failure plays now. Once its times are over the count starts anew, so that a script can be played again. */
   fails(key: string, failure: Failure): boolean {
-    if (failure.times === undefined) return true;
+    return failure.times === undefined || this.next(key, failure.times + 1) < failure.times;
+  }
+
+  /** 0, 1, … and after `of` of them 0 again. */
+  next(key: string, of: number): number {
     const played = this.counts.get(key) ?? 0;
     this.counts.delete(key);
-    if (played >= failure.times) return false;
-    this.counts.set(key, played + 1);
+    if (played + 1 < of) this.counts.set(key, played + 1);
     if (this.counts.size > 10_000) this.counts.delete(this.counts.keys().next().value as string);
-    return true;
+    return played;
   }
 }
 
-const PLAIN: Step = { text: '', reasoning: '', toolCalls: [], usage: {}, delayMs: 0, chunkDelayMs: 0 };
+const PLAIN: Step = { text: '', reasoning: '', toolCalls: [], usage: {}, delayMs: 0, chunkDelayMs: 0, pingMs: 0 };
 
 /** The answer to a request. Throws BadRequest for a malformed script. */
-export function replyTo({ messages }: ChatBody, playsScripts: boolean, failures: FailureCounts): Reply {
+export function replyTo({ messages }: Chat, playsScripts: boolean, counts: PlayCounts): Reply {
   const newest = messages.findLastIndex((message) => message.role === 'user');
-  const said = newest === -1 ? '' : textOf(messages[newest].content);
+  const said = newest === -1 ? '' : messages[newest].text;
   const script = playsScripts ? scriptOf(said) : undefined;
-  if (script === undefined) return replyOf({ ...PLAIN, text: `You said: ${said}${seen(newest === -1 ? 0 : imagesOf(messages[newest].content))}` }, messages);
+  if (script === undefined) return replyOf({ ...PLAIN, text: `You said: ${said}${seen(newest === -1 ? 0 : messages[newest].images)}` }, messages);
   const call = messages.slice(newest + 1).filter((message) => message.role === 'assistant').length;
-  const step = script.steps[call] ?? { ...PLAIN, text: 'done' };
-  const failing = step.failure !== undefined && failures.fails(`${newest}/${call}/${createHash('sha1').update(said).digest('base64')}`, step.failure);
+  const tries = script.steps[call] ?? [{ ...PLAIN, text: 'done' }];
+  const key = `${newest}/${call}/${createHash('sha1').update(said).digest('base64')}`;
+  const step = tries.length === 1 ? tries[0] : tries[counts.next(`${key}/try`, tries.length)];
+  const failing = step.failure !== undefined && counts.fails(key, step.failure);
   return replyOf(failing ? step : { ...step, failure: undefined }, messages);
 }
 
@@ -84,89 +102,57 @@ function scriptOf(text: string): ReturnType<typeof findScript> {
   }
 }
 
+function replyOf(step: Step, messages: Message[]): Reply {
+  const { text, reasoning, toolCalls, delayMs, chunkDelayMs, pingMs, failure, usage } = step;
+  const said = toolCalls.reduce((sum, call) => sum + call.name.length + call.arguments.length, text.length);
+  return {
+    text,
+    reasoning,
+    toolCalls,
+    delayMs,
+    chunkDelayMs,
+    pingMs,
+    failure,
+    finish: step.finish ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+    usage: {
+      input: usage.input ?? tokens(messages.reduce((sum, message) => sum + message.text.length + message.callCharacters, 0)),
+      cached_input: usage.cached_input ?? 0,
+      cache_write: usage.cache_write ?? 0,
+      output: usage.output ?? tokens(said),
+      reasoning: usage.reasoning ?? tokens(reasoning.length),
+    },
+  };
+}
+
 /** Tool call ids are unique over restarts of the server too: a chat keeps them. */
 const RUN = Math.random().toString(36).slice(2, 8);
 let calls = 0;
 
-function replyOf(step: Step, messages: Message[]): Reply {
-  const deltas: string[] = [];
-  for (const word of words(step.reasoning)) deltas.push(`{"reasoning_content":${JSON.stringify(word)}}`);
-  for (const word of words(step.text)) deltas.push(`{"content":${JSON.stringify(word)}}`);
-  const toolCalls = step.toolCalls.map((call) => ({ id: `call_${RUN}_${++calls}`, type: 'function', function: call }));
-  for (const [index, call] of toolCalls.entries()) {
-    deltas.push(`{"tool_calls":[{"index":${index},"id":"${call.id}","type":"function","function":{"name":${JSON.stringify(call.function.name)},"arguments":""}}]}`);
-    for (const piece of halves(call.function.arguments)) deltas.push(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(piece)}}}]}`);
-  }
-  return {
-    deltas,
-    message: JSON.stringify({
-      role: 'assistant',
-      content: step.text === '' && toolCalls.length > 0 ? null : step.text,
-      ...(step.reasoning !== '' && { reasoning_content: step.reasoning }),
-      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
-    }),
-    finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop',
-    usage: usageOf(step, messages),
-    delayMs: step.delayMs,
-    chunkDelayMs: step.chunkDelayMs,
-    failure: step.failure,
-  };
-}
-
-/** Chat Completions counts cached and written tokens into the prompt, and reasoning into the completion. */
-function usageOf(step: Step, messages: Message[]): string {
-  const given = step.usage;
-  const cached = given.cached_input ?? 0;
-  const written = given.cache_write ?? 0;
-  const reasoning = given.reasoning ?? tokens(step.reasoning.length);
-  const prompt = (given.input ?? tokens(promptCharacters(messages))) + cached + written;
-  const said = step.toolCalls.reduce((sum, call) => sum + call.name.length + call.arguments.length, step.text.length);
-  const completion = (given.output ?? tokens(said)) + reasoning;
-  return `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},"prompt_tokens_details":{"cached_tokens":${cached},"cache_write_tokens":${written}},"completion_tokens_details":{"reasoning_tokens":${reasoning}}}`;
-}
+/** An id that no call has had. */
+export const newCallId = (prefix: string): string => `${prefix}_${RUN}_${++calls}`;
 
 /** One token per four characters. */
 export function tokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-function promptCharacters(messages: Message[]): number {
-  let sum = 0;
-  for (const message of messages) {
-    sum += textOf(message.content).length;
-    if (!Array.isArray(message.tool_calls)) continue;
-    for (const call of message.tool_calls) {
-      const { name, arguments: args } = asObject(asObject(call).function);
-      sum += (typeof name === 'string' ? name.length : 0) + (typeof args === 'string' ? args.length : 0);
-    }
-  }
-  return sum;
-}
-
-/** Text of a string or of the text parts of a list; images say nothing. */
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.map((part) => asObject(part).text).filter((text) => typeof text === 'string').join('\n');
-}
-
-/** Images that came as bytes; an address would have to be fetched, and counts for nothing. */
-function imagesOf(content: unknown): number {
-  if (!Array.isArray(content)) return 0;
-  return content.filter((part) => String(asObject(asObject(part).image_url).url).startsWith('data:image/')).length;
-}
-
 const seen = (images: number): string => (images === 0 ? '' : ` [${images} image${images === 1 ? '' : 's'}]`);
 
-function words(text: string): string[] {
+/** The pieces that a text is streamed in. */
+export function words(text: string): string[] {
   return text.match(/\s*\S+|\s+/g) ?? [];
 }
 
-function halves(text: string): string[] {
+export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter((piece) => piece !== '');
 }
 
-function asObject(value: unknown): Record<string, unknown> {
+export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
+
+export const asList = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.map(asObject) : []);
+
+/** The text of a value that is one. */
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { transformFileSync } from '@swc/core';
 import { request as httpRequest } from 'undici';
 // The client alone, without the domain around it.
-import { type ChatMessage, type ChatResult, ModelClient, ProviderError, type StreamEvent } from '../../libs/domains/inference/src/client';
+import { type ChatMessage, type ChatResult, type Dialect, type Endpoint, ModelClient, ProviderError, type StreamEvent } from '../../libs/domains/inference/src/client';
 import { type MockModel, startMockModel } from './server';
 
 let mock: MockModel;
@@ -26,7 +26,7 @@ let scripts = 0;
 /** A message with the script, unlike every other so that no failure count is shared. */
 const script = (steps: unknown): string => `Please (${++scripts}):\n\n\`\`\`mock\n${typeof steps === 'string' ? steps : JSON.stringify({ steps })}\n\`\`\`\nThanks.`;
 const user = (content: string): ChatMessage => ({ role: 'user', content });
-const endpoint = (): { dialect: 'dialect_1'; baseUrl: string } => ({ dialect: 'dialect_1', baseUrl: `${mock.url}/v1` });
+const endpoint = (dialect: Dialect = 'dialect_1'): Endpoint => ({ dialect, baseUrl: `${mock.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}` });
 
 function ask(messages: ChatMessage[], feature = 'turn', onEvent?: (event: StreamEvent) => void, onRestart?: () => void): Promise<ChatResult> {
   return client.streamChat(endpoint(), { model: 'mock', messages, feature }, { onEvent, onRestart });
@@ -169,7 +169,7 @@ describe('what is wrong', () => {
     ['{broken', /mock block is not JSON/], ['[]', /script must be an object/], ['{"steps":{}}', /steps must be a list/], ['{"step":[]}', /unknown field "step"/],
     ['{"steps":[{"txt":1}]}', /steps\[0\] has an unknown field "txt"/], ['{"steps":[{"text":1}]}', /steps\[0\]\.text must be a string/],
     ['{"steps":[{},{"tool_calls":[{}]}]}', /steps\[1\]\.tool_calls\[0\]\.name/], ['{"steps":[{"tool_calls":[{"name":"f","arguments":[]}]}]}', /arguments must be an object/],
-    ['{"steps":[{"usage":{"input":-1}}]}', /usage\.input must be a whole number/], ['{"steps":[{"delay_ms":"1"}]}', /delay_ms/], ['{"steps":[{"error":"boom"}]}', /error must be an object or "disconnect"/],
+    ['{"steps":[{"usage":{"input":"1"}}]}', /usage\.input must be a number/], ['{"steps":[[]]}', /steps\[0\] must not be empty/], ['{"steps":[{"finish":"end"}]}', /finish must be one of stop/], ['{"steps":[{"delay_ms":"1"}]}', /delay_ms/], ['{"steps":[{"error":"boom"}]}', /error must be an object or "disconnect"/],
     ['{"steps":[{"error":{"status":200}}]}', /error\.status/], ['{"steps":[{"error":{"status":500,"times":0}}]}', /error\.times/],
   ])('a script %s is answered 400 that says so', async (text, message) => {
     expect(await say(script(text))).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error', message: expect.stringMatching(message) } } });
@@ -194,6 +194,53 @@ describe('what is wrong', () => {
     const socket = connect(mock.port, '127.0.0.1', () => socket.end('NOT HTTP\r\n\r\n'));
     await new Promise((resolve) => socket.resume().on('close', resolve));
     expect((await ask([user('still there')])).text).toBe('You said: still there');
+  });
+});
+
+describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) => {
+  const MODEL = 'claude-opus-4-6';
+  const TOOLS = [{ name: 'f', parameters: { type: 'object', properties: { x: { type: 'integer' } } } }];
+  const say = (messages: ChatMessage[], more: { signal?: AbortSignal; onEvent?: (event: StreamEvent) => void } = {}) =>
+    client.streamChat(endpoint(dialect), { model: MODEL, system: 'be kind', messages, tools: TOOLS, feature: 'turn' }, more);
+  const USAGE = { input: 100, cached_input: 30, cache_write: dialect === 'dialect_3' ? 0 : 20, output: 7, reasoning: 5 };
+
+  it('repeats what was said, and counts images', async () => {
+    const image = { type: 'image' as const, mediaType: 'image/png', base64: 'AAAA' };
+    expect(await say([user('hello  wide world')])).toMatchObject({ text: 'You said: hello  wide world', finishReason: 'stop', providerModel: MODEL, usageEstimated: false });
+    expect((await say([{ role: 'user', content: [{ type: 'text', text: 'look' }, image, image] }])).text).toBe('You said: look [2 images]');
+  });
+
+  it('plays the steps of a turn with calls and reasoning, which come back as they were', async () => {
+    const messages: ChatMessage[] = [user(script([{ reasoning: 'hm hm', text: 'Two at once', tool_calls: [{ name: 'f', arguments: { x: 1 } }, { name: 'f' }], usage: USAGE }, { text: 'All done.' }]))];
+    const first = await say(messages);
+    expect(first).toMatchObject({ text: 'Two at once', reasoning: 'hm hm', finishReason: 'tool_calls', usage: USAGE });
+    expect(first.toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([['f', { x: 1 }], ['f', {}]]);
+    expect(first.providerState === undefined).toBe(dialect === 'dialect_1');
+    messages.push({ role: 'assistant', text: first.text, toolCalls: first.toolCalls, providerState: first.providerState });
+    for (const call of first.toolCalls) messages.push({ role: 'tool', toolCallId: call.id, toolName: call.name, content: 'ok' });
+    expect(await say(messages)).toMatchObject({ text: 'All done.', finishReason: 'stop' });
+  });
+
+  it('refuses, as its provider would, calls without an answer', async () => {
+    const call: ChatMessage = { role: 'assistant', toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }] };
+    await expect(say([user('x'), call, user('y')])).rejects.toMatchObject({ code: 'provider_rejected', status: 400 });
+  });
+
+  it('answers errors in its own form', async () => {
+    await expect(say([user(script([{ error: { status: 429, message: 'slow down' } }]))])).rejects.toMatchObject({ code: 'provider_rate_limited', attempts: 3, message: 'the provider answered 429: slow down' });
+    await expect(say([user(script('{broken'))])).rejects.toMatchObject({ code: 'provider_rejected', message: expect.stringContaining('not JSON') });
+    expect(await say([user(script([{ text: 'one two three four', error: { disconnect: true, times: 1 } }]))])).toMatchObject({ text: 'one two three four', attempts: 2 });
+  });
+
+  it('plays a step that is a list one by one', async () => {
+    const message = user(script([[{ text: '' }, { text: 'second' }]]));
+    expect([(await say([message])).text, (await say([message])).text, (await say([message])).text]).toEqual(['', 'second', '']);
+  });
+
+  it('can send nothing but signs of life, and stops for a caller that has gone', async () => {
+    const controller = new AbortController();
+    const call = say([user(script([{ text: 'half', ping_ms: 1 }]))], { signal: controller.signal, onEvent: () => void setTimeout(() => controller.abort(), 20) });
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 
@@ -226,7 +273,7 @@ describe('embeddings', () => {
 
 it('runs as a process: one line when it is ready, SIGTERM ends it', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mock-model-'));
-  for (const name of ['main', 'server', 'chat', 'script', 'embedding']) {
+  for (const name of ['main', 'server', 'chat', 'dialect-1', 'dialect-2', 'dialect-3', 'script', 'embedding']) {
     const { code } = transformFileSync(path.join(__dirname, `${name}.ts`), { swcrc: false, jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } });
     writeFileSync(path.join(folder, `${name}.js`), code);
   }

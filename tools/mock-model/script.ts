@@ -1,16 +1,24 @@
 /** The script of a user message: what the mock plays, one step per model call of a turn. */
 export interface Script {
-  steps: Step[];
+  /** What each is played with when it is asked for the first time, the second time … */
+  steps: Step[][];
 }
+
+/** Why an answer ends; each dialect has its own words, or the nearest. */
+export const FINISHES = ['stop', 'tool_calls', 'length', 'content_filter', 'refusal', 'malformed_call'] as const;
+export type Finish = (typeof FINISHES)[number];
 
 export interface Step {
   text: string;
   reasoning: string;
   /** `arguments` is JSON text. */
-  toolCalls: { name: string; arguments: string }[];
+  toolCalls: { id?: string; name: string; arguments: string }[];
+  /** Left out: by whether there are calls. */
+  finish?: Finish;
   usage: Partial<ScriptUsage>;
   delayMs: number;
   chunkDelayMs: number;
+  pingMs: number;
   failure?: Failure;
 }
 
@@ -62,10 +70,16 @@ export function parseScript(json: string): Script {
   }
   const script = fields(value, 'script', ['steps']);
   if (!Array.isArray(script.steps)) throw new ScriptError('steps must be a list');
-  return { steps: script.steps.map((step, index) => parseStep(step, `steps[${index}]`)) };
+  return { steps: script.steps.map((step, index) => parseTries(step, `steps[${index}]`)) };
 }
 
-const STEP_FIELDS = ['text', 'reasoning', 'tool_calls', 'usage', 'delay_ms', 'chunk_delay_ms', 'error'];
+function parseTries(value: unknown, at: string): Step[] {
+  if (!Array.isArray(value)) return [parseStep(value, at)];
+  if (value.length === 0) throw new ScriptError(`${at} must not be empty`);
+  return value.map((step, index) => parseStep(step, `${at}[${index}]`));
+}
+
+const STEP_FIELDS = ['text', 'reasoning', 'tool_calls', 'finish', 'usage', 'delay_ms', 'chunk_delay_ms', 'ping_ms', 'error'];
 const USAGE_FIELDS = ['input', 'cached_input', 'cache_write', 'output', 'reasoning'];
 
 function parseStep(value: unknown, at: string): Step {
@@ -73,25 +87,33 @@ function parseStep(value: unknown, at: string): Step {
   const calls = step.tool_calls ?? [];
   if (!Array.isArray(calls)) throw new ScriptError(`${at}.tool_calls must be a list`);
   const usage = fields(step.usage ?? {}, `${at}.usage`, USAGE_FIELDS);
-  for (const [name, amount] of Object.entries(usage)) whole(amount, `${at}.usage.${name}`, 0, 1e12);
+  // No bound and no whole numbers: what a provider reports need not make sense.
+  for (const [name, amount] of Object.entries(usage)) {
+    if (typeof amount !== 'number' || !Number.isFinite(amount)) throw new ScriptError(`${at}.usage.${name} must be a number`);
+  }
+  const { finish } = step;
+  if (finish !== undefined && !FINISHES.includes(finish as Finish)) throw new ScriptError(`${at}.finish must be one of ${FINISHES.join(', ')}`);
   return {
     text: text(step.text ?? '', `${at}.text`),
     reasoning: text(step.reasoning ?? '', `${at}.reasoning`),
     toolCalls: calls.map((call, index) => parseCall(call, `${at}.tool_calls[${index}]`)),
+    finish: finish as Finish | undefined,
     usage: usage,
     delayMs: whole(step.delay_ms ?? 0, `${at}.delay_ms`, 0, MAX_DELAY_MS),
     chunkDelayMs: whole(step.chunk_delay_ms ?? 0, `${at}.chunk_delay_ms`, 0, MAX_DELAY_MS),
+    pingMs: whole(step.ping_ms ?? 0, `${at}.ping_ms`, 0, MAX_DELAY_MS),
     failure: step.error === undefined || step.error === null ? undefined : parseFailure(step.error, `${at}.error`),
   };
 }
 
 function parseCall(value: unknown, at: string): Step['toolCalls'][number] {
-  const call = fields(value, at, ['name', 'arguments']);
+  const call = fields(value, at, ['id', 'name', 'arguments']);
   if (typeof call.name !== 'string' || call.name === '') throw new ScriptError(`${at}.name must be a non-empty string`);
+  const id = call.id === undefined ? undefined : text(call.id, `${at}.id`);
   const args = call.arguments ?? {};
-  if (typeof args === 'string') return { name: call.name, arguments: args }; // as it stands: for arguments that are not valid JSON
+  if (typeof args === 'string') return { id, name: call.name, arguments: args }; // as it stands: for arguments that are not valid JSON
   if (typeof args !== 'object' || Array.isArray(args)) throw new ScriptError(`${at}.arguments must be an object`);
-  return { name: call.name, arguments: JSON.stringify(args) };
+  return { id, name: call.name, arguments: JSON.stringify(args) };
 }
 
 function parseFailure(value: unknown, at: string): Failure {

@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BadRequest, type ChatBody, FailureCounts, readChat, type Reply, replyTo, tokens } from './chat';
+import { asObject, BadRequest, type Chat, type Dialect, type Frames, PlayCounts, type Reply, replyTo, tokens } from './chat';
+import { dialect1 } from './dialect-1';
+import { dialect2 } from './dialect-2';
+import { dialect3 } from './dialect-3';
 import { embed } from './embedding';
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
@@ -16,17 +19,20 @@ export interface MockModel {
 }
 
 /**
- * A model server that speaks OpenAI Chat Completions and embeddings, for development, tests and benchmarks. README.md
+ * A model server that speaks the three dialects of chat, and embeddings, for development, tests and benchmarks. README.md
  * says how a user message can script its answers. It stands in the path of the benchmarks: an answer without delays is
  * built as one string and written at once.
  */
 export async function startMockModel({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<MockModel> {
-  const failures = new FailureCounts();
+  const counts = new PlayCounts();
   const server = createServer((req, res) => {
-    route(req, res, failures).catch((error: unknown) => {
+    const path = (req.url ?? '').split('?')[0];
+    const place = placeOf(path);
+    const dialect = place?.dialect ?? dialect1;
+    route(req, res, path, place, counts).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
-      else if (error instanceof BadRequest) sendError(res, 400, error.message);
-      else sendError(res, 500, 'the mock failed');
+      else if (error instanceof BadRequest) sendError(res, dialect, 400, error.message);
+      else sendError(res, dialect, 500, 'the mock failed');
     });
   });
   server.keepAliveTimeout = 65_000;
@@ -50,22 +56,39 @@ function close(server: Server): Promise<void> {
   });
 }
 
-async function route(req: IncomingMessage, res: ServerResponse, failures: FailureCounts): Promise<void> {
-  const path = (req.url ?? '').split('?')[0];
+/** Where a dialect's chats are answered. */
+interface Place {
+  dialect: Dialect;
+  /** Where the path names it. */
+  model?: string;
+  /** Likewise. */
+  stream?: boolean;
+}
+
+const GOOGLE_PATH = /^\/v1beta\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
+
+function placeOf(path: string): Place | undefined {
+  if (path === '/v1/chat/completions') return { dialect: dialect1 };
+  if (path === '/v1/messages') return { dialect: dialect2 };
+  const google = GOOGLE_PATH.exec(path);
+  return google ? { dialect: dialect3, model: google[1], stream: google[2] === 'streamGenerateContent' } : undefined;
+}
+
+async function route(req: IncomingMessage, res: ServerResponse, path: string, place: Place | undefined, counts: PlayCounts): Promise<void> {
   if (path === '/healthz') return send(res, 200, '{"status":"ok"}');
   if (path === '/v1/models' && req.method === 'GET') return send(res, 200, MODEL_LIST);
-  const known = path === '/v1/chat/completions' || path === '/v1/embeddings';
-  if (!known) return sendError(res, 404, `unknown path ${path.slice(0, 200)}`);
-  if (req.method !== 'POST') return sendError(res, 405, 'use POST');
+  if (!place && path !== '/v1/embeddings') return sendError(res, dialect1, 404, `unknown path ${path.slice(0, 200)}`);
+  if (req.method !== 'POST') return sendError(res, dialect1, 405, 'use POST');
   const body = await readJson(req);
-  if (path === '/v1/embeddings') return embeddings(res, body);
-  const chat = readChat(body);
-  const reply = replyTo(chat, req.headers['x-feature'] === 'turn', failures);
+  if (!place) return embeddings(res, body);
+  const { dialect } = place;
+  const chat = dialect.read(asObject(body), place.model ?? 'mock', place.stream ?? false);
+  const reply = replyTo(chat, req.headers['x-feature'] === 'turn', counts);
   if (reply.delayMs > 0) await pause(reply.delayMs, res);
   if (res.destroyed) return;
-  if (reply.failure?.kind === 'status') return fail(res, reply);
-  if (reply.failure) return disconnect(res, chat, reply);
-  return chat.stream ? stream(res, chat, reply) : answer(res, chat, reply);
+  if (reply.failure?.kind === 'status') return fail(res, dialect, reply);
+  if (reply.failure) return disconnect(res, dialect, chat, reply);
+  return chat.stream ? stream(res, dialect, chat, reply) : answer(res, dialect, chat, reply);
 }
 
 async function readJson(req: IncomingMessage): Promise<unknown> {
@@ -105,35 +128,28 @@ function pause(ms: number, res: ServerResponse): Promise<void> {
   });
 }
 
-let answers = 0;
-
-/** The chunks of an answer share everything but their delta. */
-function frames(chat: ChatBody, reply: Reply): { deltas: string[]; tail: string } {
-  const head = `data: {"id":"chatcmpl-mock-${++answers}","object":"chat.completion.chunk","created":${CREATED},"model":${JSON.stringify(chat.model)},"choices":[`;
-  const frame = (delta: string, finish: string): string => `${head}{"index":0,"delta":${delta},"finish_reason":${finish}}]}\n\n`;
-  const usage = chat.includeUsage ? `${head}],"usage":${reply.usage}}\n\n` : '';
-  return {
-    deltas: [frame('{"role":"assistant","content":""}', 'null'), ...reply.deltas.map((delta) => frame(delta, 'null'))],
-    tail: `${frame('{}', `"${reply.finishReason}"`)}${usage}data: [DONE]\n\n`,
-  };
-}
-
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 
-async function stream(res: ServerResponse, chat: ChatBody, reply: Reply): Promise<void> {
-  const { deltas, tail } = frames(chat, reply);
+async function stream(res: ServerResponse, dialect: Dialect, chat: Chat, reply: Reply): Promise<void> {
+  const frames = dialect.frames(chat, reply);
   res.writeHead(200, STREAM_HEADERS);
-  if (reply.chunkDelayMs === 0) {
-    res.end(deltas.join('') + tail);
+  if (reply.chunkDelayMs === 0 && reply.pingMs === 0) {
+    res.end(frames.head + frames.deltas.join('') + frames.tail);
     return;
   }
-  if (await written(res, deltas, reply.chunkDelayMs)) res.end(tail);
+  if (!(await written(res, frames, reply.chunkDelayMs))) return;
+  if (reply.pingMs === 0) return void res.end(frames.tail);
+  while (!res.destroyed) {
+    res.write(dialect.ping);
+    await pause(reply.pingMs, res);
+  }
 }
 
-/** Writes the frames at their pace, the first two (role and first delta) at once; false when the caller has gone. */
-async function written(res: ServerResponse, deltas: string[], delayMs: number): Promise<boolean> {
-  res.write(deltas.slice(0, 2).join(''));
-  for (const delta of deltas.slice(2)) {
+/** Writes what comes before the end at its pace, the first delta at once; false when the caller has gone. */
+async function written(res: ServerResponse, { head, deltas }: Frames, delayMs: number): Promise<boolean> {
+  if (delayMs === 0) return res.write(head + deltas.join('')) || true;
+  res.write(head + (deltas[0] ?? ''));
+  for (const delta of deltas.slice(1)) {
     await pause(delayMs, res);
     if (res.destroyed) return false;
     res.write(delta);
@@ -141,33 +157,27 @@ async function written(res: ServerResponse, deltas: string[], delayMs: number): 
   return !res.destroyed;
 }
 
-async function answer(res: ServerResponse, chat: ChatBody, reply: Reply): Promise<void> {
-  if (reply.chunkDelayMs > 0) await pause(reply.chunkDelayMs * Math.max(0, reply.deltas.length - 1), res);
-  if (res.destroyed) return;
-  const choice = `{"index":0,"message":${reply.message},"logprobs":null,"finish_reason":"${reply.finishReason}"}`;
-  send(res, 200, `{"id":"chatcmpl-mock-${++answers}","object":"chat.completion","created":${CREATED},"model":${JSON.stringify(chat.model)},"choices":[${choice}],"usage":${reply.usage}}`);
+async function answer(res: ServerResponse, dialect: Dialect, chat: Chat, reply: Reply): Promise<void> {
+  if (reply.chunkDelayMs > 0) await pause(reply.chunkDelayMs * Math.max(0, dialect.frames(chat, reply).deltas.length - 1), res);
+  if (!res.destroyed && dialect.whole) send(res, 200, dialect.whole(chat, reply));
 }
 
 /** Half of the deltas, rounded up, then no more; without any, not even the head. */
-async function disconnect(res: ServerResponse, chat: ChatBody, reply: Reply): Promise<void> {
-  if (!chat.stream || reply.deltas.length === 0) {
+async function disconnect(res: ServerResponse, dialect: Dialect, chat: Chat, reply: Reply): Promise<void> {
+  const { head, deltas } = dialect.frames(chat, reply);
+  if (!chat.stream || deltas.length === 0) {
     res.destroy();
     return;
   }
-  const half = frames(chat, reply).deltas.slice(0, 1 + Math.ceil(reply.deltas.length / 2));
   res.writeHead(200, STREAM_HEADERS);
-  if (reply.chunkDelayMs > 0) {
-    if (!(await written(res, half, reply.chunkDelayMs))) return;
-  } else {
-    res.write(half.join(''));
-  }
+  if (!(await written(res, { head, deltas: deltas.slice(0, Math.ceil(deltas.length / 2)), tail: '' }, reply.chunkDelayMs))) return;
   res.write(':\n\n', () => res.destroy());
 }
 
-function fail(res: ServerResponse, { failure }: Reply): void {
+function fail(res: ServerResponse, dialect: Dialect, { failure }: Reply): void {
   const { status, message, retryAfterS } = failure!;
   if (retryAfterS !== undefined) res.setHeader('retry-after', String(retryAfterS));
-  sendError(res, status, message);
+  sendError(res, dialect, status, message);
 }
 
 function embeddings(res: ServerResponse, body: unknown): void {
@@ -184,18 +194,10 @@ function embeddings(res: ServerResponse, body: unknown): void {
   send(res, 200, JSON.stringify({ object: 'list', model: typeof model === 'string' ? model : 'mock-embedding', data, usage: { prompt_tokens: used, total_tokens: used } }));
 }
 
-const ERROR_TYPES: Record<number, string> = {
-  401: 'authentication_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  429: 'rate_limit_error',
-};
-
-function sendError(res: ServerResponse, status: number, message: string): void {
-  const type = ERROR_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+function sendError(res: ServerResponse, dialect: Dialect, status: number, message: string): void {
   // The rest of an unread body would be taken for the next request of the connection.
   if (!res.req.complete) res.setHeader('connection', 'close');
-  send(res, status, JSON.stringify({ error: { message, type, param: null, code: null } }));
+  send(res, status, dialect.error(status, message));
 }
 
 function send(res: ServerResponse, status: number, body: string): void {
