@@ -42,6 +42,8 @@ describe('The Dockerfile', () => {
   it('runs every stage on one slim Node 24, named by a tag', () => {
     const image = of('ARG').map(({ args }) => /^NODE_IMAGE=(.+)$/.exec(args)?.[1]).find(Boolean);
     expect(image).toMatch(/^node:24(\.\d+){0,2}-bookworm-slim$/);
+    // What the images run is what CI runs the tests on, too.
+    expect(read('.ci/run')).toMatch(/"node-\$platform@24\.\d+\.\d+"/);
     const stages = of('FROM').map((i) => i.stage);
     for (const { args } of of('FROM')) {
       const base = args.split(' ')[0];
@@ -49,11 +51,11 @@ describe('The Dockerfile', () => {
     }
   });
 
-  it('installs what the lock file says, and for production without development packages and install scripts', () => {
+  it('installs what the lock file says, and takes into the image what is laid out for it and nothing else', () => {
     const installs = of('RUN').filter(({ args }) => /\bnpm\b/.test(args));
-    for (const { args } of installs) expect(args).toContain('npm ci');
-    expect(installs.find((i) => i.stage === 'production')?.args).toMatch(/--omit=dev --ignore-scripts/);
-    expect(copies.find((i) => i.stage === 'runtime' && i.args.includes('node_modules'))?.args).toContain('--from=production');
+    expect(installs.length).toBeGreaterThan(0);
+    for (const { args, stage } of installs) expect([stage, args]).toEqual(['build', expect.stringContaining('npm ci')]);
+    expect(copies.filter((i) => i.stage === 'runtime').map((i) => i.args)).toEqual(['--from=build /out ./']);
   });
 
   it('runs as a numbered user other than root, to the end', () => {
@@ -64,12 +66,7 @@ describe('The Dockerfile', () => {
     for (const { args } of copies.filter((i) => i.stage === 'runtime')) expect(args).not.toContain('--chown');
   });
 
-  it('carries the migrations, the mock model and a health check on the internal port', () => {
-    const build = of('RUN', 'build').map((i) => i.args).join('\n');
-    for (const tool of ['migrate', 'mock-model']) {
-      expect(build).toContain(`dist/tools/${tool}`);
-      expect(existsSync(at('tools', tool, 'main.ts'))).toBe(true);
-    }
+  it('starts the app, with a health check on the internal port', () => {
     expect(of('HEALTHCHECK', 'runtime')[0].args).toMatch(/CMD \["node", "healthcheck\.js"\]$/);
     expect(read('docker/healthcheck.js')).toContain('INTERNAL_PORT');
     expect(of('CMD', 'runtime')[0].args).toBe('["node", "main.js"]');
@@ -115,7 +112,7 @@ describe('compose.yaml', () => {
   });
 
   it('gives no way out to what needs none', () => {
-    const out = (name: string) => services[name].networks.some((network) => !networks[network].internal);
+    const out = (name: string) => services[name].network_mode !== 'none' && (services[name].networks ?? []).some((network) => !networks[network].internal);
     expect(Object.keys(services).filter(out).sort()).toEqual(['api-gateway', 'chat-worker']);
   });
 
@@ -135,7 +132,32 @@ describe('compose.yaml', () => {
       expect(services[app].healthcheck?.test).toEqual(['CMD', 'node', 'healthcheck.js', '/readyz']);
     }
     for (const server of ['postgres', 'redis', 'mock-model']) expect(services[server].healthcheck?.test?.[0]).toBe('CMD');
-    expect(services.migrate.command).toEqual(['node', 'dist/tools/migrate/main.js']);
+    expect(services.migrate.command?.at(-1)).toBe('dist/bundles/migrate/main.js');
+  });
+
+  it('asks for no variable: the first run makes the secrets, before anybody who reads them', () => {
+    expect(read('docker/compose.yaml')).not.toMatch(/\$\{\w+:?\?/);
+    expect(services.secrets).toMatchObject({ command: ['node', 'secrets.js', '/secrets'], network_mode: 'none', restart: 'no' });
+    expect(services.postgres.depends_on).toEqual({ secrets: { condition: 'service_completed_successfully' } });
+  });
+
+  it('gives each secret to those who read it, and to them only for reading', () => {
+    const mounts = (volume: string) => Object.entries(services).flatMap(([name, { volumes = [] }]) => volumes.filter((v) => v.startsWith(`${volume}:`)).map((v) => (v.endsWith(':ro') ? name : `${name} writes`)));
+    expect(mounts('secrets-postgres')).toEqual(['secrets writes', 'postgres']);
+    expect(mounts('secrets-internal').sort()).toEqual([...HTTP_APPS, 'secrets writes'].sort());
+    expect(mounts('secrets-apps').sort()).toEqual([...APPS, 'migrate', 'secrets writes'].sort());
+    for (const [name, { command = [], volumes = [] }] of Object.entries(services)) {
+      const files = command.flatMap((word) => /^--env-file=\/secrets\/(\w+)\//.exec(word)?.[1] ?? []);
+      expect([name, files]).toEqual([name, name === 'secrets' ? [] : volumes.flatMap((v) => /^secrets-(apps|internal):/.exec(v)?.[1] ?? [])]);
+    }
+  });
+
+  it('brings the mock model where it is asked for, and nobody waits for it', () => {
+    expect(services['mock-model'].profiles).toEqual(['mock']);
+    for (const service of Object.values(services)) {
+      expect(Object.keys(service.depends_on ?? {})).not.toContain('mock-model');
+      if (service.environment && 'MOCK_ROUTE_ENABLED' in service.environment) expect(service.environment.MOCK_ROUTE_ENABLED).toBe('${MOCK_ROUTE_ENABLED:-off}');
+    }
   });
 
   it('lets Redis neither evict nor forget', () => {
@@ -159,16 +181,16 @@ describe('compose.yaml', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {
         expect([name, variable, settings.has(variable) || FOREIGN_VARIABLES.includes(variable)]).toEqual([name, variable, true]);
-        if (!settings.get(variable)?.secret && !/PASSWORD/.test(variable)) continue;
+        if (value === null || (!settings.get(variable)?.secret && !/PASSWORD$/.test(variable))) continue;
         // What is left without the references: nothing, or an address without a password.
-        const left = value.replace(/\$\{[A-Z0-9_]+:(\?[^}]*|-)\}/g, '');
-        expect([name, variable, left]).toEqual([name, variable, expect.stringMatching(/^$|^redis:\/\/redis:6379\/0$|^postgres:\/\/aps:@postgres:5432\/\w+$/)]);
+        const left = value.replace(/\$\{[A-Z0-9_]+:-\}/g, '');
+        expect([name, variable, left]).toEqual([name, variable, expect.stringMatching(/^$|^redis:\/\/redis:6379\/0$/)]);
       }
     }
   });
 
   it('gives the internal secret to those who sign or verify with it, and to nobody else', () => {
-    const holders = Object.keys(services).filter((name) => services[name].environment?.INTERNAL_TOKEN_SECRET);
+    const holders = Object.keys(services).filter((name) => 'INTERNAL_TOKEN_SECRET' in (services[name].environment ?? {}));
     expect(holders.sort()).toEqual([...HTTP_APPS].sort());
   });
 

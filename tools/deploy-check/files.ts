@@ -13,7 +13,7 @@ export const APPS = readdirSync(at('apps')).filter((name) => !name.endsWith('-e2
 export const HTTP_APPS = APPS.filter((name) => /\bhttp:/.test(read(`apps/${name}/src/main.ts`)));
 
 /** Read by Node itself or by the images of others, not by our configuration. */
-export const FOREIGN_VARIABLES = ['NODE_OPTIONS', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
+export const FOREIGN_VARIABLES = ['NODE_OPTIONS', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE', 'POSTGRES_DB'];
 
 export interface Instruction {
   name: string;
@@ -42,10 +42,14 @@ export interface ComposeService {
   image?: string;
   build?: { context: string; dockerfile: string; args: Record<string, string> };
   command?: string[];
-  environment?: Record<string, string>;
+  /** null: taken over from where compose runs, if it is set there. */
+  environment?: Record<string, string | null>;
   env_file?: unknown;
   ports?: string[];
-  networks: string[];
+  networks?: string[];
+  network_mode?: string;
+  volumes?: string[];
+  profiles?: string[];
   read_only?: boolean;
   tmpfs?: string[];
   cap_drop?: string[];

@@ -13,7 +13,7 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './lib/bundle.mjs';
+import { BUNDLED_TOOLS, bundle } from './lib/bundle.mjs';
 import { UserError, runMain, seconds } from './lib/console.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
 import { appModule, dist, root } from './lib/paths.mjs';
@@ -21,6 +21,7 @@ import { releaseLock, takeLock } from './lib/processes.mjs';
 
 const SOURCES = ['apps', 'libs', 'tools'];
 const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !file.endsWith('.spec.ts');
+const isBundled = (source) => !source.startsWith('tools/') || BUNDLED_TOOLS.some((tool) => source.startsWith(`tools/${tool}/`));
 const outputOf = (source) => path.join(dist, source.replace(/\.ts$/, '.js'));
 
 /** The compiler's options: .swcrc, with the aliases of tsconfig.base.json. */
@@ -73,7 +74,7 @@ export async function build(folders = SOURCES, { bundled = folders === SOURCES }
   await whenFree(lock);
   try {
     const done = await buildLocked(folders);
-    if (bundled) await bundle(await appNames(), JSON.stringify(Object.entries(done.files).filter(([source]) => !source.startsWith('tools/')).sort()));
+    if (bundled) await bundle(await appNames(), JSON.stringify(Object.entries(done.files).filter(([source]) => isBundled(source)).sort()));
     return done;
   } finally {
     releaseLock(lock);

@@ -133,6 +133,11 @@ class DevelopmentStack {
       FILES_DIR: path.join(dir, 'files'),
       // A person trying things out is no attacker.
       RATE_LIMITS: 'off',
+      // Nobody balances over one gateway: Ctrl-C and restarts are quick.
+      SHUTDOWN_DELAY_MS: '0',
+      // Their mails land in MAIL_DIR, where nobody looks.
+      EMAIL_PROOF: 'off',
+      MAX_OWNED_ORGS: '0',
       NODE_ENV: 'development',
       DEV_SEED_FILE: this.file('seed.json'),
     };

@@ -14,10 +14,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { UserError } from './console.mjs';
 import { readJson, replaceFile as replacePrivateFile } from './files.mjs';
-import { appMain, appModule, bundles, root } from './paths.mjs';
+import { appMain, appModule, bundles, root, toolMain } from './paths.mjs';
 
 /** Packages that stay in node_modules: native code, and files that are read instead of required. */
-const UNBUNDLED = ['@node-rs/argon2', 'swagger-ui-dist'];
+export const UNBUNDLED = ['@node-rs/argon2', 'swagger-ui-dist'];
+
+/** Tools that a container runs beside its app. They start seldom: without compiled code beside them. */
+export const BUNDLED_TOOLS = ['migrate'];
 
 /** Packages that other packages require by a name that stands in a variable, where the bundler sees none. */
 const NAMED_AT_RUN_TIME = ['pg'];
@@ -28,6 +31,12 @@ const NAMED_AT_RUN_TIME = ['pg'];
  */
 const DOCUMENTATION = '@nestjs/swagger';
 const SILENT_DECORATORS = 'module.exports = new Proxy({}, { get: (_, name) => (/^(Api[A-Z]|getSchemaPath$)/.test(name) ? () => () => undefined : undefined) });';
+
+/**
+ * The numbering plans of all countries. class-validator loads them for a rule that no field of ours has; with them left out that rule
+ * takes no number for a good one, so tools/deploy-check refuses its use.
+ */
+const PHONE_NUMBERS = 'libphonenumber-js/max';
 
 const loaderFile = fileURLToPath(new URL('./bundle-loader.cjs', import.meta.url));
 const packagesFile = path.join(bundles, 'packages.js');
@@ -57,7 +66,7 @@ const isUnbundled = (request) => UNBUNDLED.some((name) => request === name || re
 
 /**
  * @param {string[]} apps their names
- * @param {string} sources tells one state of all sources from another
+ * @param {string} sources tells one state of all sources that are bundled from another
  * @returns {Promise<boolean>} whether anything had to be made
  */
 export async function bundle(apps, sources) {
@@ -73,9 +82,10 @@ async function bundleStale(apps, sources) {
   const before = readJson(manifestFile) ?? {};
   // Compiled code is of one version of V8.
   const settings = hash(await readFile(fileURLToPath(import.meta.url), 'utf8'), await readFile(loaderFile, 'utf8'), require('esbuild/package.json').version, process.versions.v8, process.arch);
+  const names = [...apps, ...BUNDLED_TOOLS];
   const appsKey = hash(settings, apps, sources);
-  const appsThere = appsKey === before.apps && apps.every((name) => existsSync(appMain(name)));
-  const requests = appsThere ? before.requests : await bundleApps(apps);
+  const appsThere = appsKey === before.apps && names.every((name) => existsSync(appMain(name)));
+  const requests = appsThere ? before.requests : await bundleApps({ ...byName(apps, appModule), ...byName(BUNDLED_TOOLS, toolMain) });
   const packagesKey = hash(settings, requests, await readFile(path.join(root, 'package-lock.json'), 'utf8'));
   const packagesThere = packagesKey === before.packages && existsSync(packagesFile);
   if (appsThere && packagesThere) return false;
@@ -84,18 +94,20 @@ async function bundleStale(apps, sources) {
   replaceFile(path.join(bundles, 'loader.cjs'), await readFile(loaderFile));
   await Promise.all(apps.map(writeCodeCache));
   for (const { name } of (await readdir(bundles, { withFileTypes: true })).filter((entry) => entry.isDirectory())) {
-    if (!apps.includes(name)) await rm(path.join(bundles, name), { recursive: true });
+    if (!names.includes(name)) await rm(path.join(bundles, name), { recursive: true });
   }
   replaceFile(manifestFile, JSON.stringify({ apps: appsKey, packages: packagesKey, requests }));
   return true;
 }
 
-/** One file per app, with a source map down to the TypeScript; answers which packages they ask for. */
-async function bundleApps(apps) {
+const byName = (names, valueOf) => Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+
+/** One file per app, with a source map down to the TypeScript; answers which packages they ask for. `modules`: from names to what is bundled. */
+async function bundleApps(modules) {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     ...common,
-    entryPoints: Object.fromEntries(apps.map((name) => [`${name}/app`, appModule(name)])),
+    entryPoints: Object.fromEntries(Object.entries(modules).map(([name, module]) => [`${name}/app`, module])),
     outdir: bundles,
     packages: 'external',
     // A class that names itself gets another name by bundling; logs and errors are to show its own. In packages that would cost 5 MB a process.
@@ -108,7 +120,7 @@ async function bundleApps(apps) {
     define: { Response: 'undefined' },
   });
   for (const { path: file, text } of outputFiles) replaceFile(file, file.endsWith('.map') ? text : marked(namingLess(text)));
-  for (const name of apps) replaceFile(appMain(name), "require('../loader.cjs')(__dirname);\n");
+  for (const name of Object.keys(modules)) replaceFile(appMain(name), "require('../loader.cjs')(__dirname);\n");
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map((entry) => entry.path));
   return [...new Set([...imports, ...NAMED_AT_RUN_TIME])].filter((request) => isPackage(request) && !isBuiltin(request) && !isUnbundled(request)).sort();
 }
@@ -123,15 +135,17 @@ function namingLess(text) {
 }
 
 /**
- * The documentation, and what a package asks for and is not installed: it is optional, like other databases' drivers, and Node says so
- * if it is ever wanted.
+ * The documentation, telephone numbers, and what a package asks for and is not installed: it is optional, like other databases' drivers,
+ * and Node says so if it is ever wanted.
  */
 const leaveOut = {
   name: 'leave-out',
   setup({ onLoad, onResolve }) {
     onLoad({ filter: /^/, namespace: 'silent' }, () => ({ contents: SILENT_DECORATORS }));
+    onLoad({ filter: /^/, namespace: 'empty' }, () => ({ contents: '' }));
     onResolve({ filter: /^[^./]/ }, ({ path: request, resolveDir }) => {
       if (request === DOCUMENTATION) return { path: request, namespace: 'silent' };
+      if (request === PHONE_NUMBERS) return { path: request, namespace: 'empty' };
       if (isUnbundled(request)) return { path: request, external: true };
       try {
         createRequire(path.join(resolveDir, 'x')).resolve(request);

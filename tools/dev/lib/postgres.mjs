@@ -11,12 +11,12 @@ import { Service, endOrphan, freePort, spawnServer } from './processes.mjs';
 /** PostgreSQL refuses to run as root; started by root it runs as this user: nobody, which every system has. */
 const UNPRIVILEGED = 65534;
 const asRoot = () => process.getuid() === 0;
-const identity = () => (asRoot() ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {});
+export const identity = () => (asRoot() ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {});
 
 const SUPERUSER = 'postgres';
 
-/** Settings of every server; `quick` adds those for data that nobody will miss. */
-const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '300', timezone: 'UTC', log_timezone: 'UTC', log_line_prefix: '%m [%p] %d ', max_wal_size: '2GB' };
+/** Settings of every server, whose log is terse: the detail of a broken constraint is the row, addresses of people and all. `quick` adds those for data that nobody will miss. */
+const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '300', timezone: 'UTC', log_timezone: 'UTC', log_error_verbosity: 'terse', log_line_prefix: '%m [%p] %d ', max_wal_size: '2GB' };
 const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10min' };
 
 /**

@@ -1,6 +1,6 @@
 /** Child processes: ports for them, starting them so that none outlives us, watching, restarting and ending them. */
 import { execFileSync, spawn } from 'node:child_process';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,6 +31,19 @@ export async function freePort() {
     return port;
   }
   throw new UserError('No free port was found between 20000 and 32000.');
+}
+
+/** The first of these programs that is installed. */
+export function onPath(...names) {
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
+  return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 // ---------------------------------------------------------------------------------------------------------- foreigners

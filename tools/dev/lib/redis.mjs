@@ -1,22 +1,11 @@
 /** A Redis of our own on 127.0.0.1: redis-server or valkey-server when there is one, else the one written in JavaScript. */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Service, freePort, spawnNode, spawnServer } from './processes.mjs';
+import { Service, freePort, onPath, spawnNode, spawnServer } from './processes.mjs';
 
 /** The first Redis-compatible server on PATH; none when the JavaScript one is asked for by APS_EMBEDDED_REDIS=1. */
-function installedServer() {
-  if (process.env.APS_EMBEDDED_REDIS === '1') return undefined;
-  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
-  return ['redis-server', 'valkey-server'].flatMap((name) => folders.map((folder) => path.join(folder, name))).find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
+const installedServer = () => (process.env.APS_EMBEDDED_REDIS === '1' ? undefined : onPath('redis-server', 'valkey-server'));
 
 /** Starts one with its data in `dir` and answers its service and address; `quick` keeps nothing on disk. */
 export async function startOwnRedis({ dir, log, quick = false, keep = false }) {

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Rolls out an overlay: `k8s/deploy.sh [production]`. The migration first, and the apps only when it is complete. Ends with 1 as soon as
+# something has failed, and shows why.
+set -eu
+cd "$(dirname "$0")/overlays/${1:-production}"
+k() { kubectl --namespace agent-platform "$@"; }
+
+failed() {
+  echo "$1 The apps are as they were." >&2
+  k describe pods -l app.kubernetes.io/name=migrate | sed -n '/^Events:/,$p' >&2 || true
+  k logs -l app.kubernetes.io/name=migrate --prefix --tail=50 >&2 || true
+  exit 1
+}
+
+k delete job migrate --ignore-not-found
+kubectl apply -k migrate
+
+# `kubectl wait` waits for one condition: for a migration that has failed it would do so until its time is up.
+stuck=0
+while :; do
+  case " $(k get job migrate -o jsonpath='{.status.conditions[?(@.status=="True")].type}') " in
+    *' Complete '*) break ;;
+    *' Failed '*) failed 'The migration failed.' ;;
+  esac
+  # An image or a secret that is not there: Kubernetes would try for as long as the job may run. It may also be late, so not at once.
+  case "$(k get pods -l app.kubernetes.io/name=migrate -o jsonpath='{.items[*].status.containerStatuses[*].state.waiting.reason}')" in
+    *ErrImagePull* | *ImagePullBackOff* | *InvalidImageName* | *CreateContainer*Error*) stuck=$((stuck + 1)) ;;
+    *) stuck=0 ;;
+  esac
+  [ "$stuck" -lt 20 ] || failed 'The migration does not start.'
+  sleep 2
+done
+
+kubectl apply -k .
+k rollout status deployment -l agent-platform/kind=app --timeout=10m
