@@ -22,6 +22,18 @@ const depConstraints = [
 /** Who may not import what, beyond projects. */
 const restrict = (files, patterns, extra = {}) => ({ files, rules: { 'no-restricted-imports': ['error', { patterns, ...extra }] } });
 
+/**
+ * Addresses are compared by their canonical form alone, which `canonicalEmail` makes. A database folds case by other rules, and so does
+ * who folds by hand: where two rules meet, one person is taken for another.
+ */
+const FOLDS_AN_ADDRESS = 'Compare addresses by canonicalEmail() of @aps/platform/email and the column email_canonical.';
+const SQL_FOLDS = String.raw`/\b(?:lower|upper)\s*\(\s*(?:\w+\.)?(?:\w*email\w*|recipient|sender)|\bcitext\b|(?<![?&\w])(?:\w+\.)?email\s*(?:=|<>|!=|~|I?LIKE\b|IN\b)/i`;
+const ADDRESS = '/(?:e?mail|address|recipient|sender)$/i';
+const foldsAddresses = ['Literal', 'TemplateElement']
+  .map((node) => `${node}[value${node === 'Literal' ? '' : '.raw'}=${SQL_FOLDS}]`)
+  .concat(['name', 'property.name'].map((name) => `CallExpression[callee.property.name=/^to(?:Locale)?(?:Lower|Upper)Case$/][callee.object.${name}=${ADDRESS}]`))
+  .map((selector) => ({ selector, message: FOLDS_AN_ADDRESS }));
+
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', '.nx/**', '.data/**', 'tmp/**', 'docs/**', 'coverage/**'] },
   ...tseslint.configs.recommendedTypeChecked.map((c) => ({ ...c, files: ['**/*.ts'] })),
@@ -58,16 +70,17 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
     },
   },
+  { files: ['**/*.ts'], ignores: ['libs/platform/src/email/**', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...foldsAddresses] } },
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   // Services know neither their controllers nor their processors, and no wire class.
   {
-    files: ['libs/domains/*/src/*.ts'],
-    ignores: ['**/*.spec.ts'],
+    files: ['libs/domains/*/src/**/*.ts'],
+    ignores: ['libs/domains/*/src/{http,jobs,testing}/**', '**/testing/**', '**/*.spec.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ group: ['./http', './http/*', './jobs', './jobs/*', '@aps/*/http', '!@aps/platform/http', '@aps/*/jobs', '@aps/dtos'], message: 'Service code imports neither http/ nor jobs/.' }] },
+        { patterns: [{ group: ['**/http', '**/http/*', '!@aps/platform/http', '**/jobs', '**/jobs/*', '@aps/dtos'], message: 'Service code imports neither http/ nor jobs/.' }] },
       ],
     },
   },

@@ -521,7 +521,7 @@ export interface paths {
         put?: never;
         /**
          * Change my password
-         * @description All other sessions end.
+         * @description All other sessions end; API tokens only with `revoke_tokens`.
          *
          *     For any signed-in user.
          */
@@ -565,7 +565,7 @@ export interface paths {
         put?: never;
         /**
          * Choose a new password with a mailed link
-         * @description The link is good for one hour and once. All sessions end.
+         * @description The link is good for one hour and once. All sessions end; API tokens only with `revoke_tokens`.
          *
          *     Anybody may call this.
          */
@@ -598,6 +598,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List my sessions
+         * @description Where I am signed in, newest first. Only a session can do this.
+         *
+         *     For any signed-in user.
+         */
+        get: operations["auth.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of my sessions
+         * @description It stops working within a second; the current one may be ended, too.
+         *
+         *     For any signed-in user.
+         */
+        delete: operations["auth.end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/signup": {
         parameters: {
             query?: never;
@@ -609,11 +653,55 @@ export interface paths {
         put?: never;
         /**
          * Sign up
-         * @description Redeems the pending invitations of the address; with none, makes an organization that the new user owns.
+         * @description Redeems the pending invitations of the address; with none, makes an organization that the new user owns. Unless an `invitation_token` proves the address, a link is mailed, and invitations wait for `POST /api/auth/verify`; who is invited has no organization until then. (With `EMAIL_PROOF=off` every address counts as proven.)
          *
          *     Anybody may call this.
          */
         post: operations["auth.signup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prove an address with a mailed link
+         * @description Redeems the pending invitations of the address. The link is good for 24 hours and once; a bad or used one is 422 `verification_invalid`.
+         *
+         *     Anybody may call this.
+         */
+        post: operations["emailProof.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/verify/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for another link that proves an address
+         * @description The answer is the same for every address; one that is proven, or has been mailed three of them in the last hour, gets none.
+         *
+         *     Anybody may call this.
+         */
+        post: operations["emailProof.resend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -786,7 +874,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an agent
-         * @description Refused while other agents name it. Its slug is free again; its chats keep what they run on.
+         * @description Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.
          *
          *     For ADMIN and OWNER of the organization; with an API token, of scope `agents:write`.
          */
@@ -1731,7 +1819,7 @@ export interface paths {
         put?: never;
         /**
          * Add or invite somebody
-         * @description An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days.
+         * @description An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days.
          *
          *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
          */
@@ -1781,7 +1869,7 @@ export interface paths {
         put?: never;
         /**
          * Add or invite somebody (the same as POST …/invitations)
-         * @description An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days.
+         * @description An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days.
          *
          *     For ADMIN and OWNER of the organization; with an API token, of scope `members:write`.
          */
@@ -2738,6 +2826,35 @@ export interface components {
          * @enum {string}
          */
         BillingUnit: "usd" | "credits";
+        BlockerEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The turn has ended for something that can be lifted. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "blocker";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["TurnBlocker"];
+        };
         ChangePasswordRequest: {
             /**
              * Format: password
@@ -2751,6 +2868,11 @@ export interface components {
              * @example staple battery horse correct
              */
             new_password: string;
+            /**
+             * @description Revoke all API tokens, too.
+             * @default false
+             */
+            revoke_tokens?: boolean;
         };
         ChangeTogglesRequest: {
             /** @description Scopes to switch; the others stay as they are. Not together with `enabled_scopes`. */
@@ -2771,14 +2893,14 @@ export interface components {
              * @description Since when.
              */
             since: string | null;
-            /** @description What of that kind: the request, the child chat, the time at which the timer ends, the worker, the organization, or a code. */
+            /** @description What of that kind: the request, the child chat, the time at which the timer ends, the worker, the organization, the agent, or a code. */
             ref: string | null;
         };
         /**
          * @description `cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price.
          * @enum {string}
          */
-        ChatBlockedByKind: "human" | "child" | "timer" | "cap" | "credits" | "budget" | "route" | "lease" | "org_suspended";
+        ChatBlockedByKind: "human" | "child" | "timer" | "cap" | "credits" | "budget" | "route" | "lease" | "org_suspended" | "agent_deleted";
         ChatCostBreakdownResponse: {
             /**
              * Format: decimal
@@ -2819,8 +2941,10 @@ export interface components {
             lease: components["schemas"]["ChatLeaseDto"] | null;
             /** @description Where a turn that has not begun stands. */
             queue: components["schemas"]["ChatQueueDto"] | null;
-            /** @description What would have it go on. */
-            next_action: components["schemas"]["ChatNextAction"];
+            /** @description The newest turn that ran and is over; null where none has been. */
+            last_turn: components["schemas"]["ChatLastTurnDto"] | null;
+            /** @description What would have it go on: one of `allowed_actions`, or what lifts `blocked_by`. Null where nothing will, as in a closed chat without a message. */
+            next_action: components["schemas"]["ChatNextAction"] | null;
             /** @description What the caller can do with it now that has an effect. */
             allowed_actions: ("message" | "stop" | "terminate" | "continue" | "retry" | "archive" | "rename" | "share" | "delete")[];
         };
@@ -2834,6 +2958,17 @@ export interface components {
             message: string;
             /** @description Whether `continue` may help. */
             retryable: boolean;
+        };
+        ChatLastTurnDto: {
+            /**
+             * Format: uuid
+             * @description The turn.
+             */
+            turn_id: string;
+            /** @description Why its last answer ended; null where the turn failed or was stopped. */
+            finish_reason: components["schemas"]["FinishReason"] | null;
+            /** @description Why it failed. */
+            error: components["schemas"]["ChatErrorDto"] | null;
         };
         ChatLeaseDto: {
             /** @description The process that runs the turn; null when it has handed it back. */
@@ -2882,11 +3017,42 @@ export interface components {
              */
             created_at: string;
             /** @description Tokens and dollars of the call that wrote it; null where they never became known. */
-            usage: {
-                [key: string]: unknown;
-            } | null;
+            usage: components["schemas"]["ChatMessageUsage"] | null;
+            /** @description Of assistant messages: why the model ended. `length`: the answer had reached its length; a call that it ended in is not run. `tool_calls`: it called tools. `step_limit`: it did, and its turn was allowed no further step. `empty`: asked twice, it said nothing. Null for other roles, and for what was interrupted. */
+            finish_reason: components["schemas"]["FinishReason"] | null;
             /** @description The turn was stopped before the answer was whole: this is what had been said. */
             interrupted: boolean;
+        };
+        ChatMessageUsage: {
+            /** @description Tokens read. */
+            input: number;
+            /** @description Read from a cache. */
+            cached_input: number;
+            /** @description Written to a cache. */
+            cache_write: number;
+            /** @description Tokens written. */
+            output: number;
+            /** @description Reasoning. */
+            reasoning: number;
+            /**
+             * @description Key of the model that answered.
+             * @example mock
+             */
+            model: string;
+            /** @description Key of the model that was asked for; null where nobody named one. */
+            requested_model: string | null;
+            /**
+             * @description Why it was this model.
+             * @example agent
+             */
+            reason: string;
+            /** @description The effort that it was asked for. */
+            reasoning_effort: string | null;
+            /**
+             * Format: decimal
+             * @description Dollars; null where the organization pays in credits, and where the model had no price.
+             */
+            cost_usd: string | null;
         };
         ChatModelCost: {
             /**
@@ -2912,7 +3078,7 @@ export interface components {
             credits: string;
         };
         /**
-         * @description What would have it go on.
+         * @description What would have it go on: one of `allowed_actions`, or what lifts `blocked_by`. Null where nothing will, as in a closed chat without a message.
          * @enum {string}
          */
         ChatNextAction: "answer" | "wait" | "continue" | "retry" | "message" | "add_credits" | "raise_budget" | "fix_route" | "unsuspend";
@@ -3085,11 +3251,21 @@ export interface components {
             /** @description Every message, oldest first. */
             messages: components["schemas"]["ChatMessageDto"][];
         };
+        ChatSnapshot: {
+            /** @description The chat now. */
+            chat: components["schemas"]["ChatSummary"];
+            /**
+             * @description The newest event that is part of it.
+             * @example 41
+             */
+            last_id: string;
+        };
         /**
          * @description `RUNNING` while a turn runs, `PAUSED` while a human is waited for.
          * @enum {string}
          */
         ChatStatus: "ACTIVE" | "RUNNING" | "PAUSED" | "ERRORED" | "ARCHIVED" | "ABANDONED";
+        ChatStreamEvent: components["schemas"]["SnapshotEvent"] | components["schemas"]["StatusChangedEvent"] | components["schemas"]["MessageCreatedEvent"] | components["schemas"]["MessageCompletedEvent"] | components["schemas"]["MessageRestartedEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["HitlRequestedEvent"] | components["schemas"]["HitlResolvedEvent"] | components["schemas"]["DecisionRecordedEvent"] | components["schemas"]["DelegationStartedEvent"] | components["schemas"]["DelegationFinishedEvent"] | components["schemas"]["TodoUpdatedEvent"] | components["schemas"]["MemoryWrittenEvent"] | components["schemas"]["CompactionEvent"] | components["schemas"]["BlockerEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["TitleChangedEvent"] | components["schemas"]["MessageDeltaEvent"] | components["schemas"]["PresenceChangedEvent"] | components["schemas"]["PingEvent"] | components["schemas"]["OrgSuspendedEvent"];
         ChatSummary: {
             /**
              * Format: uuid
@@ -3250,6 +3426,74 @@ export interface components {
              */
             last_seen_at: string;
         };
+        CompactionDone: {
+            /**
+             * Format: uuid
+             * @description The summary.
+             */
+            compaction_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The newest message that the summary stands for. */
+            through_seq: number;
+            /** @description How many messages it stands for. */
+            messages: number;
+            /** @description Tokens that the model read before. */
+            tokens_before: number;
+            /** @description Tokens that it reads now. */
+            tokens_after: number;
+        };
+        CompactionEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description A summary stands for the oldest messages in what the model reads; the messages stay. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "compaction";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["CompactionDone"];
+        };
+        CompletedMessage: {
+            /** @description The message, as the chat shows it; it takes the place of its deltas. */
+            message: components["schemas"]["ChatMessageDto"];
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The step of the turn that wrote it. */
+            step_no: number;
+            /** @description The turn ends with it. */
+            final: boolean;
+            /** @description Why the model stopped. */
+            finish_reason?: components["schemas"]["FinishReason"] | null;
+            /** @description How long the call took, in milliseconds. */
+            duration_ms?: number;
+            /** @description The turn was stopped before the answer was whole. */
+            interrupted?: boolean;
+        };
         ConversationTimelineResponse: {
             /** @description The rows of this page. */
             items: components["schemas"]["TimelineEvent"][];
@@ -3357,14 +3601,14 @@ export interface components {
              * @description Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.
              * @example 500
              */
-            budget_credits_per_period?: (number | string) | null;
+            budget_credits_per_period?: number | string | null;
             /**
              * @description Whether it may write memories. Default false.
              * @example false
              */
             memory_enabled?: boolean;
             /**
-             * @description Yours to use; at most 16 KiB of JSON.
+             * @description Yours to use; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.
              * @example {
              *       "cost_centre": "4711"
              *     }
@@ -3485,10 +3729,10 @@ export interface components {
             /** @description The token as it is listed. */
             token_info: components["schemas"]["TokenInfo"];
             /**
-             * @description The token itself. Shown this once.
+             * @description The token itself. Shown this once; null in a repeat by `Idempotency-Key`.
              * @example apt_3kTzV0fQn8wLr5Xb2YcHs7MdJg4PaEu1_0K0mQx
              */
-            token: string;
+            token: string | null;
         };
         /**
          * @description Where the credential comes from; null inherits.
@@ -3554,7 +3798,10 @@ export interface components {
             /** @description The newest of them. */
             sample_decision_ids: string[];
         };
-        /** @enum {string} */
+        /**
+         * @description Whether the agent acts, leaves it, or asks a human.
+         * @enum {string}
+         */
         DecisionKind: "act" | "no_act" | "escalate";
         DecisionListResponse: {
             /** @description The rows of this page. */
@@ -3563,6 +3810,61 @@ export interface components {
             total: number;
             /** @description Pass as `offset` for the next page; null on the last one. */
             next_offset: number | null;
+        };
+        DecisionRecorded: {
+            /**
+             * Format: uuid
+             * @description The decision.
+             */
+            decision_id: string;
+            /** @description Whether the agent acts, leaves it, or asks a human. */
+            kind: components["schemas"]["DecisionKind"];
+            /** @description What it decided. */
+            summary: string;
+            /** @description The rule that it rests on. */
+            basis: string;
+            /** @description The tool that it is about. */
+            tool_slug: string | null;
+            /** @description It departs from the rule. */
+            deviation: boolean;
+            /** @description No rule says it. */
+            determination: boolean;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The call of the model. */
+            tool_call_id: string;
+        };
+        DecisionRecordedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The agent has decided something. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "decision_recorded";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["DecisionRecorded"];
         };
         DecisionResponse: {
             /**
@@ -3674,6 +3976,124 @@ export interface components {
         };
         /** @enum {string} */
         DecisionReviewStatus: "unreviewed" | "agreed" | "disputed" | "reverted";
+        /**
+         * @description How it ended.
+         * @enum {string}
+         */
+        DelegationEnd: "done" | "failed" | "stopped" | "cancelled" | "archived" | "abandoned" | "deleted";
+        DelegationFinished: {
+            /**
+             * Format: uuid
+             * @description The chat that did the work.
+             */
+            child_chat_id: string;
+            /**
+             * Format: uuid
+             * @description The agent that did it.
+             */
+            agent_id: string;
+            /** @description Its slug. */
+            agent: string;
+            /** @description How it ended. */
+            status: components["schemas"]["DelegationEnd"];
+            /** @description The call of the model. */
+            tool_call_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The turn waited for it; else a note tells the next one. */
+            waited: boolean;
+        };
+        DelegationFinishedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description That work is over. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "delegation_finished";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["DelegationFinished"];
+        };
+        DelegationStarted: {
+            /**
+             * Format: uuid
+             * @description The chat that does the work.
+             */
+            child_chat_id: string;
+            /**
+             * Format: uuid
+             * @description The agent that does it.
+             */
+            agent_id: string;
+            /** @description Its slug. */
+            agent: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The call of the model. */
+            tool_call_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The turn waits for the result. */
+            waits: boolean;
+            /**
+             * Format: date-time
+             * @description How long it waits.
+             */
+            deadline_at: string | null;
+        };
+        DelegationStartedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The agent has another one work for it. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "delegation_started";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["DelegationStarted"];
+        };
         DescendantCosts: {
             /**
              * Format: decimal
@@ -3703,6 +4123,7 @@ export interface components {
          * @enum {string}
          */
         Dialect: "dialect_1" | "dialect_2" | "dialect_3";
+        /** @description The body of every error but 422. */
         Error: {
             /** @description One sentence for a human. */
             detail: string;
@@ -3710,12 +4131,42 @@ export interface components {
              * @description Stable, for programs.
              * @enum {string}
              */
-            code: "agent_in_use" | "already_admin" | "already_allowed" | "already_member" | "already_resolved" | "bad_request" | "budget_exceeded" | "conflict" | "creator_only" | "credits_exhausted" | "dispatch_failed" | "email_taken" | "entitlement_exceeded" | "entitlement_required" | "idempotency_in_progress" | "idempotency_key_invalid" | "insufficient_role" | "insufficient_scope" | "internal_error" | "invalid_credentials" | "invitation_email_mismatch" | "invitation_gone" | "invitation_pending" | "last_admin" | "last_owner" | "method_not_allowed" | "model_conflict" | "model_in_use" | "never_admitted" | "no_draft" | "not_authenticated" | "not_found" | "not_org_member" | "not_pending" | "org_suspended" | "payload_too_large" | "platform_admin_required" | "queue_full" | "range_not_satisfiable" | "rate_limited" | "read_only" | "registration_not_allowed" | "route_in_use" | "service_unavailable" | "skill_in_use" | "slug_taken" | "upstream_timeout" | "upstream_unavailable" | "user_deactivated" | "user_not_found" | "version_conflict";
+            code: "agent_deleted" | "agent_in_use" | "already_admin" | "already_allowed" | "already_member" | "already_resolved" | "bad_request" | "budget_exceeded" | "conflict" | "creator_only" | "credits_exhausted" | "dispatch_failed" | "email_taken" | "entitlement_exceeded" | "entitlement_required" | "idempotency_in_progress" | "idempotency_key_invalid" | "insufficient_role" | "insufficient_scope" | "internal_error" | "invalid_credentials" | "invitation_email_mismatch" | "invitation_gone" | "invitation_pending" | "last_admin" | "last_owner" | "method_not_allowed" | "model_conflict" | "model_in_use" | "never_admitted" | "no_draft" | "not_authenticated" | "not_found" | "not_org_member" | "not_pending" | "org_suspended" | "payload_too_large" | "platform_admin_required" | "queue_full" | "range_not_satisfiable" | "rate_limited" | "read_only" | "registration_not_allowed" | "route_in_use" | "service_unavailable" | "skill_in_use" | "slug_taken" | "too_many_attempts" | "unsupported_media_type" | "upstream_timeout" | "upstream_unavailable" | "user_deactivated" | "user_not_found" | "version_conflict";
+            /** @description The `X-Request-Id` of the answer, by which operators find it in their logs. */
             request_id: string;
             /** @description Facts that let a program act on the error. */
             context?: {
                 [key: string]: unknown;
             };
+        };
+        ErrorEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The turn has failed. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "error";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["TurnError"];
         };
         FileReferenceDto: {
             /**
@@ -3736,6 +4187,11 @@ export interface components {
             /** @description Its length. */
             size_bytes: number;
         };
+        /**
+         * @description Of assistant messages: why the model ended. `length`: the answer had reached its length; a call that it ended in is not run. `tool_calls`: it called tools. `step_limit`: it did, and its turn was allowed no further step. `empty`: asked twice, it said nothing. Null for other roles, and for what was interrupted.
+         * @enum {string}
+         */
+        FinishReason: "stop" | "length" | "tool_calls" | "content_filter" | "refusal" | "step_limit" | "empty";
         ForgotPasswordRequest: {
             /**
              * Format: email
@@ -3744,12 +4200,18 @@ export interface components {
              */
             email: string;
         };
+        /** @description The body of every 422. */
         HTTPValidationError: {
             /** @description Every problem of the request. */
             detail: components["schemas"]["ValidationError"][];
-            /** @enum {string} */
-            code: "allowlist_needs_default" | "base_url_needs_own_key" | "cannot_unarchive" | "exactly_one_required" | "follows_root" | "idempotency_mismatch" | "instruction_too_long" | "masked_secret" | "model_not_allowed" | "model_unknown" | "not_continuable" | "not_disputed" | "nothing_to_retry" | "password_incorrect" | "plan_mismatch" | "replacement_cycle" | "reset_token_invalid" | "route_borrows_key" | "self_action" | "should_have_missing" | "unknown_reference" | "validation_error";
+            /**
+             * @description Stable, for programs.
+             * @enum {string}
+             */
+            code: "allowlist_needs_default" | "base_url_needs_own_key" | "cannot_unarchive" | "exactly_one_required" | "follows_root" | "idempotency_mismatch" | "instruction_too_long" | "masked_secret" | "model_not_allowed" | "model_unknown" | "not_continuable" | "not_disputed" | "nothing_to_retry" | "number_unsafe" | "password_incorrect" | "plan_mismatch" | "replacement_cycle" | "reset_token_invalid" | "route_borrows_key" | "self_action" | "should_have_missing" | "unknown_reference" | "validation_error" | "verification_invalid";
+            /** @description The `X-Request-Id` of the answer, by which operators find it in their logs. */
             request_id: string;
+            /** @description Facts that let a program act on the error. */
             context?: {
                 [key: string]: unknown;
             };
@@ -3778,7 +4240,7 @@ export interface components {
          */
         HitlDecision: "approve" | "reject" | "edit";
         /**
-         * @description What is asked for: an answer or an option, a yes or no, or values.
+         * @description What an answer looks like.
          * @enum {string}
          */
         HitlKind: "question" | "approval" | "form";
@@ -3858,7 +4320,131 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @enum {string} */
+        HitlRequested: {
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            request_id: string;
+            /** @description What an answer looks like. */
+            kind: components["schemas"]["HitlKind"];
+            /** @description What the agent asks. */
+            prompt: string;
+            /** @description What to choose from. */
+            options: components["schemas"]["HitlOption"][];
+            /** @description Of a form: JSON Schema of its values. */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Of an approval: what runs when it is given. */
+            tool_call: components["schemas"]["HitlToolCall"] | null;
+            /**
+             * Format: uuid
+             * @description Who is asked; null: any member.
+             */
+            assignee_user_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it is given up.
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The call of the model. */
+            tool_call_id: string;
+        };
+        HitlRequestedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The agent asks a human. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "hitl_requested";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["HitlRequested"];
+        };
+        HitlResolved: {
+            /**
+             * Format: uuid
+             * @description The request.
+             */
+            request_id: string;
+            /** @description What it was. */
+            kind: components["schemas"]["HitlKind"];
+            /** @description How it ended. */
+            status: components["schemas"]["HitlStatus"];
+            /** @description Why nobody answered it. */
+            reason: string | null;
+            /** @description The answer. */
+            answer: components["schemas"]["HitlAnswer"] | null;
+            /**
+             * Format: uuid
+             * @description Who answered.
+             */
+            answered_by: string | null;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+            /** @description The call of the model. */
+            tool_call_id: string;
+        };
+        HitlResolvedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description A request to humans is over. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "hitl_resolved";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["HitlResolved"];
+        };
+        /**
+         * @description How it ended.
+         * @enum {string}
+         */
         HitlStatus: "pending" | "answered" | "cancelled" | "expired";
         HitlToolCall: {
             /** @description The call of the agent that waits. */
@@ -4206,6 +4792,167 @@ export interface components {
          * @enum {string}
          */
         MemorySource: "human" | "agent";
+        MemoryWritten: {
+            /**
+             * Format: uuid
+             * @description The memory.
+             */
+            id: string;
+            /**
+             * @description What became of it.
+             * @enum {string}
+             */
+            status: "remembered";
+        };
+        MemoryWrittenEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The agent has remembered something. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "memory_written";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["MemoryWritten"];
+        };
+        MessageCompletedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The agent has written. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_completed";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["CompletedMessage"];
+        };
+        MessageCreatedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description Somebody has written: a user, or the system what a delegated chat came to. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_created";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["NewMessage"];
+        };
+        MessageDeltaEvent: {
+            /**
+             * @description A piece of the running text. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_delta";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["MessagePiece"];
+        };
+        MessagePiece: {
+            /**
+             * Format: uuid
+             * @description The message that is being written.
+             */
+            message_id: string;
+            /** @description What comes next of it. */
+            text: string;
+        };
+        MessageRestartedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The text so far is void. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message_restarted";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["RestartedMessage"];
+        };
         /**
          * @description Who speaks.
          * @enum {string}
@@ -4415,6 +5162,21 @@ export interface components {
             /** @description For choosing tools. */
             tool_router: components["schemas"]["ModelScopeConfig"];
         };
+        NewMessage: {
+            /** @description The message, as the chat shows it. */
+            message: components["schemas"]["ChatMessageDto"];
+            /**
+             * Format: uuid
+             * @description The turn that answers it; null when none does.
+             */
+            turn_id: string | null;
+        };
+        NoData: Record<string, never>;
+        /**
+         * @description Why it was not dispatched; `turn_stopped` where a repeat finds that somebody has stopped the chat since.
+         * @enum {string}
+         */
+        NotDispatchedReason: "turn_running" | "chat_archived" | "chat_abandoned" | "turn_stopped";
         OrgAuditResponse: {
             /** @description The rows of this page. */
             items: components["schemas"]["AuditItem"][];
@@ -4815,10 +5577,32 @@ export interface components {
             scopes: ("agent" | "chat" | "prompt")[];
         };
         /**
-         * @description What the user is in it.
+         * @description The caller’s role.
          * @enum {string}
          */
         OrgRole: "OWNER" | "ADMIN" | "MEMBER";
+        OrgRouteChange: {
+            /**
+             * @description The own key, which nobody gets to read again; empty clears it, too.
+             * @example sk-...
+             */
+            api_key?: string | null;
+            /**
+             * @description Where the credential comes from.
+             * @example api_key
+             */
+            credential_source?: components["schemas"]["CredentialSource"] | null;
+            /**
+             * @description Instead of the route’s address. Needs a key of your own for the route, and goes with it; empty clears it, too.
+             * @example https://models.example.com/v1
+             */
+            base_url?: string | null;
+            /**
+             * @description The switch of the organization.
+             * @example true
+             */
+            enabled?: boolean | null;
+        };
         OrgRouteSetting: {
             /**
              * @description The route.
@@ -4908,6 +5692,39 @@ export interface components {
             thinking_enabled: boolean | null;
             /** @description What holds where a setting is null. */
             platform_defaults: components["schemas"]["RuntimeDefaults"];
+        };
+        OrgSnapshot: {
+            /** @description The caller’s role. */
+            role: components["schemas"]["OrgRole"];
+            /**
+             * @description The newest event that is part of it.
+             * @example 0
+             */
+            last_id: string;
+        };
+        OrgSuspendedEvent: {
+            /**
+             * @description The organization is suspended; the stream ends with it. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "org_suspended";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["NoData"];
         };
         OrgSuspensionResponse: {
             /**
@@ -5164,6 +5981,30 @@ export interface components {
          * @enum {string}
          */
         PauseKind: "human" | "children" | "timer" | "queued";
+        PingEvent: {
+            /**
+             * @description The stream is alive; every 15 seconds. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ping";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["NoData"];
+        };
         PlatformAdminResponse: {
             /**
              * Format: uuid
@@ -5196,6 +6037,34 @@ export interface components {
             total: number;
             /** @description Pass as `offset` for the next page; null on the last one. */
             next_offset: number | null;
+        };
+        Presence: {
+            /** @description Who has the chat open. */
+            viewers: components["schemas"]["ChatViewer"][];
+        };
+        PresenceChangedEvent: {
+            /**
+             * @description Somebody has come or gone. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "presence_changed";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["Presence"];
         };
         PutSkillRequest: {
             /**
@@ -5231,6 +6100,14 @@ export interface components {
              */
             status: "received";
         };
+        ResendVerificationRequest: {
+            /**
+             * Format: email
+             * @description The address to mail a link to. Omitted: the caller's own, with a bearer token.
+             * @example ada@example.com
+             */
+            email?: string;
+        };
         ResetPasswordRequest: {
             /** @description Secret of the mailed link. */
             token: string;
@@ -5240,6 +6117,23 @@ export interface components {
              * @example correct horse battery staple
              */
             password: string;
+            /**
+             * @description Revoke all API tokens, too; so is done in any case where the address was not proven yet.
+             * @default false
+             */
+            revoke_tokens?: boolean;
+        };
+        RestartedMessage: {
+            /**
+             * Format: uuid
+             * @description The message whose deltas no longer count: another worker writes it anew.
+             */
+            message_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
         };
         ReviewDecisionRequest: {
             /**
@@ -5587,8 +6481,48 @@ export interface components {
             dispatched: boolean;
             /** @description The turn waits behind the one that runs. */
             queued: boolean;
-            /** @description Why it was not dispatched: `turn_running`, `chat_archived`, `chat_abandoned`. */
-            reason: string | null;
+            /** @description Why it was not dispatched; `turn_stopped` where a repeat finds that somebody has stopped the chat since. */
+            reason: components["schemas"]["NotDispatchedReason"] | null;
+        };
+        SessionDetails: {
+            /**
+             * Format: uuid
+             * @description The session.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When somebody signed in.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Last use, to within five minutes.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            last_used_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends in any case; unused for 7 days it ends earlier.
+             * @example 2026-12-20T09:30:00.000Z
+             */
+            expires_at: string;
+            /**
+             * @description What the client calls itself: printable ASCII, the first 256 characters.
+             * @example Mozilla/5.0 (X11; Linux x86_64)
+             */
+            user_agent: string | null;
+            /**
+             * @description Address that the sign-in came from.
+             * @example 203.0.113.9
+             */
+            ip: string | null;
+            /**
+             * @description Whether it is the session that asks.
+             * @example true
+             */
+            current: boolean;
         };
         SessionInfo: {
             /**
@@ -5608,6 +6542,14 @@ export interface components {
              * @example 2026-12-20T09:30:00.000Z
              */
             expires_at: string;
+        };
+        SessionListResponse: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["SessionDetails"][];
+            /** @description The full matching count, never the page size. */
+            total: number;
+            /** @description Pass as `offset` for the next page; null on the last one. */
+            next_offset: number | null;
         };
         SignupRequest: {
             /**
@@ -5699,6 +6641,78 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             updated_at: string;
+        };
+        SnapshotEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description What the stream begins with. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "snapshot";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["ChatSnapshot"];
+        };
+        StatusChange: {
+            /** @description What the chat was. */
+            from: components["schemas"]["ChatStatus"];
+            /** @description What it is. */
+            to: components["schemas"]["ChatStatus"];
+            /** @description Why it stopped by itself, was stopped or archived. */
+            stop_reason: string | null;
+            /** @description What it waits for. */
+            pause: components["schemas"]["ChatPauseDto"] | null;
+            /** @description Why the turn could not be handed to a worker. */
+            error?: components["schemas"]["ChatErrorDto"] | null;
+            /** @description What was said by who stopped it. */
+            reason?: string | null;
+        };
+        StatusChangedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The chat is something else now. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "status_changed";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["StatusChange"];
         };
         StopChatRequest: {
             /**
@@ -5792,15 +6806,20 @@ export interface components {
         };
         TimelineActor: {
             /**
-             * @description `user`, `agent`, `tool`, `system`, or what began the chat: `inbox`, `process`, `api`, `schedule`.
+             * @description The last four are what began the chat.
              * @example user
              */
-            kind: string;
+            kind: components["schemas"]["TimelineActorKind"];
             /** @description Which one. */
             id: string | null;
             /** @description Its name. */
             name: string | null;
         };
+        /**
+         * @description The last four are what began the chat.
+         * @enum {string}
+         */
+        TimelineActorKind: "user" | "agent" | "tool" | "system" | "inbox" | "process" | "api" | "schedule";
         TimelineCost: {
             /**
              * Format: decimal
@@ -5822,10 +6841,10 @@ export interface components {
             /** @description Its place in the timeline, counted from the oldest; it stays. */
             seq: number;
             /**
-             * @description `user_message_received`, `agent_step`, `assistant_message`, `tool_call`, `tool_result`, `decision_recorded`, `hitl_requested`, `hitl_resolved`, `delegation_started`, `delegation_finished`, `status_changed`, `todo_updated`, `memory_written`, `compaction`, `blocker`, `error`; others may come.
+             * @description What happened; others may come.
              * @example user_message_received
              */
-            type: string;
+            type: components["schemas"]["TimelineEventType"];
             /**
              * Format: date-time
              * @description When it happened.
@@ -5845,10 +6864,92 @@ export interface components {
             cost: components["schemas"]["TimelineCost"] | null;
         };
         /**
+         * @description What happened; others may come.
+         * @enum {string}
+         */
+        TimelineEventType: "user_message_received" | "agent_step" | "assistant_message" | "status_changed" | "message_created" | "tool_call" | "tool_result" | "hitl_requested" | "hitl_resolved" | "decision_recorded" | "delegation_started" | "delegation_finished" | "todo_updated" | "memory_written" | "compaction" | "blocker" | "error";
+        TitleChange: {
+            /** @description What the chat is about now. */
+            title: string | null;
+        };
+        TitleChangedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The chat has another name. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "title_changed";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["TitleChange"];
+        };
+        TodoList: {
+            /** @description The whole list, in its order. */
+            todos: components["schemas"]["TodoListItem"][];
+        };
+        TodoListItem: {
+            /**
+             * Format: uuid
+             * @description The item.
+             */
+            id: string;
+            /** @description What is to be done. */
+            title: string;
+            /** @description How far it is. */
+            status: components["schemas"]["TodoStatus"];
+        };
+        /**
          * @description How far it is.
          * @enum {string}
          */
         TodoStatus: "pending" | "in_progress" | "completed" | "invalidated";
+        TodoUpdatedEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The agent has changed what it means to do. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "todo_updated";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["TodoList"];
+        };
         ToggleChangeDto: {
             /**
              * @description One of the scopes that the chat lists.
@@ -5999,6 +7100,198 @@ export interface components {
          * @enum {string}
          */
         ToolAccessLevel: "read" | "write" | "destructive";
+        ToolCallEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The model asks for a call. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["ToolCallStart"];
+        };
+        ToolCallResult: {
+            /**
+             * Format: uuid
+             * @description The tool message.
+             */
+            message_id: string;
+            /** @description The call of the model. */
+            tool_call_id: string;
+            /** @description The tool. */
+            name: string;
+            /** @description Whether it did what it was asked for. */
+            status: components["schemas"]["ToolCallStatus"];
+            /** @description What the model was told. */
+            content: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+        };
+        ToolCallStart: {
+            /** @description The call of the model. */
+            tool_call_id: string;
+            /** @description The tool, as the model wrote it. */
+            name: string;
+            /** @description JSON text, as the model wrote it. */
+            arguments: string;
+            /**
+             * Format: uuid
+             * @description The message that asks for it.
+             */
+            message_id: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+        };
+        /**
+         * @description Whether it did what it was asked for.
+         * @enum {string}
+         */
+        ToolCallStatus: "done" | "failed";
+        ToolResultEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description The call is over. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_result";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["ToolCallResult"];
+        };
+        TopicClosed: {
+            /**
+             * @description Why.
+             * @enum {string}
+             */
+            reason: "access_lost";
+        };
+        TopicClosedEvent: {
+            /**
+             * @description The caller may not follow the topic any more; the stream goes on with the others. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "topic_closed";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells. */
+            data: components["schemas"]["TopicClosed"];
+        };
+        TopicSnapshotEvent: {
+            /**
+             * @description Number of the event within its topic.
+             * @example 41
+             */
+            id: string;
+            /**
+             * @description What each topic begins with. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "snapshot";
+            /**
+             * @description What it is about; null for what concerns a stream of several topics as a whole.
+             * @example chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11
+             */
+            topic: string | null;
+            /**
+             * Format: uuid
+             * @description The organization.
+             */
+            org_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What it tells, by the kind of its topic. */
+            data: components["schemas"]["ChatSnapshot"] | components["schemas"]["OrgSnapshot"];
+        };
+        TopicStreamEvent: components["schemas"]["TopicSnapshotEvent"] | components["schemas"]["StatusChangedEvent"] | components["schemas"]["MessageCreatedEvent"] | components["schemas"]["MessageCompletedEvent"] | components["schemas"]["MessageRestartedEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["HitlRequestedEvent"] | components["schemas"]["HitlResolvedEvent"] | components["schemas"]["DecisionRecordedEvent"] | components["schemas"]["DelegationStartedEvent"] | components["schemas"]["DelegationFinishedEvent"] | components["schemas"]["TodoUpdatedEvent"] | components["schemas"]["MemoryWrittenEvent"] | components["schemas"]["CompactionEvent"] | components["schemas"]["BlockerEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["TitleChangedEvent"] | components["schemas"]["MessageDeltaEvent"] | components["schemas"]["PresenceChangedEvent"] | components["schemas"]["PingEvent"] | components["schemas"]["OrgSuspendedEvent"] | components["schemas"]["TopicClosedEvent"];
+        TurnBlocker: {
+            /**
+             * @description What has to be lifted before the chat can go on.
+             * @example credits_exhausted
+             */
+            stop_reason: string;
+            /** @description One sentence for a human. */
+            message: string;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+        };
+        TurnError: {
+            /**
+             * @description Stable, for programs.
+             * @example provider_unavailable
+             */
+            code: string;
+            /** @description One sentence for a human. */
+            message: string;
+            /** @description Whether `continue` may help. */
+            retryable: boolean;
+            /**
+             * Format: uuid
+             * @description The turn that it belongs to.
+             */
+            turn_id: string;
+        };
         UpdateAgentRequest: {
             /**
              * @description Unique among the live agents of the organization. Default: made from the name.
@@ -6093,14 +7386,14 @@ export interface components {
              * @description Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.
              * @example 500
              */
-            budget_credits_per_period?: (number | string) | null;
+            budget_credits_per_period?: number | string | null;
             /**
              * @description Whether it may write memories. Default false.
              * @example false
              */
             memory_enabled?: boolean;
             /**
-             * @description Yours to use; at most 16 KiB of JSON.
+             * @description Yours to use; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.
              * @example {
              *       "cost_centre": "4711"
              *     }
@@ -6139,6 +7432,7 @@ export interface components {
              */
             name?: string;
             /**
+             * Format: uri
              * @description New picture; null removes it.
              * @example https://example.com/ada.png
              */
@@ -6168,7 +7462,7 @@ export interface components {
              * @description Dollars that chats may spend in a calendar month (UTC); null: no limit.
              * @example 500
              */
-            budget_limit_usd?: (number | string) | null;
+            budget_limit_usd?: number | string | null;
             /**
              * @description Key of the model that chats take; null clears it.
              * @example claude-sonnet-5-5
@@ -6206,7 +7500,7 @@ export interface components {
         };
         UpdateOrgRoutesRequest: {
             /**
-             * @description By route slug: `{api_key, credential_source, base_url, enabled}`, each optional. Only listed routes and present fields change; null clears (an empty `api_key` as well). A `base_url` needs a key of your own for the route, and goes with it. Setting needs `byo_keys`, clearing does not.
+             * @description By route slug. Only listed routes change. Setting needs `byo_keys`, clearing does not.
              * @example {
              *       "openai": {
              *         "api_key": "sk-...",
@@ -6218,7 +7512,7 @@ export interface components {
              *     }
              */
             routes: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["OrgRouteChange"];
             };
         };
         UpdateOrgRuntimeRequest: {
@@ -6497,6 +7791,11 @@ export interface components {
              */
             avatar_url: string | null;
             /**
+             * @description Whether a mailed link has proven that the address is theirs. Until then no invitation to it is redeemed.
+             * @example true
+             */
+            email_verified: boolean;
+            /**
              * Format: date-time
              * @description When they signed up.
              * @example 2026-11-20T09:30:00.000Z
@@ -6534,11 +7833,27 @@ export interface components {
             /** @description Organizations that have no other owner. A fact to act on, not an obstacle. */
             sole_owner_org_ids: string[];
         };
+        /** @description One problem of a request. */
         ValidationError: {
             /** @description Where: `body`, `query`, `path` or `header`, then the way down. */
             loc: (string | number)[];
+            /** @description What is wrong, for a human. */
             msg: string;
-            type: string;
+            /**
+             * @description What is wrong, for a program.
+             * @enum {string}
+             */
+            type: "missing" | "string_type" | "int_parsing" | "float_parsing" | "bool_parsing" | "uuid_parsing" | "decimal_parsing" | "datetime_parsing" | "enum" | "literal_error" | "string_too_short" | "string_too_long" | "greater_than_equal" | "less_than_equal" | "too_short" | "too_long" | "dict_type" | "list_type" | "json_invalid" | "value_error" | "semantic.allowlist_needs_default" | "semantic.base_url_needs_own_key" | "semantic.cannot_unarchive" | "semantic.follows_root" | "semantic.exactly_one_required" | "semantic.idempotency_mismatch" | "semantic.instruction_too_long" | "semantic.masked_secret" | "semantic.model_not_allowed" | "semantic.model_unknown" | "semantic.not_continuable" | "semantic.nothing_to_retry" | "semantic.number_unsafe" | "semantic.not_disputed" | "semantic.password_incorrect" | "semantic.plan_mismatch" | "semantic.replacement_cycle" | "semantic.reset_token_invalid" | "semantic.route_borrows_key" | "semantic.self_action" | "semantic.should_have_missing" | "semantic.unknown_reference" | "semantic.verification_invalid";
+        };
+        VerifyEmailRequest: {
+            /** @description Secret of the mailed link. */
+            token: string;
+        };
+        VerifyEmailResponse: {
+            /** @description Whose address is proven now. */
+            user: components["schemas"]["UserInfo"];
+            /** @description Where the user is a member, by the invitations that waited, too. */
+            memberships: components["schemas"]["MembershipInfo"][];
         };
         WaitlistEntryResponse: {
             /**
@@ -6602,7 +7917,12 @@ export interface components {
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Seconds after which the same request may be answered otherwise. */
+        "Retry-After": number;
+        /** @description `true` where this is the answer to an earlier request with the same key. */
+        "Idempotency-Replayed": "true";
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -6625,7 +7945,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlatformAdminResponse"][];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6634,7 +7954,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6652,8 +7972,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6682,13 +8031,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["PlatformAdminResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6697,7 +8056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6706,7 +8065,43 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `user_not_found`: nobody has registered with the address. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6715,8 +8110,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6745,7 +8169,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6754,7 +8187,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6763,8 +8196,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6781,8 +8223,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6810,7 +8281,7 @@ export interface operations {
                     "application/json": components["schemas"]["AllowedEmailResponse"][];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6819,7 +8290,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6837,8 +8308,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6867,13 +8367,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AllowedEmailResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6882,7 +8392,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6891,7 +8401,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6900,8 +8437,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6930,7 +8496,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6939,7 +8514,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6948,8 +8523,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6966,8 +8550,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7006,7 +8619,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlatformAuditResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7015,7 +8628,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7033,8 +8646,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7073,7 +8715,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrgListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7082,7 +8724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7100,8 +8742,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7132,7 +8803,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgDetailResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7141,7 +8821,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7150,7 +8830,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7168,8 +8848,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7190,7 +8899,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -7205,7 +8914,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgAuditResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7214,7 +8932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7223,7 +8941,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7241,8 +8959,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7274,13 +9021,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["OrgMemberInfo"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7289,7 +9046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7298,7 +9055,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7307,7 +9064,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7316,8 +9100,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7348,7 +9161,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7357,7 +9179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7366,8 +9188,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7384,8 +9215,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7422,7 +9282,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgMemberInfo"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7431,7 +9300,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7440,8 +9309,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7458,8 +9354,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7490,7 +9415,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgSuspensionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7499,7 +9433,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7508,8 +9442,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7526,8 +9469,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7558,7 +9530,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgSuspensionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7567,7 +9548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7576,8 +9557,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7594,8 +9584,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7614,7 +9633,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -7629,7 +9648,16 @@ export interface operations {
                     "application/json": components["schemas"]["UsageSummaryResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7638,7 +9666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7647,7 +9675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7665,8 +9693,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7695,13 +9752,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SubscriptionBackfillResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7710,7 +9777,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7719,7 +9786,43 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `not_found`: there is no such organization or plan. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7728,8 +9831,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7760,7 +9892,16 @@ export interface operations {
                     "application/json": components["schemas"]["UserStatusResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7769,7 +9910,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7778,8 +9919,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7796,8 +9946,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7828,7 +10007,16 @@ export interface operations {
                     "application/json": components["schemas"]["UserStatusResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7837,7 +10025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7846,8 +10034,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7864,8 +10061,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7900,7 +10126,7 @@ export interface operations {
                     "application/json": components["schemas"]["WaitlistListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7909,7 +10135,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7927,8 +10153,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7959,7 +10214,16 @@ export interface operations {
                     "application/json": components["schemas"]["WaitlistEntryResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7968,7 +10232,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7977,8 +10241,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7995,8 +10268,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8024,13 +10326,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WaitlistEntryResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8039,7 +10351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8048,7 +10360,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8057,7 +10369,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8066,8 +10387,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8095,13 +10445,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WaitlistEntryResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8110,7 +10470,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `platform_admin_required`: the caller is no operator. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8119,7 +10479,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8128,7 +10488,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8137,8 +10506,37 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_unavailable`: the service behind cannot be reached. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `upstream_timeout`: the service behind did not answer in time. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8179,6 +10577,33 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The request is not valid; every problem is listed. */
             422: {
                 headers: {
@@ -8188,9 +10613,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `too_many_attempts`, with `Retry-After`: five log-ins of the address have failed in 15 minutes; or `rate_limited`. `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8215,7 +10651,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8224,8 +10660,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8242,9 +10687,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8271,17 +10727,8 @@ export interface operations {
                     "application/json": components["schemas"]["MeResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8298,9 +10745,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8331,7 +10789,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserInfo"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8340,8 +10798,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8358,9 +10843,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8389,7 +10885,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8398,8 +10894,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8416,9 +10939,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8449,6 +10983,33 @@ export interface operations {
                     "application/json": components["schemas"]["ReceivedResponse"];
                 };
             };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The request is not valid; every problem is listed. */
             422: {
                 headers: {
@@ -8458,9 +11019,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8489,6 +11061,33 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The request is not valid; every problem is listed. */
             422: {
                 headers: {
@@ -8498,9 +11097,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8527,7 +11137,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8536,7 +11146,88 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description `rate_limited`: too many requests. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.list": {
+        parameters: {
+            query?: {
+                /** @description Rows to return. Omitted: every row. */
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionListResponse"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8554,9 +11245,115 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_scope`: the API token is not good for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description `rate_limited`: too many requests. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8587,7 +11384,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthResponse"];
                 };
             };
-            /** @description `registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask. */
+            /** @description `registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask. `invitation_email_mismatch`: the invitation is for another address. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8596,8 +11393,44 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `email_taken`: the address has an account. */
+            /** @description `not_found`: there is no such invitation. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `email_taken`: the address has an account. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invitation_gone`: it was revoked or has expired. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8614,9 +11447,180 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "emailProof.verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerifyEmailResponse"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description `rate_limited`: too many requests. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "emailProof.resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ResendVerificationRequest"];
+            };
+        };
+        responses: {
+            /** @description Taken in; it goes on after this answer. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedResponse"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description `rate_limited`: too many requests. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8646,7 +11650,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationPreviewResponse"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8673,9 +11686,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8705,7 +11729,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8714,7 +11747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `invitation_email_mismatch`: it is for another address than the caller's. */
+            /** @description `invitation_email_mismatch`: it is for another address than the caller's. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8723,8 +11756,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8750,9 +11792,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8784,17 +11837,8 @@ export interface operations {
                     "application/json": components["schemas"]["Page_ModelResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8811,9 +11855,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8845,7 +11900,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8854,7 +11909,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8872,9 +11927,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8902,13 +11968,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["OrganizationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8917,7 +11993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `entitlement_exceeded`: the caller owns as many organizations as one user may. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8926,7 +12002,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `slug_taken`: another organization has the given slug. */
+            /** @description `slug_taken`: another organization has the given slug. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8935,7 +12011,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8944,9 +12038,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8976,7 +12081,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8985,7 +12099,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8994,7 +12108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9012,9 +12126,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9044,7 +12169,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationDeletedResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9053,7 +12187,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9062,8 +12196,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9080,9 +12223,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9116,7 +12270,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9125,7 +12288,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9134,7 +12297,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9143,8 +12306,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `slug_taken`: another organization has the slug. */
+            /** @description `slug_taken`: another organization has the slug. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9161,9 +12342,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9204,7 +12396,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_AgentResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9213,7 +12414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9222,7 +12423,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9240,9 +12441,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9273,13 +12485,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AgentResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9288,7 +12510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9297,7 +12519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9306,7 +12528,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `slug_taken` */
+            /** @description `slug_taken`. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9315,7 +12537,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9324,9 +12564,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9358,7 +12609,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgentResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9367,7 +12627,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9376,7 +12636,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9394,9 +12654,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9426,7 +12697,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9435,7 +12715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9444,7 +12724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9453,7 +12733,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `agent_in_use`, with the agents that name it */
+            /** @description `agent_in_use`, with the agents that name it. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9471,9 +12751,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9512,7 +12803,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgentResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9521,7 +12821,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9530,7 +12830,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9539,8 +12839,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `slug_taken`; `agent_in_use` when other agents grant the old slug as a tool */
+            /** @description `slug_taken`; `agent_in_use` when other agents grant the old slug as a tool. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9557,9 +12875,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9596,7 +12925,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9605,7 +12943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9614,7 +12952,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9632,9 +12970,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9667,13 +13016,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9682,7 +13041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9691,7 +13050,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9700,7 +13059,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9709,9 +13095,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9745,7 +13142,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9754,7 +13160,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9763,7 +13169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9781,9 +13187,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9815,7 +13232,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9824,7 +13250,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9833,8 +13259,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9851,9 +13286,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9891,7 +13337,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9900,7 +13355,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `creator_only`: only who began the chat may change `shared`. */
+            /** @description `creator_only`: only who began the chat may change `shared`. `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9909,8 +13364,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9927,9 +13409,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9963,7 +13456,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9981,7 +13483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9990,8 +13492,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `agent_deleted`: the chat can only be read. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10008,9 +13519,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10044,7 +13566,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatCostBreakdownResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10053,7 +13584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10062,7 +13593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10080,9 +13611,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10116,7 +13658,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatDiagnosisResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10125,7 +13676,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10134,7 +13685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10152,9 +13703,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10189,13 +13751,23 @@ export interface operations {
             /** @description Taken in; it goes on after this answer. */
             202: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SendMessageResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10204,7 +13776,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10213,7 +13785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10222,7 +13794,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `agent_deleted`: the chat can only be read. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10231,18 +13830,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `dispatch_failed`: stored as `context.message_id`, but not dispatched. */
+            /** @description `dispatch_failed`: stored as `context.message_id`, but not dispatched. `service_unavailable`: the database or another part cannot answer right now. */
             503: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10276,7 +13877,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatPresenceResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10285,7 +13895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10294,8 +13904,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10312,9 +13931,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10348,7 +13978,16 @@ export interface operations {
                     "application/json": components["schemas"]["ChatPresenceResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10357,7 +13996,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10366,8 +14005,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10384,9 +14032,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10417,13 +14076,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10432,7 +14101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10441,7 +14110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10450,7 +14119,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `agent_deleted`: there is nothing that a new chat could run on. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10459,18 +14137,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`. */
+            /** @description `dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`. `service_unavailable`: the database or another part cannot answer right now. */
             503: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10508,7 +14188,16 @@ export interface operations {
                     "application/json": components["schemas"]["StopChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10517,7 +14206,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10526,8 +14215,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10544,9 +14260,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10579,16 +14306,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The result. */
+            /** @description The events. The schema is that of each one’s `data:` line; `event:` is its `type`. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["ChatStreamEvent"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10597,7 +14333,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10606,7 +14342,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10624,9 +14360,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10660,7 +14407,16 @@ export interface operations {
                     "application/json": components["schemas"]["TerminateChatResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10669,7 +14425,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10678,8 +14434,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10696,9 +14461,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10737,7 +14513,16 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationTimelineResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10746,7 +14531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10755,7 +14540,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10773,9 +14558,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10809,7 +14605,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_ChatTodo_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10818,7 +14623,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10827,7 +14632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10845,9 +14650,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10881,7 +14697,16 @@ export interface operations {
                     "application/json": components["schemas"]["TogglesResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10890,7 +14715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10899,7 +14724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10917,9 +14742,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10957,7 +14793,16 @@ export interface operations {
                     "application/json": components["schemas"]["TogglesResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10966,7 +14811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10975,8 +14820,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10993,9 +14865,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11042,7 +14925,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgentDecisionPage"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11051,7 +14943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11060,7 +14952,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11078,9 +14970,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11116,7 +15019,16 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionBulkUpdateResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11125,7 +15037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11134,8 +15046,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11152,9 +15091,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11201,7 +15151,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_DecisionGroupItem_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11210,7 +15169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11219,7 +15178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11237,9 +15196,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11275,7 +15245,16 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionBulkUpdateResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11284,7 +15263,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11293,8 +15272,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11311,9 +15317,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11349,7 +15366,16 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionBulkUpdateResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11358,7 +15384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11367,8 +15393,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11385,9 +15438,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11419,7 +15483,16 @@ export interface operations {
                     "application/json": components["schemas"]["InstructionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11428,7 +15501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11437,7 +15510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11455,9 +15528,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11493,7 +15577,16 @@ export interface operations {
                     "application/json": components["schemas"]["InstructionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11502,7 +15595,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11511,7 +15604,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11520,8 +15613,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `version_conflict`, with `current_version` */
+            /** @description `version_conflict`, with `current_version`. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11538,9 +15649,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11570,7 +15692,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11579,7 +15710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11588,8 +15719,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11606,9 +15746,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11637,13 +15788,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["InstructionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11652,7 +15813,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11661,7 +15822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11670,7 +15831,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `no_draft` */
+            /** @description `no_draft`. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11679,7 +15840,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11688,9 +15849,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11727,7 +15899,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_InstructionRevisionResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11736,7 +15917,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11745,7 +15926,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11763,9 +15944,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11802,7 +15994,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_AgentMemoryResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11811,7 +16012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11820,7 +16021,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11838,9 +16039,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11873,13 +16085,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AgentMemoryResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11888,7 +16110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11897,7 +16119,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11906,7 +16128,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11915,9 +16164,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11949,7 +16209,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11958,7 +16227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11967,8 +16236,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11985,9 +16263,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12024,7 +16313,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_AgentRevisionResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12033,7 +16331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12042,7 +16340,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12060,9 +16358,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12091,6 +16400,7 @@ export interface operations {
             /** @description The latest revision, which seals the same already. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12100,13 +16410,23 @@ export interface operations {
             /** @description A new revision. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AgentRevisionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12115,7 +16435,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12124,7 +16444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12133,7 +16453,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12142,9 +16471,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12178,7 +16518,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgentRevisionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12187,7 +16536,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12196,7 +16545,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12214,9 +16563,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12247,13 +16607,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RolloutDetailResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12262,7 +16632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12271,7 +16641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12280,7 +16650,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12289,9 +16668,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12328,7 +16718,16 @@ export interface operations {
                     "application/json": components["schemas"]["RolloutListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12337,7 +16736,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12346,7 +16745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12364,9 +16763,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12400,7 +16810,16 @@ export interface operations {
                     "application/json": components["schemas"]["RolloutDetailResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12409,7 +16828,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12418,7 +16837,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12436,9 +16855,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12473,7 +16903,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationAuditResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12482,7 +16921,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_role`; `entitlement_required` when the plan does not include `audit_log`. */
+            /** @description `insufficient_role`; `entitlement_required` when the plan does not include `audit_log`. `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12491,7 +16930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12509,9 +16948,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12548,7 +16998,16 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12557,7 +17016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12566,7 +17025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12584,9 +17043,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12624,7 +17094,16 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12633,7 +17112,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12642,8 +17121,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12660,9 +17166,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12693,13 +17210,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RevisionDraftResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12708,7 +17235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12717,7 +17244,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12726,7 +17253,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12735,9 +17271,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12768,16 +17315,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The result. */
+            /** @description The events. The schema is that of each one’s `data:` line; `event:` is its `type`. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["TopicStreamEvent"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12786,7 +17342,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12795,7 +17351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12813,9 +17369,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12859,7 +17426,16 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12868,7 +17444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12877,7 +17453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12904,9 +17480,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12949,7 +17536,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_HitlRequest_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12958,7 +17554,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12967,7 +17563,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12985,9 +17581,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13019,7 +17626,16 @@ export interface operations {
                     "application/json": components["schemas"]["HitlRequest"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13028,7 +17644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13037,7 +17653,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13055,9 +17671,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13090,13 +17717,23 @@ export interface operations {
             /** @description The result. */
             200: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AnsweredHitlRequest"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13105,7 +17742,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13114,7 +17751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13123,7 +17760,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `already_resolved`, with its `status` */
+            /** @description `already_resolved`, with its `status`. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13132,7 +17769,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13141,9 +17796,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13178,7 +17844,16 @@ export interface operations {
                     "application/json": components["schemas"]["MemberListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13187,7 +17862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13196,7 +17871,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13214,9 +17889,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13246,7 +17932,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationResponse"][];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13255,7 +17950,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13264,7 +17959,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13282,9 +17977,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13315,13 +18021,23 @@ export interface operations {
             /** @description A member or an invitation; `kind` tells. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MemberResponse"] | components["schemas"]["InvitationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13330,7 +18046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan. */
+            /** @description `insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan. `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13339,7 +18055,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13348,7 +18064,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `already_member`; `invitation_pending` when the address has an open invitation. */
+            /** @description `already_member`; `invitation_pending` when the address has an open invitation. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13357,7 +18073,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13366,9 +18100,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13398,7 +18143,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13407,7 +18161,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13416,8 +18170,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13434,9 +18197,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13472,7 +18246,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13481,7 +18264,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13490,8 +18273,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13508,9 +18318,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13541,13 +18362,23 @@ export interface operations {
             /** @description A member or an invitation; `kind` tells. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MemberResponse"] | components["schemas"]["InvitationResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13556,7 +18387,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan. */
+            /** @description `insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan. `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13565,7 +18396,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13574,7 +18405,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `already_member`; `invitation_pending` when the address has an open invitation. */
+            /** @description `already_member`; `invitation_pending` when the address has an open invitation. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13583,7 +18414,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13592,9 +18441,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13622,7 +18482,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13631,7 +18500,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13640,7 +18509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13649,7 +18518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `last_owner`: the organization would have no owner who can sign in. */
+            /** @description `last_owner`: the organization would have no owner who can sign in. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13667,9 +18536,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13701,7 +18581,16 @@ export interface operations {
                     "application/json": components["schemas"]["MemberResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13710,7 +18599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13719,7 +18608,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13737,9 +18626,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13769,7 +18669,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13778,7 +18687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13787,7 +18696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13796,7 +18705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `last_owner`: the organization would have no owner who can sign in. */
+            /** @description `last_owner`: the organization would have no owner who can sign in. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13814,9 +18723,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13852,7 +18772,16 @@ export interface operations {
                     "application/json": components["schemas"]["MemberResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13861,7 +18790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13870,7 +18799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13879,8 +18808,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `last_owner`: the organization would have no owner who can sign in. */
+            /** @description `last_owner`: the organization would have no owner who can sign in. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13897,9 +18844,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13914,7 +18872,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -13929,7 +18887,16 @@ export interface operations {
                     "application/json": components["schemas"]["ModelConfigResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13938,7 +18905,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13947,7 +18914,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13965,9 +18932,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13982,7 +18960,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -13997,7 +18975,16 @@ export interface operations {
                     "application/json": components["schemas"]["ModelModesResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14006,7 +18993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14015,7 +19002,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14033,9 +19020,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14057,7 +19055,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14072,7 +19070,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_OrgModelResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14081,7 +19088,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14090,7 +19097,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14108,9 +19115,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14125,7 +19143,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14140,7 +19158,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgRouteSettingsResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14149,7 +19176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14158,7 +19185,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14176,9 +19203,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14193,7 +19231,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14212,7 +19250,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgRouteSettingsResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14221,7 +19268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14230,8 +19277,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14248,9 +19322,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14265,7 +19350,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14280,7 +19365,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgLimitsResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14289,7 +19383,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14298,7 +19392,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14316,9 +19410,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14333,7 +19438,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14352,7 +19457,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgLimitsResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14361,7 +19475,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14370,8 +19484,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14388,9 +19529,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14405,7 +19557,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14420,7 +19572,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgLimitsUsageResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14429,7 +19590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14438,7 +19599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14456,9 +19617,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14473,7 +19645,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14488,7 +19660,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgRuntimeSettingsResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14497,7 +19678,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14506,7 +19687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14524,9 +19705,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14541,7 +19733,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -14560,7 +19752,16 @@ export interface operations {
                     "application/json": components["schemas"]["OrgRuntimeSettingsResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14569,7 +19770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14578,8 +19779,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14596,9 +19824,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14635,7 +19874,16 @@ export interface operations {
                     "application/json": components["schemas"]["Page_SkillResponse_"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14644,7 +19892,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14653,7 +19901,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14671,9 +19919,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14704,13 +19963,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SkillResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14719,7 +19988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14728,7 +19997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14737,7 +20006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `slug_taken` */
+            /** @description `slug_taken`. `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14746,7 +20015,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14755,9 +20042,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14789,7 +20087,16 @@ export interface operations {
                     "application/json": components["schemas"]["SkillResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14798,7 +20105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14807,7 +20114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14825,9 +20132,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14863,7 +20181,16 @@ export interface operations {
                     "application/json": components["schemas"]["SkillResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14872,7 +20199,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14881,8 +20208,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14899,9 +20253,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14931,7 +20296,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14940,7 +20314,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_role`: the role in it does not allow this. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14949,7 +20323,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14958,7 +20332,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `skill_in_use`, with the agents that mount it */
+            /** @description `skill_in_use`, with the agents that mount it. `conflict`: somebody else has changed the same thing at this moment; try again. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14976,9 +20350,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15018,7 +20403,16 @@ export interface operations {
                     "application/json": components["schemas"]["UploadResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15027,7 +20421,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15036,8 +20430,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15054,6 +20457,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `unsupported_media_type`: the body is not `multipart/form-data`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The request is not valid; every problem is listed. */
             422: {
                 headers: {
@@ -15063,9 +20475,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15083,7 +20506,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The organization. */
-                org_id: unknown;
+                org_id: string;
             };
             cookie?: never;
         };
@@ -15098,7 +20521,16 @@ export interface operations {
                     "application/json": components["schemas"]["UsageSummaryResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15107,7 +20539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15116,7 +20548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15134,9 +20566,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15167,7 +20610,7 @@ export interface operations {
                     "application/json": components["schemas"]["TicketResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15176,8 +20619,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
-            403: {
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15194,18 +20655,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `service_unavailable`: tickets cannot be kept right now. */
+            /** @description `service_unavailable`: tickets cannot be kept right now. `service_unavailable`: the database or another part cannot answer right now. */
             503: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15237,7 +20700,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenListResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15246,7 +20709,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15264,9 +20727,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15294,13 +20768,23 @@ export interface operations {
             /** @description What was made. */
             201: {
                 headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CreateTokenResponse"];
                 };
             };
-            /** @description No valid bearer token. */
+            /** @description `idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15309,7 +20793,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `entitlement_exceeded`: a user has at most 50 API tokens that work. `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15318,7 +20802,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request is not valid; every problem is listed. */
+            /** @description `idempotency_in_progress`: the first request with this key is still being handled. `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request is not valid; every problem is listed. `idempotency_mismatch`: the key came with another request before. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15327,9 +20838,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15357,7 +20879,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid bearer token. */
+            /** @description `bad_request`: the path is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15366,7 +20897,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not allowed: membership, suspension, role, token scope or plan. */
+            /** @description `insufficient_scope`: the API token is not good for this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15375,8 +20906,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nothing there, or nothing that the caller may see. */
+            /** @description `not_found`: nothing there, or nothing that the caller may see. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15393,9 +20933,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15426,6 +20977,33 @@ export interface operations {
                     "application/json": components["schemas"]["ReceivedResponse"];
                 };
             };
+            /** @description `conflict`: somebody else has changed the same thing at this moment; try again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: the body is larger than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: the body is not `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The request is not valid; every problem is listed. */
             422: {
                 headers: {
@@ -15435,9 +21013,20 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many requests; see `Retry-After`. */
+            /** @description `rate_limited`: too many requests. */
             429: {
                 headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: the database or another part cannot answer right now. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {

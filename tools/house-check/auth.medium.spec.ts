@@ -4,12 +4,11 @@ import { bodySchema, buildDocument, type Document } from './testing/document';
 import { House, type Answer, type Person } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, routesOf, templateOf, type Route } from './testing/surface';
-import { fill, tenant, type Tenant } from './testing/tenant';
+import { fill, NOBODY, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 import { AppModule as AdminApi } from '../../apps/admin-api/src/app.module';
 
 /** A credential is believed for one second after it was looked up. */
 const MEMORY_MS = 1_050;
-const ID = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 
 let house: House;
 let org: Tenant;
@@ -28,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => house?.close());
 
-const pathOf = (r: Route) => fill(r.path, { ...org.params, token_id: ID, user_id: ID, waitlist_id: ID, allowed_email_id: ID, token: 'x'.repeat(43) });
+const pathOf = (r: Route) => fill(r.path, { ...OUTSIDE_OF_TENANTS, ...org.params });
 const bodyOf = (r: Route) => {
   const op = document.paths[templateOf(r.path)]?.[r.method.toLowerCase()];
   return op && bodySchema(document, op) && sample(document, bodySchema(document, op));
@@ -87,8 +86,8 @@ describe('a route that is not public', () => {
   });
 
   it('believes no internal header from outside', async () => {
-    const claims = { user_id: operator.id, email: operator.email, credential_id: ID, scope: '*', request_id: 'r', aud: 'admin-api' };
-    expect(await odd(routes, (r) => call(r, undefined, { 'x-aps-internal': new InternalTokens().sign(claims) }), is401)).toEqual([]);
+    const claims = { user_id: operator.id, email: operator.email, credential_id: NOBODY, scope: '*', request_id: 'r', aud: 'admin-api' };
+    expect(await odd(routes, (r) => call(r, undefined, { 'x-aps-internal': new InternalTokens().sign(claims, new Date()) }), is401)).toEqual([]);
   });
 });
 
@@ -98,12 +97,12 @@ describe('admin-api itself', () => {
 
   it('takes neither bearers nor words of others, nor words for others', async () => {
     const admin = await routesOf('admin-api', AdminApi);
-    const word = (claims: object, now?: number) => new InternalTokens().sign({ user_id: operator.id, email: operator.email, credential_id: ID, scope: '*', request_id: 'r', aud: 'admin-api', ...claims }, now);
+    const word = (claims: object, now = new Date()) => new InternalTokens().sign({ user_id: operator.id, email: operator.email, credential_id: NOBODY, scope: '*', request_id: 'r', aud: 'admin-api', ...claims }, now);
     const attempts: Record<string, string>[] = [
       { authorization: `Bearer ${operator.token}` },
       { 'x-aps-internal': 'nonsense' },
       { 'x-aps-internal': word({ aud: 'billing-webhooks' }) },
-      { 'x-aps-internal': word({}, Date.now() - 3_600_000) },
+      { 'x-aps-internal': word({}, new Date(Date.now() - 3_600_000)) },
       { 'x-aps-internal': `${word({})}x` },
     ];
     for (const headers of attempts) expect(await odd(admin, (r) => direct(r, headers), is401)).toEqual([]);

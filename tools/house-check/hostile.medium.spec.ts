@@ -2,13 +2,12 @@ import { ERROR_STATUS } from '@aps/contracts';
 import { bodySchema, buildDocument, operationsOf, resolve, type Document, type Schema } from './testing/document';
 import { CANARY, hostilePaths, hostileRequests, send, type HostileRequest, type RawAnswer } from './testing/hostile';
 import { House, type Person } from './testing/house';
-import { fill, tenant, type Tenant } from './testing/tenant';
+import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 
 /** Only these may name the kind of a problem; clients switch on them. */
 const TYPES = new Set(
   'missing string_type int_parsing float_parsing bool_parsing uuid_parsing decimal_parsing datetime_parsing enum literal_error string_too_short string_too_long greater_than_equal less_than_equal too_long too_short dict_type list_type json_invalid value_error'.split(' '),
 );
-const ID = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 
 let house: House;
 let org: Tenant;
@@ -19,7 +18,7 @@ let params: Record<string, string>;
 beforeAll(async () => {
   house = await House.open();
   [document, org, operator] = [await buildDocument(), await tenant(house, 'h'), await house.person({ admin: true })];
-  params = { ...org.params, token_id: ID, user_id: org.member.id, waitlist_id: ID, allowed_email_id: ID, token: 'x'.repeat(43), file: 'start.js' };
+  params = { ...OUTSIDE_OF_TENANTS, ...org.params, user_id: org.member.id, file: 'start.js' };
 });
 afterAll(() => house?.close());
 

@@ -59,10 +59,13 @@ describe('access declarations', () => {
   it('of public routes are these and no others', () => {
     expect(routes.filter((r) => r.access?.tier === 'public').map((r) => `${r.method} ${r.path}`)).toMatchInlineSnapshot(`
 [
+  "GET /",
   "POST /api/auth/login",
   "POST /api/auth/password/forgot",
   "POST /api/auth/password/reset",
   "POST /api/auth/signup",
+  "POST /api/auth/verify",
+  "POST /api/auth/verify/resend",
   "GET /api/docs",
   "GET /api/docs/:file",
   "GET /api/invitations/:token",

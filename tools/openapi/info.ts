@@ -2,10 +2,12 @@
 export const INFO = {
   title: 'Agent platform API',
   version: '2026-11-20',
+  license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+  contact: { name: 'The operators of this service' },
   description: [
     'Build agents, talk to them in chats, and govern what they do.',
     '**Authentication.** `Authorization: Bearer <token>`, a session (`aps_…`, from login) or an API token (`apt_…`, from `POST /api/tokens`).',
-    '**Errors.** 422 lists every problem of a request as `HTTPValidationError`; every other error is `{detail, code, request_id, context?}`. `code` is stable.',
+    '**Errors.** 422 lists every problem of a request as `HTTPValidationError`; every other error is `{detail, code, request_id, context?}`. `code` is stable. A method that an address does not take is 405, and `Allow` has those that it takes.',
     '**Lists.** `limit` (1-100; every row when omitted) and `offset`; answers carry `items`, `total` and `next_offset`.',
     '**Repeats.** POSTs that create or dispatch take an `Idempotency-Key`.',
     '**Changes** are additive; ignore fields and enum values that you do not know.',

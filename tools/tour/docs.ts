@@ -18,7 +18,7 @@ export interface Document {
 
 /** Every Markdown file of the project, with its path from the root. */
 export function documents(): Document[] {
-  const files = ['README.md', 'CONTRIBUTING.md', ...['docs', 'apps', 'libs', 'tools'].flatMap((folder) => filesBelow(folder, (name) => name.endsWith('.md')))];
+  const files = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...['docs', 'apps', 'libs', 'tools'].flatMap((folder) => filesBelow(folder, (name) => name.endsWith('.md')))];
   return files.filter((file) => existsSync(path.join(ROOT, file))).map((file) => ({ file, text: readFileSync(path.join(ROOT, file), 'utf8') }));
 }
 
@@ -37,11 +37,12 @@ export function anchors(text: string): Set<string> {
   return new Set(titles.map((title) => title.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').trim().replaceAll(' ', '-')));
 }
 
-/** Names of the metrics that the service registers. */
-export function metricNames(): Set<string> {
+/** The metrics that the service registers: their labels by their names. */
+export function metricLabels(): Map<string, string[]> {
   const sources = ['apps', 'libs'].flatMap((folder) => filesBelow(folder, (name) => name.endsWith('.ts') && !name.endsWith('.spec.ts')));
-  const registered = /\b(?:counter|gauge|durationHistogram)\(\s*'([a-z0-9_]+)'/g;
-  return new Set(sources.flatMap((file) => [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(registered)].map((match) => match[1])));
+  const registered = /\b(?:counter|gauge|durationHistogram|sizeHistogram)\(\s*'([a-z0-9_]+)',\s*'[^']*'(?:,\s*\[([^\]]*)\])?/g;
+  const found = sources.flatMap((file) => [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(registered)]);
+  return new Map(found.map(([, name, labels = '']) => [name, [...labels.matchAll(/'(\w+)'/g)].map((match) => match[1])]));
 }
 
 /** Settings of the service, of the development stack and of the composition of containers. */

@@ -90,7 +90,7 @@ describe('people, administered', () => {
   describe('the waitlist', () => {
     const ask = async (email: string, minutesAgo: number) => {
       const id = uuidv7();
-      await world.db.execute(`INSERT INTO waitlist_entries (id, email, name, note, asked_at) VALUES ($1, $2, 'N', NULL, now() - make_interval(mins => $3))`, [id, email, minutesAgo]);
+      await world.db.execute(`INSERT INTO waitlist_entries (id, email, email_canonical, name, note, asked_at) VALUES ($1, $2, $2, 'N', NULL, now() - make_interval(mins => $3))`, [id, email, minutesAgo]);
       return id;
     };
     const mails = async (to: string) => (await world.db.query('SELECT 1 FROM outbound_mails WHERE recipient = $1', [to])).length;

@@ -40,8 +40,15 @@ describe('from sign-up to administration', () => {
     expect(await nobody.refused('post', '/api/auth/signup', { body })).toMatchObject({ status: 403, body: { code: 'registration_not_allowed' } });
     await operator.call('post', '/api/admin/allowed-emails', { body: { email: body.email } });
     const { user, memberships } = await nobody.call('post', '/api/auth/signup', { body });
-    expect([user.email, memberships[0].org_name, memberships[0].role]).toEqual([body.email, 'Analytical Engines', 'OWNER']);
+    expect([user.email, user.email_verified, memberships[0].org_name, memberships[0].role]).toEqual([body.email, false, 'Analytical Engines', 'OWNER']);
     org = { org_id: memberships[0].org_id };
+  });
+
+  it('proves the address by the mailed link, once', async () => {
+    const body = { token: await mailed('ada@example.com', /\/verify\/([\w-]{43})/) };
+    const { user, memberships } = await nobody.call('post', '/api/auth/verify', { body });
+    expect([user.email, user.email_verified, memberships.length]).toEqual(['ada@example.com', true, 1]);
+    expect(await nobody.refused('post', '/api/auth/verify', { body })).toMatchObject({ status: 422, body: { code: 'verification_invalid' } });
   });
 
   it('logs in, and only with the right password', async () => {
@@ -103,6 +110,12 @@ describe('from sign-up to administration', () => {
   it('makes a token that reads agents and nothing else, and takes it back', async () => {
     const { token, token_info } = await owner.call('post', '/api/tokens', { body: { name: 'reader', scope: 'agents:read' } });
     const program = nobody.as(token);
+    // The bundles know what is a credential, too: nothing keeps it.
+    const once = () => platform.call('POST', '/api/tokens', { as: ownerToken, body: { name: 'once' }, headers: { 'Idempotency-Key': 'once' } });
+    const [shown, again] = [await once(), await once()];
+    expect([shown.body.token, again.body]).toEqual([expect.stringMatching(/^apt_/), { ...shown.body, token: null }]);
+    expect([shown.headers.get('cache-control'), again.headers.get('cache-control')]).toEqual(['no-store', 'no-store']);
+    expect(await platform.database((db) => db.query('SELECT 1 FROM idempotency_keys WHERE position($1 IN body) > 0', [shown.body.token]))).toEqual([]);
     expect((await program.call('get', '/api/orgs/{org_id}/agents', { params: org, query: { limit: 1 } })).total).toBe(1);
     expect(await program.refused('post', '/api/orgs/{org_id}/agents', { params: org, body: { name: 'No' } })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
     expect(await program.refused('get', '/api/orgs/{org_id}/members', { params: org })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { isAsDocumented, stepsOf } from '../../../tools/tour/blocks';
+import { blocksOf, isAsDocumented, stepsOf } from '../../../tools/tour/blocks';
 import { startPlatform, type Platform } from '../support';
 
 const ROOT = path.resolve(__dirname, '../../..');
@@ -25,13 +25,19 @@ function run(scripts: string[], env: NodeJS.ProcessEnv): Promise<string[]> {
   );
 }
 
+/** Prints the end of the link that the mail folder holds, as soon as it does. Long lines are broken by `=`. */
+const MAILED = `mailed() {
+  until grep -qs verify/ "$MAIL_DIR"/*.eml; do sleep 0.1; done
+  cat "$MAIL_DIR"/*.eml | node -p 'fs.readFileSync(0, "utf8").replace(/=\\n/g, "").match(/verify\\/(?:3D)?([\\w-]+)/)[1]'
+}`;
+
 describe('the tour of README.md', () => {
   let platform: Platform;
   let dir: string;
 
   beforeAll(async () => {
     dir = mkdtempSync(path.join(tmpdir(), 'aps-tour-'));
-    platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'] });
+    platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'], env: { REGISTRATION_MODE: 'closed', BOOTSTRAP_ADMIN_EMAIL: 'you@example.com', EMAIL_PROOF: 'required' } });
     writeFileSync(path.join(dir, 'dev.json'), JSON.stringify({ base_url: platform.url, ...platform.demo }));
   }, 180_000);
   afterAll(async () => {
@@ -50,5 +56,13 @@ describe('the tour of README.md', () => {
     });
     expect(differing).toEqual([]);
     expect(outputs).toHaveLength(steps.length);
+  }, 120_000);
+
+  it('lets the first person in where registration is closed', async () => {
+    const block = blocksOf(README).find(({ info, text }) => info === 'sh' && text.includes('/api/auth/signup'))!;
+    const script = block.text.replace('BASE=http://127.0.0.1:3000', `BASE=${platform.url}`).replace('<the end of the mailed link>', `'"$(mailed)"'`);
+    const [printed] = await run([`${MAILED}\n${script}`], { ...process.env, MAIL_DIR: platform.env.MAIL_DIR });
+    expect(printed).toMatch(/"email":"colleague@example\.com"/);
+    expect(printed).not.toContain('"code":');
   }, 120_000);
 });

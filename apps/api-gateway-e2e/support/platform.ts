@@ -5,14 +5,17 @@ import path from 'node:path';
 import { loadConfig } from '@aps/platform/config';
 import { createDataSource, Database } from '@aps/platform/database';
 import { testEnvironment } from '@aps/platform/testing';
+import { Balancer } from './balancer';
 import { ApiClient } from './client';
 import { built, freePort, NodeProcess } from './process';
-import { OwnServer } from './servers';
+import { OwnServer, type ServerKind } from './servers';
 import { until } from './until';
 
 export type AppName = 'api-gateway' | 'admin-api' | 'chat-worker';
 /** An app, or one of several processes of it: `chat-worker:2`. */
 export type Instance = AppName | `${AppName}:${string}`;
+
+const nameOf = (instance: Instance): AppName => instance.split(':')[0] as AppName;
 
 /** What the seed of the demo wrote down. */
 export interface Demo {
@@ -31,8 +34,10 @@ export interface PlatformOptions {
   env?: Record<string, string>;
   /** Default: the gateway and one worker. */
   apps?: Instance[];
-  /** Servers of this test's own, which it may take away. */
-  own?: ('postgres' | 'redis')[];
+  /** Clients reach the gateways, and gateways admin-api, through a balancer. Without it the first process of each is the way in. */
+  balanced?: boolean;
+  /** Servers of this test's own, which it may take away. A PgBouncer stands between the apps and PostgreSQL. */
+  own?: ServerKind[];
 }
 
 /** One running process of the platform. */
@@ -41,10 +46,10 @@ export class AppProcess extends NodeProcess {
     readonly instance: Instance,
     env: NodeJS.ProcessEnv,
     readonly internalUrl: string,
-    /** Of a gateway: where clients reach it. */
+    /** Of an app with an HTTP port: where clients reach this process. */
     readonly url: string,
   ) {
-    super(instance, built('apps', instance.split(':')[0]), env);
+    super(instance, built('apps', nameOf(instance)), env);
   }
 
   async readyz(): Promise<{ status: number; body: { ready: boolean; checks: Record<string, string> } }> {
@@ -74,48 +79,51 @@ export class Platform extends ApiClient {
   private constructor(
     url: string,
     demo: Demo,
-    /** What every app was started with. */
+    /** What every app was started with; behind a PgBouncer with another DATABASE_URL. */
     readonly env: NodeJS.ProcessEnv,
     readonly mock: NodeProcess,
     private readonly apps: Map<Instance, AppProcess>,
     /** Of this test's own; undefined where the shared one is used. */
     readonly postgres: OwnServer | undefined,
     readonly redis: OwnServer | undefined,
+    readonly pgbouncer: OwnServer | undefined,
+    private readonly balancers: Balancer[],
     private readonly cleanups: (() => Promise<unknown>)[],
   ) {
     super(url, demo);
   }
 
-  static async start({ env = {}, apps = ['api-gateway', 'chat-worker'], own = [] }: PlatformOptions = {}): Promise<Platform> {
+  static async start(options: PlatformOptions = {}): Promise<Platform> {
     const cleanups: (() => Promise<unknown>)[] = [];
     try {
-      return await Platform.bringUp(env, apps, own, cleanups);
+      return await Platform.bringUp(options, cleanups);
     } catch (error) {
       await cleanUp(cleanups);
       throw error;
     }
   }
 
-  private static async bringUp(env: Record<string, string>, instances: Instance[], own: ('postgres' | 'redis')[], cleanups: (() => Promise<unknown>)[]): Promise<Platform> {
+  private static async bringUp({ env = {}, apps: instances = ['api-gateway', 'chat-worker'], balanced = false, own = [] }: PlatformOptions, cleanups: (() => Promise<unknown>)[]): Promise<Platform> {
     const dir = mkdtempSync(path.join(tmpdir(), 'aps-e2e-'));
     cleanups.push(async () => rmSync(dir, { recursive: true, force: true }));
-    const ownServer = async (kind: 'postgres' | 'redis') => {
+    const ownServer = async (kind: ServerKind, upstream?: string) => {
       if (!own.includes(kind)) return undefined;
-      const server = await OwnServer.start(kind);
+      const server = await OwnServer.start(kind, upstream);
       cleanups.push(() => server.stop());
       return server;
     };
-    const [postgres, redis, ports] = await Promise.all([ownServer('postgres'), ownServer('redis'), Promise.all(['mock', 'public', ...instances].map(() => freePort()))]);
-    const [mockPort, publicPort] = ports;
+    const [postgres, redis, ports] = await Promise.all([ownServer('postgres'), ownServer('redis'), Promise.all(['mock', ...instances].map(() => freePort()))]);
+    const [mockPort] = ports;
     const database = await makeDatabase(postgres?.url ?? setting('TEST_DATABASE_URL'), postgres === undefined);
     cleanups.push(database.drop);
 
-    const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 2]}`]));
-    // The first gateway is the way in; others are reached by their own addresses.
-    const publicPorts = new Map<Instance, number>();
-    for (const instance of instances.filter((name) => name.startsWith('api-gateway'))) publicPorts.set(instance, publicPorts.size === 0 ? publicPort : await freePort());
-    const adminApi = instances.includes('admin-api') ? await freePort() : undefined;
-    const url = `http://127.0.0.1:${publicPort}`;
+    const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 1]}`]));
+    const httpPorts = new Map<Instance, number>();
+    for (const instance of instances) if (!instance.startsWith('chat-worker')) httpPorts.set(instance, await freePort());
+    /** Where the processes of an app are reached. */
+    const wayIn = new Map<AppName, number>();
+    for (const [instance, port] of httpPorts) if (!wayIn.has(nameOf(instance))) wayIn.set(nameOf(instance), balanced ? await freePort() : port);
+    const url = `http://127.0.0.1:${wayIn.get('api-gateway')}`;
     const { TEST_DATABASE_URL: _d, TEST_REDIS_URL: _r, ...inherited } = process.env;
     const common: NodeJS.ProcessEnv = {
       ...inherited,
@@ -128,7 +136,7 @@ export class Platform extends ApiClient {
       FILES_DIR: path.join(dir, 'files'),
       MOCK_ROUTE_ENABLED: 'true',
       MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
-      ...(adminApi !== undefined && { ADMIN_API_URL: `http://127.0.0.1:${adminApi}` }),
+      ...(wayIn.has('admin-api') && { ADMIN_API_URL: `http://127.0.0.1:${wayIn.get('admin-api')}` }),
       ...env,
     };
 
@@ -140,17 +148,25 @@ export class Platform extends ApiClient {
     const { code } = await migrate.ended;
     if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
     await mock.said(/"port"/);
+    // Sessions that it had opened before the migration would be without what that gives them.
+    const pgbouncer = await ownServer('pgbouncer', database.url);
 
     const processes = new Map<Instance, AppProcess>();
     for (const [instance, internalUrl] of internal) {
-      const port = publicPorts.get(instance) ?? (instance.startsWith('admin-api') ? adminApi! : 0);
-      const app = new AppProcess(instance, { ...common, PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port }, internalUrl, `http://127.0.0.1:${port}`);
+      const port = httpPorts.get(instance) ?? 0;
+      const app = new AppProcess(instance, { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port }, internalUrl, `http://127.0.0.1:${port}`);
       processes.set(instance, app);
       cleanups.push(() => app.terminate(10_000));
     }
-    const platform = new Platform(url, JSON.parse(readFileSync(seed, 'utf8')) as Demo, common, mock, processes, postgres, redis, cleanups);
+    const balancers: Balancer[] = [];
+    for (const [name, port] of balanced ? wayIn : []) {
+      const balancer = await Balancer.start(port, [...processes.values()].filter(({ instance }) => nameOf(instance) === name));
+      balancers.push(balancer);
+      cleanups.push(() => balancer.stop());
+    }
+    const platform = new Platform(url, JSON.parse(readFileSync(seed, 'utf8')) as Demo, common, mock, processes, postgres, redis, pgbouncer, balancers, cleanups);
     for (const app of processes.values()) app.spawn();
-    await Promise.all([...processes.values()].map((app) => app.ready()));
+    await Promise.all([...processes.keys()].map((instance) => platform.inService(instance)));
     return platform;
   }
 
@@ -158,6 +174,14 @@ export class Platform extends ApiClient {
     const app = this.apps.get(instance);
     if (!app) throw new Error(`This platform has no ${instance}.`);
     return app;
+  }
+
+  /** Waits until a process can work, and until a balancer before it leads there. */
+  async inService(instance: Instance): Promise<void> {
+    const app = this.app(instance);
+    await app.ready();
+    const balancer = this.balancers.find((one) => one.balances(app));
+    if (balancer) await until(`the balancer leads to ${instance}`, () => balancer.leadsTo(app));
   }
 
   /** Kills a process (SIGKILL), or sends it another signal. */
@@ -207,7 +231,8 @@ function setting(name: string): string {
   return value;
 }
 
-async function withDatabase<T>(url: string, fn: (db: Database) => Promise<T>): Promise<T> {
+/** Reads or changes a database from this process. */
+export async function withDatabase<T>(url: string, fn: (db: Database) => Promise<T>): Promise<T> {
   // The data source reads the other settings (time-outs) from the configuration of this process.
   const before = { ...process.env };
   Object.assign(process.env, testEnvironment(url));

@@ -16,6 +16,9 @@ export function built(kind: 'apps' | 'tools', name: string): string {
   return file;
 }
 
+/** Whether a program is on PATH. */
+export const isInstalled = (name: string): boolean => (process.env.PATH ?? '').split(path.delimiter).some((folder) => folder && existsSync(path.join(folder, name)));
+
 /** Drawn from below the range that the system hands out to outgoing connections, which would take it before the child does. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {

@@ -1,16 +1,22 @@
 /**
- * PostgreSQL or Redis of a test's own, which it may kill and start again on the same port with the same data:
- * `node servers.mjs postgres|redis <data folder>`. Obeys `{do: 'kill'|'start'|'stop', signal?}` messages and answers each with
+ * PostgreSQL, Redis or PgBouncer of a test's own, which it may kill and start again on the same port with the same data:
+ * `node servers.mjs postgres|redis|pgbouncer <data folder>`; UPSTREAM_URL is what PgBouncer stands before. Obeys `{do: 'kill'|'start'|'stop', signal?}` messages and answers each with
  * `{done: true, ...}` or `{error}`. Ends its server and itself when the test's process is gone.
  */
 import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { startPgbouncer } from '../../../tools/dev/lib/pgbouncer.mjs';
 import { makeDataDir, startPostgres, startRedis } from '../../../tools/dev/stack.mjs';
 
 const [, , kind, folder] = process.argv;
 const dir = makeDataDir(folder);
-const start = kind === 'postgres' ? startPostgres : startRedis;
 // Named servers are other people's; this one must be ours. Syncing stays on for PostgreSQL: a killed one must keep what it confirmed.
-const { service, url } = await start({ dir, url: '', quick: kind === 'redis' });
+const START = {
+  postgres: () => startPostgres({ dir, url: '' }),
+  redis: () => startRedis({ dir, url: '', quick: true }),
+  pgbouncer: () => startPgbouncer({ dir: path.join(dir, 'pgbouncer'), log: path.join(dir, 'logs', 'pgbouncer.log'), upstream: process.env.UPSTREAM_URL }),
+};
+const { service, url } = await START[kind]();
 
 async function obey({ do: verb, signal }) {
   if (verb === 'start') await service.start();

@@ -6,19 +6,24 @@ import path from 'node:path';
 
 type Reply = { url?: string; done?: boolean; error?: string };
 
-/** A PostgreSQL or Redis that belongs to one test, for tests that take it away. */
+export type ServerKind = 'postgres' | 'redis' | 'pgbouncer';
+
+/** A PostgreSQL, Redis or PgBouncer that belongs to one test, for tests that take it away. */
 export class OwnServer {
   private constructor(
     private readonly keeper: ChildProcess,
     readonly url: string,
+    /** Holds its data and, in `logs`, what it says. */
+    readonly folder: string,
   ) {}
 
-  static async start(kind: 'postgres' | 'redis'): Promise<OwnServer> {
+  /** @param upstream the database that a PgBouncer stands before */
+  static async start(kind: ServerKind, upstream?: string): Promise<OwnServer> {
     const folder = mkdtempSync(path.join(tmpdir(), `aps-e2e-${kind}-`));
     const { DATABASE_URL: _d, REDIS_URL: _r, ...env } = process.env;
-    const keeper = fork(path.join(__dirname, 'servers.mjs'), [kind, folder], { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+    const keeper = fork(path.join(__dirname, 'servers.mjs'), [kind, folder], { env: { ...env, UPSTREAM_URL: upstream }, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
     const { url } = await reply(keeper);
-    return new OwnServer(keeper, url ?? '');
+    return new OwnServer(keeper, url ?? '', folder);
   }
 
   /** Ends the server with a signal; its data and its port stay for {@link restart}. */

@@ -67,7 +67,7 @@ export class Journal {
     await this.ask('ANALYZE', []);
     const rows = await this.ask<{ message: string; found: boolean; status: string | null; answers: number }>(
       `SELECT a.message, m.id IS NOT NULL AS found, t.status,
-              (SELECT count(*)::int FROM messages r WHERE r.turn_id = t.id AND r.role = 'assistant' AND r.tool_calls IS NULL AND NOT r.interrupted) AS answers
+              (SELECT count(*)::int FROM messages r WHERE r.turn_id = t.id AND r.role = 'assistant' AND (r.tool_calls IS NULL OR r.finish_reason = 'step_limit') AND NOT r.interrupted) AS answers
        FROM unnest($1::uuid[]) AS a(message) LEFT JOIN messages m ON m.id = a.message
        LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.chat_id = m.chat_id AND t.message_id = m.id ORDER BY t.seq DESC LIMIT 1) t ON true`,
       [acknowledged.map((a) => a.message)],
@@ -76,7 +76,7 @@ export class Journal {
     const stopped = rows.filter((r) => r.status !== 'done' && mayStop.get(r.message) && ['stopped', 'skipped'].includes(r.status ?? ''));
     const answered = rows.filter((r) => r.found && r.answers > 0);
     const [{ twice }] = await this.ask<{ twice: number }>(
-      `SELECT (SELECT count(*)::int FROM (SELECT 1 FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.org_id = $1 AND m.role = 'assistant' AND m.tool_calls IS NULL AND NOT m.interrupted GROUP BY t.id HAVING count(*) > 1) x)
+      `SELECT (SELECT count(*)::int FROM (SELECT 1 FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.org_id = $1 AND m.role = 'assistant' AND (m.tool_calls IS NULL OR m.finish_reason = 'step_limit') AND NOT m.interrupted GROUP BY t.id HAVING count(*) > 1) x)
             + (SELECT count(*)::int FROM messages m WHERE m.org_id = $1 AND m.role = 'user' AND m.chat_id = ANY($2::uuid[])
                  AND NOT EXISTS (SELECT 1 FROM unnest($3::uuid[]) AS a(message) WHERE a.message = m.id)) AS twice`,
       [this.orgId, [...new Set(acknowledged.map((a) => a.chat))], acknowledged.map((a) => a.message)],

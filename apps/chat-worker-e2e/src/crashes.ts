@@ -59,7 +59,8 @@ export async function oneOfTwoWorkersLost(chance: Chance): Promise<void> {
 
 async function frozenWorker(platform: Platform, chance: Chance): Promise<void> {
   const [frozen, other] = ['chat-worker', 'chat-worker:b'] as const;
-  const works = await begin(platform, chance, 5, { kinds: ['streaming', 'tools', 'waits', 'pair'] });
+  // Slow ones, so that some still run however long the sends take.
+  const works = await begin(platform, chance, 6, { kinds: ['slow', 'streaming', 'slow', 'tools', 'waits', 'pair'] });
   await until('the worker runs turns', async () => (await running(platform, frozen)) > 1);
   platform.app(frozen).freeze();
   await platform.app(other).spawn().ready();

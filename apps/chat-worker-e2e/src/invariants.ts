@@ -7,7 +7,7 @@ const FORBIDDEN: Record<string, string> = {
   'chats that seem to do something': `SELECT id, status, pause, current_turn_id, pending_turns FROM chats WHERE org_id = $1 AND (status = 'RUNNING' OR pause IS NOT NULL OR current_turn_id IS NOT NULL OR pending_turns <> 0)`,
   'turns with other than one final answer': `
     SELECT t.id, t.chat_id, t.status, count(m.id)::int AS answers FROM turns t
-    LEFT JOIN messages m ON m.turn_id = t.id AND m.role = 'assistant' AND m.tool_calls IS NULL AND NOT m.interrupted
+    LEFT JOIN messages m ON m.turn_id = t.id AND m.role = 'assistant' AND (m.tool_calls IS NULL OR m.finish_reason = 'step_limit') AND NOT m.interrupted
     WHERE t.org_id = $1 GROUP BY t.id HAVING count(m.id) <> (CASE WHEN t.status = 'done' THEN 1 ELSE 0 END)`,
   'messages with gaps in their numbers': `
     SELECT c.id, c.message_seq, c.message_count, count(m.id)::int AS found, max(m.seq) AS newest FROM chats c LEFT JOIN messages m ON m.chat_id = c.id

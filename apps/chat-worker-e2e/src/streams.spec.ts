@@ -12,7 +12,7 @@ describe('event streams', () => {
   let platform: Platform;
 
   beforeAll(async () => {
-    platform = await startPlatform({ apps: ['api-gateway', 'api-gateway:2', 'admin-api', 'chat-worker'] });
+    platform = await startPlatform({ apps: ['api-gateway', 'api-gateway:2', 'admin-api', 'chat-worker'], env: { EMAIL_PROOF: 'off' } });
   }, 120_000);
   afterAll(() => platform?.stop(), 60_000);
 

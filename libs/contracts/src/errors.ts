@@ -37,6 +37,7 @@ export const ERROR_STATUS = {
   already_allowed: 409,
   already_member: 409,
   already_resolved: 409,
+  agent_deleted: 409,
   agent_in_use: 409,
   conflict: 409,
   email_taken: 409,
@@ -57,6 +58,8 @@ export const ERROR_STATUS = {
   invitation_gone: 410,
   // 413
   payload_too_large: 413,
+  // 415
+  unsupported_media_type: 415,
   // 416
   range_not_satisfiable: 416,
   // 422
@@ -73,6 +76,7 @@ export const ERROR_STATUS = {
   model_unknown: 422,
   not_continuable: 422,
   nothing_to_retry: 422,
+  number_unsafe: 422,
   not_disputed: 422,
   password_incorrect: 422,
   plan_mismatch: 422,
@@ -82,9 +86,11 @@ export const ERROR_STATUS = {
   self_action: 422,
   should_have_missing: 422,
   unknown_reference: 422,
+  verification_invalid: 422,
   // 429
   queue_full: 429,
   rate_limited: 429,
+  too_many_attempts: 429,
   // 5xx
   internal_error: 500,
   upstream_unavailable: 502,

@@ -17,6 +17,7 @@ const ids = {
 export const JOBS = {
   'turn.run': { queue: 'turns', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
   'chat.title': { queue: 'titles', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
+  'agent.end_chats': { queue: 'maintenance', version: 1, payload: z.object({ ...ids, agent_id: z.uuid() }) },
   'mail.send': { queue: 'maintenance', version: 1, payload: z.object({ mail_id: z.uuid() }) },
 } as const satisfies Record<string, { queue: QueueName; version: number; payload: z.ZodType }>;
 

@@ -21,6 +21,16 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** What only a stream has to know: that a text begins anew, how the chat is named, why the stream ends. A timeline leaves it out. */
+export const STREAM_ONLY_EVENTS = ['message_restarted', 'title_changed', 'org_suspended'] as const satisfies EventType[];
+
+/**
+ * Why an answer of an assistant ended. `length`: at the longest that it may be; `tool_calls`: to have tools called; `step_limit`: the
+ * same, but its turn was allowed no further step; `empty`: twice it said nothing.
+ */
+export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty'] as const;
+export type MessageFinish = (typeof FINISH_REASONS)[number];
+
 /** One row of the spine as it travels. `id` is the sequence number within the topic, without gaps, in commit order. */
 export interface SpineEvent {
   id: number;

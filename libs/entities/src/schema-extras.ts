@@ -3,11 +3,6 @@
  * comparison of entities and database does not look at them.
  */
 export const SCHEMA_EXTRAS: { name: string; up: string; down: string }[] = [
-  index('users_email', 'UNIQUE INDEX', 'users (lower(email))'),
-  index('allowed_emails_email', 'UNIQUE INDEX', 'allowed_emails (lower(email))'),
-  index('waitlist_entries_email', 'UNIQUE INDEX', 'waitlist_entries (lower(email))'),
-  index('invitations_pending', 'UNIQUE INDEX', `invitations (org_id, lower(email)) WHERE state = 'pending'`),
-  index('invitations_email', 'INDEX', 'invitations (lower(email))'),
   // A platform key may stand on two routes, but only one of them is in use at a time. Organizations have their own key space.
   index('model_catalog_enabled_key', 'UNIQUE INDEX', `model_catalog (key, coalesce(owner_org_id, '00000000-0000-0000-0000-000000000000')) WHERE enabled`),
   // Rows that change several times in their first seconds: with room on their page, an update touches no index.

@@ -1,17 +1,22 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { DomainError, type Problem } from '@aps/contracts';
-import { isUuid, SLUG } from '@aps/platform/http';
-import { ACCESS, type AccessDeclaration, type ParamSyntax, type TokenArea } from './access';
+import { checkAtCommit } from '@aps/platform/database';
+import { credentialsIn, isUuid, SLUG } from '@aps/platform/http';
+import { ACCESS, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
+import type { Response } from 'express';
 import { OrgScope } from './org-scope';
-import { PrincipalStore } from './principal.store';
+import { PrincipalStore, type Membership, type Standing } from './principal.store';
 import { Tickets, type Ticket } from './tickets';
 import type { AuthenticatedRequest, Principal } from './principal';
 
 /** Finds out who makes a request. The gateway reads bearer tokens; what stands behind it reads the gateway's signed token. */
 export abstract class Authenticator {
-  /** @throws DomainError `not_authenticated` and its kin */
-  abstract authenticate(request: AuthenticatedRequest): Promise<Principal>;
+  /**
+   * @param anew leaves aside what is remembered of an earlier request
+   * @throws DomainError `not_authenticated` and its kin
+   */
+  abstract authenticate(request: AuthenticatedRequest, anew?: boolean): Promise<Principal>;
 }
 
 const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string; type: string }> = {
@@ -41,46 +46,71 @@ export class AccessGuard implements CanActivate {
     if (context.getType() !== 'http') return true;
     const access = this.reflector.get<AccessDeclaration | undefined>(ACCESS, context.getHandler());
     if (!access) throw new DomainError('insufficient_role', 'This route declares no access.');
-    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<AuthenticatedRequest>();
+    if (credentialsIn(context.getHandler()).length > 0) http.getResponse<Response>().setHeader('Cache-Control', 'no-store');
     const params = request.params as Record<string, string>;
     let ticket: Ticket | undefined;
     if (access.ticketTopics && request.headers.authorization === undefined && request.query.ticket !== undefined) {
       ({ principal: request.principal, ticket } = await this.tickets.redeem(request.query.ticket));
     } else if (access.tier !== 'public') {
       request.principal = await this.authenticator.authenticate(request);
+    } else if (access.identifies && request.headers.authorization !== undefined) {
+      // Anybody may call this, so nobody is refused for a token that is good for nothing.
+      request.principal = await this.authenticator.authenticate(request).catch((error: unknown) => {
+        if (error instanceof DomainError && error.status === 401) return undefined;
+        throw error;
+      });
     }
     checkPath(params, access);
     if (!request.principal) return true;
 
-    const principal = request.principal;
-    if (access.sessionOnly && principal.via === 'api_token') throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
-    if (access.tier === 'platform_admin') {
-      if (!principal.isPlatformAdmin) throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
-      // A token that is good for one organization is not good for all of them.
-      if (principal.orgPin) throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });
+    try {
+      await this.admit(request, access, params.org_id, false);
+    } catch (refusal) {
+      // What is remembered may be older than what lets the caller in: nobody is refused for that.
+      if (!(refusal instanceof DomainError)) throw refusal;
+      if (!ticket) request.principal = await this.authenticator.authenticate(request, true);
+      await this.admit(request, access, params.org_id, true);
     }
-    if (access.tier === 'member' || access.tier === 'admin' || access.tier === 'owner') {
-      request.orgScope = await this.enterOrg(params.org_id, principal, access.tier, request);
-    }
-    checkScope(principal, access, request.method);
     if (ticket && !access.ticketTopics?.(request).every((topic) => ticket.topics.includes(topic))) {
       throw new DomainError('insufficient_scope', 'The ticket is for other topics.');
     }
     return true;
   }
 
-  private async enterOrg(orgId: string, principal: Principal, tier: 'member' | 'admin' | 'owner', request: AuthenticatedRequest): Promise<OrgScope> {
+  private async admit(request: AuthenticatedRequest, access: AccessDeclaration, org: string | undefined, anew: boolean): Promise<void> {
+    const principal = request.principal!;
+    if (access.sessionOnly && principal.via === 'api_token') throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
+    const orgId = isOfOrg(access.tier) ? org! : null;
     const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId;
-    const membership = pinnedElsewhere ? null : await this.store.membership(orgId, principal.userId);
-    // An organization that does not exist is answered the same way: nobody learns which ids are taken.
-    if (!membership) throw new DomainError('not_org_member', 'You are not a member of this organization.');
-    if (membership.suspended && !principal.isPlatformAdmin) throw new DomainError('org_suspended', 'This organization is suspended.');
-    const required = tier === 'owner' ? ['OWNER'] : tier === 'admin' ? ['ADMIN', 'OWNER'] : null;
-    if (required && !required.includes(membership.role)) {
-      throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required } });
+    const membership = orgId === null || pinnedElsewhere ? null : await this.store.membership(orgId, principal.userId, anew);
+    const entered = requireStanding(access.tier, { isPlatformAdmin: principal.isPlatformAdmin, membership });
+    // A token that is good for one organization is not good for all of them.
+    if (access.tier === 'platform_admin' && principal.orgPin) {
+      throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });
     }
-    return OrgScope.member(orgId, principal.userId, membership.role, request);
+    if (entered) request.orgScope = OrgScope.member(orgId!, principal.userId, entered.role, request);
+    checkScope(principal, access, request.method);
+    // All this may be a second old, and a request can take its time. What it writes is written by who is still all this.
+    checkAtCommit(async (tx) => void requireStanding(access.tier, await this.store.standing(tx, principal, orgId)));
   }
+}
+
+const isOfOrg = (tier: Tier): boolean => tier === 'member' || tier === 'admin' || tier === 'owner';
+
+/** @returns what the caller is in the organization that a route of this tier is about; null for other tiers */
+function requireStanding(tier: Tier, { isPlatformAdmin, membership }: Standing): Membership | null {
+  if (tier === 'platform_admin' && !isPlatformAdmin) throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
+  if (!isOfOrg(tier)) return null;
+  // An organization that does not exist is answered the same way: nobody learns which ids are taken.
+  if (!membership) throw new DomainError('not_org_member', 'You are not a member of this organization.');
+  if (membership.suspended && !isPlatformAdmin) throw new DomainError('org_suspended', 'This organization is suspended.');
+  const required = tier === 'owner' ? ['OWNER'] : tier === 'admin' ? ['ADMIN', 'OWNER'] : null;
+  if (required && !required.includes(membership.role)) {
+    throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required } });
+  }
+  return membership;
 }
 
 function checkPath(params: Record<string, string>, access: AccessDeclaration): void {

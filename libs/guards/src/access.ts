@@ -32,6 +32,8 @@ export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'string' | 'token';
 export interface AccessOptions {
   /** Syntax of path parameters that differ from the rule: parameters named `*_id` are UUIDs, all others free strings. */
   params?: Record<string, ParamSyntax>;
+  /** Only for public routes: nobody has to sign in, but who sends a bearer token is known by it. */
+  identifies?: boolean;
   /** Callers that hold an API token are refused; only a session will do. */
   sessionOnly?: boolean;
   /**
@@ -52,7 +54,7 @@ function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
   const declaration: AccessDeclaration = { tier, area, ...options };
   return applyDecorators(
     SetMetadata(ACCESS, declaration),
-    ApiExtension('x-access', { tier, ...(area && { area }), ...(options.ticketTopics && { ticket: true }) }),
+    ApiExtension('x-access', { tier, ...(area && { area }), ...(options.sessionOnly && { session_only: true }), ...(options.ticketTopics && { ticket: true }), ...(options.identifies && { identifies: true }) }),
     ...(tier === 'public' ? [] : [ApiBearerAuth()]),
     ...(options.ticketTopics ? [ApiQuery({ name: 'ticket', required: false, description: 'Instead of the header, where none can be sent: from `POST /api/realtime/tickets`.', schema: { type: 'string' } })] : []),
   );

@@ -15,11 +15,11 @@ export class BearerAuthenticator extends Authenticator {
     super();
   }
 
-  async authenticate(request: AuthenticatedRequest): Promise<Principal> {
+  async authenticate(request: AuthenticatedRequest, anew = false): Promise<Principal> {
     const header = request.headers.authorization;
     const match = header && /^Bearer +([A-Za-z0-9_-]{1,512})$/i.exec(header);
     if (!match) throw notAuthenticated();
-    return this.store.byToken(match[1]);
+    return this.store.byToken(match[1], anew);
   }
 }
 

@@ -2,6 +2,7 @@ export * from './access';
 export * from './access.guard';
 export * from './chat-visibility';
 export * from './guards.module';
+export * from './member-stands';
 export * from './org-scope';
 export * from './principal';
 export * from './principal.store';

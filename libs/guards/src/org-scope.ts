@@ -22,11 +22,13 @@ export class OrgScope {
     readonly role: OrgRole | null,
     readonly requestId: string | undefined,
     readonly traceparent: string | undefined,
+    /** Session or API token of the caller; none for the system. */
+    readonly credentialId?: string,
   ) {}
 
   /** For a member's request. Only the access guard calls this. */
-  static member(orgId: string, userId: string, role: OrgRole, request: { requestId?: string; traceparent?: string } = {}): OrgScope {
-    return new OrgScope(orgId, { kind: 'user', userId, reason: null }, role, request.requestId, request.traceparent);
+  static member(orgId: string, userId: string, role: OrgRole, request: { requestId?: string; traceparent?: string; principal?: { credentialId: string } } = {}): OrgScope {
+    return new OrgScope(orgId, { kind: 'user', userId, reason: null }, role, request.requestId, request.traceparent, request.principal?.credentialId);
   }
 
   /** For jobs and operators. The reason ends up in the audit log. */

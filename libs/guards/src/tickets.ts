@@ -41,8 +41,11 @@ export class Tickets {
   async issue({ via, credentialId, orgPin }: Principal, { orgId, topics }: Ticket): Promise<string> {
     if (via === 'internal') throw notAuthenticated();
     if (orgPin && orgId && orgPin !== orgId) throw new DomainError('not_org_member', 'You are not a member of this organization.');
+    const credential = { via, id: credentialId };
+    // What is made from a credential is made from one that lives, and not from the memory of one.
+    await this.principals.byCredential(credential, true);
     const text = newOpaqueToken();
-    const stored: StoredTicket = { orgId: orgId ?? orgPin, topics, credential: { via, id: credentialId } };
+    const stored: StoredTicket = { orgId: orgId ?? orgPin, topics, credential };
     await answered(this.redis.set(keyOf(text), JSON.stringify(stored), 'EX', TICKET_TTL_S));
     return text;
   }
@@ -57,7 +60,8 @@ export class Tickets {
     const found = (await answered(TAKE.run(this.redis, keyOf(text)))) as string | null;
     if (!found) throw notAuthenticated();
     const { credential, orgId, topics } = JSON.parse(found) as StoredTicket;
-    const principal = await this.principals.byCredential(credential);
+    // A stream lasts: it begins for a credential that lives, and not for the memory of one.
+    const principal = await this.principals.byCredential(credential, true);
     return { principal: { ...principal, orgPin: orgId }, ticket: { orgId, topics } };
   }
 }

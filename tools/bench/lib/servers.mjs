@@ -34,6 +34,8 @@ export async function startServers() {
       MOCK_ROUTE_BASE_URL: `${modelUrl}/v1`,
       // One token sends everything here; the floor counts nothing.
       RATE_LIMITS: 'off',
+      // Nothing balances over what is measured.
+      SHUTDOWN_DELAY_MS: '0',
     };
     const seedFile = path.join(dir, 'seed.json');
     const migrate = spawnSync(process.execPath, [toolMain('migrate')], { cwd: root, env: { ...env, DEV_SEED_FILE: seedFile }, encoding: 'utf8' });

@@ -3,13 +3,13 @@ import { buildOpenApi } from '@aps/platform/http';
 import { INFO } from '../../openapi/info';
 import { PublicSurface } from '../../openapi/surface';
 
+/** A schema as {@link resolve} gives it; in the document `type` may be a list with null. */
 export interface Schema {
   $ref?: string;
   type?: string;
   format?: string;
   pattern?: string;
   enum?: unknown[];
-  nullable?: boolean;
   description?: string;
   example?: unknown;
   minLength?: number;
@@ -17,12 +17,14 @@ export interface Schema {
   minimum?: number;
   maximum?: number;
   minItems?: number;
+  uniqueItems?: boolean;
   maxItems?: number;
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
   oneOf?: Schema[];
-  allOf?: Schema[];
+  anyOf?: Schema[];
+  discriminator?: { propertyName: string; mapping: Record<string, string> };
   additionalProperties?: boolean | Schema;
 }
 
@@ -42,16 +44,16 @@ export interface Operation {
   tags?: string[];
   parameters?: Parameter[];
   requestBody?: { content: Content };
-  responses: Record<string, { description?: string; content?: Content }>;
-  security?: unknown[];
-  'x-access'?: { tier: string; area?: string };
+  responses: Record<string, { description?: string; content?: Content; headers?: Record<string, unknown> }>;
+  security?: Record<string, string[]>[];
+  'x-access'?: { tier: string; area?: string; session_only?: true; ticket?: true; identifies?: true };
 }
 
 export interface Document {
   openapi: string;
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, unknown> };
 }
 
 /** The document of the whole public surface, built from the source. */
@@ -67,12 +69,19 @@ export function operationsOf(document: Document): { method: string; path: string
   return Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, op]) => ({ method: method.toUpperCase(), path, op })));
 }
 
-/** What a `$ref` points at, and what `allOf` of one schema wraps. */
+/** What a schema says of values other than null: what a `$ref` points at, and what may be null as if it might not. */
 export function resolve(document: Document, schema: Schema | undefined): Schema {
   if (!schema) return {};
   if (schema.$ref) return resolve(document, document.components.schemas[schema.$ref.split('/').pop() ?? '']);
-  if (schema.allOf?.length === 1) return { ...resolve(document, schema.allOf[0]), nullable: schema.nullable };
-  return schema;
+  const isNull = (alternative: Schema) => alternative.type === 'null';
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives?.some(isNull)) {
+    const rest = alternatives.filter((s) => !isNull(s));
+    return rest.length === 1 ? resolve(document, rest[0]) : { ...schema, oneOf: rest };
+  }
+  const types = schema.type as string | string[] | undefined;
+  if (!Array.isArray(types)) return schema;
+  return { ...schema, type: types.find((type) => type !== 'null'), ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }) };
 }
 
 export const bodySchema = (document: Document, op: Operation): Schema | undefined => {

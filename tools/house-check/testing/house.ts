@@ -96,7 +96,7 @@ export class House {
   async person({ admin = false }: { admin?: boolean } = {}): Promise<Person> {
     const id = uuidv7();
     const email = `${id}@example.com`;
-    await this.db.execute(`INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, 'Somebody', 'none')`, [id, email]);
+    await this.db.execute(`INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Somebody', 'none', now())`, [id, email]);
     if (admin) await this.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [id]);
     return { id, email, token: await this.session(id) };
   }

@@ -7,7 +7,7 @@ import { ESLint } from 'eslint';
 const { createProjectGraphAsync } = devkit;
 
 /** The rules that hold walls; the others are about code that the fixtures are not. */
-const WALLS = ['@nx/enforce-module-boundaries', 'no-restricted-imports', 'no-restricted-properties', 'no-console'];
+const WALLS = ['@nx/enforce-module-boundaries', 'no-restricted-imports', 'no-restricted-properties', 'no-console', 'no-restricted-syntax'];
 
 // A fresh checkout has no project graph yet, and without one the rule about projects skips.
 process.env.NX_DAEMON = 'false';

@@ -3,6 +3,8 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { HTTP_CODE_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { MetadataScanner, ModulesContainer, NestFactory } from '@nestjs/core';
 import { ACCESS, type AccessDeclaration } from '@aps/guards';
+import { credentialsIn } from '@aps/platform/http';
+import { IDEMPOTENT } from '@aps/platform/idempotency';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
 
@@ -18,6 +20,10 @@ export interface Route {
   access: AccessDeclaration | undefined;
   /** Of an answer without refusal. */
   success: number;
+  /** A repeat under the same `Idempotency-Key` is answered as the first time. */
+  idempotent: boolean;
+  /** Fields of its answer that hold a credential. */
+  credentials: string[];
 }
 
 type Graph = { get<T>(type: unknown): T; close(): Promise<void> };
@@ -45,9 +51,11 @@ export async function routesOf(app: Route['app'], module: Type<unknown>): Promis
         if (method === undefined) continue;
         const access = Reflect.getMetadata(ACCESS, handler) as AccessDeclaration | undefined;
         const success = (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === RequestMethod.POST ? 201 : 200);
+        const idempotent = Reflect.hasMetadata(IDEMPOTENT, handler);
+        const credentials = credentialsIn(handler).map((way) => way.join('.'));
         for (const prefix of listed(Reflect.getMetadata(PATH_METADATA, metatype as object) as string)) {
           for (const path of listed(Reflect.getMetadata(PATH_METADATA, handler) as string)) {
-            routes.push({ app, method: RequestMethod[method], path: joined(prefix, path), handler: `${(metatype as Type<object>).name}.${name}`, access, success });
+            routes.push({ app, method: RequestMethod[method], path: joined(prefix, path), handler: `${(metatype as Type<object>).name}.${name}`, access, success, idempotent, credentials });
           }
         }
       }

@@ -123,6 +123,15 @@ async function writeDirectly(db: Database, o: { id: string; mark: string; chatId
   return { model: `model-${o.mark}`, route: `route-${o.mark}`, decisionId, requestId };
 }
 
+/** An id that nothing has. */
+export const NOBODY = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
+
+/** Values of the path parameters that name nothing of an organization; they lead to nothing. */
+export const OUTSIDE_OF_TENANTS = {
+  ...Object.fromEntries(['token_id', 'session_id', 'user_id', 'waitlist_id', 'allowed_email_id'].map((name) => [name, NOBODY])),
+  token: 'x'.repeat(43),
+};
+
 /** Fills the parameters of a path; a parameter that no tenant has a value for is a gap of this file. */
 export function fill(path: string, params: Record<string, string>): string {
   return path.replace(/[:{](\w+)\}?/g, (_, name: string) => {

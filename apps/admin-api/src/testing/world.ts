@@ -52,7 +52,8 @@ export class World {
   async person({ admin = false, email }: { admin?: boolean; email?: string } = {}): Promise<Person> {
     const n = ++this.people;
     const person = { id: uuidv7(), email: email ?? `person-${n}@example.com`, name: `Person ${n}`, credentialId: uuidv7() };
-    await this.db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [person.id, person.email, person.name, 'x']);
+    await this.db.execute('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())', [person.id, person.email, person.name, 'x']);
+    await this.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [person.credentialId, person.id, Buffer.from(person.credentialId)]);
     if (admin) await this.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [person.id]);
     return person;
   }
@@ -66,7 +67,7 @@ export class World {
   }
 
   /** The gateway's word about a caller. */
-  internalToken(person: Person = this.operator, { scope = '*', audience = 'admin-api', now = Date.now() } = {}): string {
+  internalToken(person: Person = this.operator, { scope = '*', audience = 'admin-api', now = new Date() } = {}): string {
     const claims = { user_id: person.id, email: person.email, credential_id: person.credentialId, scope, request_id: 'req', aud: audience };
     return this.tokens.sign(claims, now);
   }

@@ -81,8 +81,8 @@ describe('admin lane', () => {
       const token = await makeApiToken(database.db, admin.id, 'admin:write chats:read');
       await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-1' } }, token);
       const internal = headersSeen()['x-aps-internal'] as string;
-      expect(new InternalTokens().verify(internal, 'admin-api')).toMatchObject({ user_id: admin.id, email: admin.email, scope: 'admin:write chats:read', request_id: 'r-1' });
-      expect(new InternalTokens().verify(internal, 'billing-webhooks')).toBeUndefined();
+      expect(new InternalTokens().verify(internal, 'admin-api', new Date())).toMatchObject({ user_id: admin.id, email: admin.email, scope: 'admin:write chats:read', request_id: 'r-1' });
+      expect(new InternalTokens().verify(internal, 'billing-webhooks', new Date())).toBeUndefined();
     });
 
     it('and drops what outsiders claim', async () => {
@@ -202,6 +202,44 @@ describe('admin lane', () => {
       expect(response.status).toBe(504);
       expect(await response.json()).toEqual({ detail: expect.any(String), code: 'upstream_timeout', request_id: 'r-4' });
       await left.opened;
+    });
+  });
+
+  describe('holds connections to the service', () => {
+    /** Answers, and closes the connection when another request comes on it, as a service does that ends just then. */
+    const closingOnReuse = () => {
+      const used = new WeakSet<object>();
+      upstream.answer = (request, response) => {
+        if (used.has(request.socket)) request.socket.destroy();
+        else response.end(request.method);
+        used.add(request.socket);
+      };
+    };
+
+    it('and reads once more when a kept one turns out to be closed', async () => {
+      closingOnReuse();
+      for (const method of ['GET', 'GET', 'OPTIONS', 'GET']) expect([method, (await call('/api/admin/x', { method })).status]).toEqual([method, 200]);
+      // Both: the one that was cut off, and the one after it.
+      expect(upstream.seen.length).toBeGreaterThan(4);
+    });
+
+    it('and reads no third time', async () => {
+      upstream.answer = (request) => void request.socket.destroy();
+      expect((await call('/api/admin/x')).status).toBe(502);
+    });
+
+    it('and never sends a change over a kept one, after which nobody would know whether it was made', async () => {
+      closingOnReuse();
+      await (await call('/api/admin/x')).text();
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'POST']) expect([method, (await call('/api/admin/x', { method, body: 'once' })).status]).toEqual([method, 200]);
+      expect((await call('/api/admin/x', { method: 'POST' })).status).toBe(200);
+      expect(upstream.seen.filter(({ method }) => method !== 'GET').map(({ method }) => method)).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'POST', 'POST']);
+    });
+
+    it('and cuts a change off that got no answer', async () => {
+      upstream.answer = (request) => void request.socket.destroy();
+      expect((await call('/api/admin/x', { method: 'POST', body: 'once' })).status).toBe(502);
+      expect(upstream.seen).toHaveLength(1);
     });
   });
 

@@ -56,6 +56,18 @@ describe('admin lane with admin-api behind it', () => {
     expect(await call('GET', '/allowed-emails')).toMatchObject({ status: 200, body: [{ email: 'a@example.com' }] });
   });
 
+  it('hands on which methods an address takes, and what bodies', async () => {
+    const refused = await call('PUT', '/allowed-emails', { body: {} });
+    expect([refused.status, refused.body.code, refused.headers.get('allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD, OPTIONS, POST']);
+    const options = await call('OPTIONS', '/allowed-emails/');
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
+    expect((await call('HEAD', '/allowed-emails')).status).toBe(200);
+    expect(await call('POST', '/allowed-emails', { body: {}, headers: { 'content-type': 'text/plain' } })).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+    expect(await call('PUT', '/allowed-emails', { token: '' })).toMatchObject({ status: 401 });
+    // Behind the gateway it is told to everybody, as there is nothing to hide.
+    expect((await fetch(`${behind.url}/api/admin/allowed-emails`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, OPTIONS, POST');
+  });
+
   it('takes nobody\'s own word for it', async () => {
     expect(await call('GET', '/admins', { token: '', headers: { 'x-aps-internal': 'anything' } })).toMatchObject({ status: 401, body: { code: 'not_authenticated' } });
     expect((await fetch(`${behind.url}/api/admin/admins`, { headers: { authorization: `Bearer ${admin.token}` } })).status).toBe(401);

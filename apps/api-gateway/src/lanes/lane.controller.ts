@@ -4,6 +4,7 @@ import { DomainError } from '@aps/contracts';
 import { PlatformAdmin, Public, type AuthenticatedRequest, type Principal } from '@aps/guards';
 import { INTERNAL_TOKEN_HEADER } from '@aps/administration/http';
 import { InternalTokens } from '@aps/platform/crypto';
+import { Database } from '@aps/platform/database';
 import { proxyRequest } from '@aps/platform/http';
 import type { Response } from 'express';
 import { staysInLane, type Lane } from './lane';
@@ -15,7 +16,10 @@ export function laneController(lane: Lane): Type<unknown> {
   @ApiExcludeController()
   @Controller(lane.prefix)
   class LaneController {
-    constructor(private readonly tokens: InternalTokens) {}
+    constructor(
+      private readonly tokens: InternalTokens,
+      private readonly db: Database,
+    ) {}
 
     @All(['', '*path'])
     @access
@@ -29,7 +33,7 @@ export function laneController(lane: Lane): Type<unknown> {
     private identify({ principal, requestId }: AuthenticatedRequest): Record<string, string> {
       if (lane.access.tier === 'public') return {};
       if (!principal) throw new DomainError('not_authenticated', 'Not authenticated');
-      return { [INTERNAL_TOKEN_HEADER]: this.tokens.sign({ ...claimsOf(principal), request_id: requestId, aud: lane.access.audience }) };
+      return { [INTERNAL_TOKEN_HEADER]: this.tokens.sign({ ...claimsOf(principal), request_id: requestId, aud: lane.access.audience }, this.db.now()) };
     }
   }
   Object.defineProperty(LaneController, 'name', { value: `${lane.name}LaneController` });

@@ -4,6 +4,7 @@ import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { advisoryLock, Database, isUniqueViolation, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { AgentReferences } from './agent-references';
 import { agentInUse, slugTaken } from './agents.errors';
@@ -26,6 +27,7 @@ export class AgentsService {
     private readonly revisions: RevisionsService,
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
+    private readonly outbox: Outbox,
     private readonly audit: AuditTrail,
   ) {}
 
@@ -81,7 +83,8 @@ export class AgentsService {
   }
 
   /**
-   * Deletes an agent; its slug is free again, and its chats keep what they were frozen with.
+   * Deletes an agent; its slug is free again. From the commit on its chats take no turn, and what they do is ended by a job; they stay
+   * readable.
    *
    * @throws DomainError `agent_in_use` while other live agents name it
    */
@@ -89,7 +92,8 @@ export class AgentsService {
     await this.db.transaction(async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
       requireUnused(await this.agents.naming(tx, scope, agent));
-      await this.agents.update(tx, scope, agent.id, { deleted_at: new Date() });
+      await this.agents.update(tx, scope, agent.id, { deleted_at: this.db.now() });
+      await this.outbox.enqueue(tx, 'agent.end_chats', { org_id: scope.orgId, agent_id: agent.id }, { requestId: scope.requestId, traceparent: scope.traceparent });
       await this.audit.record(tx, scope, 'agent.deleted', { kind: 'agent', id: agent.id }, { slug: agent.slug });
     });
   }

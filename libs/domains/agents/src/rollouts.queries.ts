@@ -13,7 +13,7 @@ export interface ArmCount {
   chats: number;
 }
 
-/** How many chats each arm of a rollout got. Chats stand above agents, so the chats domain binds this port; without it there are none. */
+/** How many chats each arm of a rollout ever got. Chats stand above agents, so the chats domain binds this port; an application without it has none. */
 export abstract class RolloutChats {
   abstract count(db: Db, scope: OrgScope, rolloutIds: string[]): Promise<ArmCount[]>;
 }

@@ -58,7 +58,7 @@ export class SkillsService {
       const skill = await this.lockOwn(tx, scope, slug);
       const mounting = await this.agents.mountingSkill(tx, scope, slug);
       if (mounting.length) throw skillInUse(mounting);
-      await this.skills.update(tx, scope, skill.id, { deleted_at: new Date() });
+      await this.skills.update(tx, scope, skill.id, { deleted_at: this.db.now() });
       await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });
     });
   }

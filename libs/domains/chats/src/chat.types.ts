@@ -1,5 +1,6 @@
-import type { SpineEvent } from '@aps/contracts';
+import type { MessageFinish, SpineEvent } from '@aps/contracts';
 import type { FileReference } from '@aps/files';
+import type { Usage } from '@aps/inference';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
@@ -38,6 +39,8 @@ export interface TranscriptRow {
   tool_call_id: string | null;
   tool_name: string | null;
   provider_state: unknown;
+  /** Of messages of the assistant. */
+  finish_reason: MessageFinish | null;
   turn_id: string | null;
   /** Of messages of users. */
   attachments?: FileReference[] | null;
@@ -83,6 +86,15 @@ export interface ChatRow {
   updated_at: Date;
 }
 
+/** What the model call that wrote a message used, and what it cost. */
+export interface MessageUsage extends Usage {
+  model: string;
+  requested_model: string | null;
+  reason: string;
+  reasoning_effort: string | null;
+  cost_usd: string | null;
+}
+
 export interface MessageRow {
   id: string;
   seq: number;
@@ -93,9 +105,32 @@ export interface MessageRow {
   tool_call_id: string | null;
   tool_name: string | null;
   model: string | null;
-  usage: Record<string, unknown> | null;
+  usage: MessageUsage | null;
+  finish_reason: MessageFinish | null;
   interrupted: boolean;
   created_at: Date;
+}
+
+/** A message as events carry it: as the API shows it, so that who follows a chat and who reads it see one form. */
+export interface EventMessage {
+  id: string;
+  seq: number;
+  role: MessageRow['role'];
+  content: string;
+  attachments: FileReference[];
+  tool_calls: ToolCallRecord[];
+  tool_call_id: string | null;
+  tool_name: string | null;
+  model: string | null;
+  created_at: string;
+  usage: MessageUsage | null;
+  finish_reason: MessageFinish | null;
+  interrupted: boolean;
+}
+
+/** @param message what is known of it; `seq` is written when it has been given */
+export function eventMessage({ at, ...message }: Pick<EventMessage, 'id' | 'role' | 'content'> & Partial<EventMessage> & { at: Date }): EventMessage {
+  return { seq: 0, attachments: [], tool_calls: [], tool_call_id: null, tool_name: null, model: null, created_at: at.toISOString(), usage: null, finish_reason: null, interrupted: false, ...message };
 }
 
 export interface TodoRow {

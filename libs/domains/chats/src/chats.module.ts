@@ -23,6 +23,7 @@ import { HumanEscalation } from './hitl/human-escalation';
 import { HumanWaits } from './hitl/human-waits';
 import { MessageFiles } from './message-files';
 import { QueueDepth } from './queue-depth';
+import { RolloutChatsModule } from './rollout-chats';
 import { SendService } from './send.service';
 import { NoConnections, SwitchableConnections } from './switchable-connections';
 import { TimelineQueries } from './timeline.queries';
@@ -45,7 +46,7 @@ import { TurnRepository } from './turns/turn.repository';
 
 /** Chats as their users see them. */
 @Module({
-  imports: [AgentsModule, FilesModule, InferenceModule, IdempotencyModule],
+  imports: [AgentsModule, FilesModule, InferenceModule, IdempotencyModule, RolloutChatsModule],
   providers: [
     ChatsQueries,
     ChatsRepository,
@@ -71,7 +72,7 @@ import { TurnRepository } from './turns/turn.repository';
     ...CONTROL_PARTS,
     { provide: SwitchableConnections, useClass: NoConnections },
   ],
-  exports: [...CONTROL, ChildWaits, DelegationRepository, HitlRepository, HitlQueries, HitlService, ChatsRepository, ChatsQueries, ChatsService, SendService, TimelineQueries, CostQueries, TogglesService, TurnRepository, TurnEndings, TurnWaits, TodoRepository],
+  exports: [...CONTROL, ChildWaits, DelegationRepository, HitlRepository, HitlQueries, HitlService, ChatsRepository, ChatsQueries, ChatsService, QueueDepth, SendService, TimelineQueries, CostQueries, TogglesService, TurnRepository, TurnEndings, TurnWaits, TodoRepository],
 })
 export class ChatsModule {}
 

@@ -2,7 +2,7 @@ import { allowedActions, carriedChoices, CHAT_ACTIONS, effectOfMessage, isArchiv
 
 const chat = (over: Partial<ControlState> = {}): ControlState => ({ status: 'ACTIVE', pause: null, stop_reason: null, turn: null, ...over });
 const me = 'b0a7a1f6-3f0e-4b53-9d3c-2f7f0f6f0001';
-const facts: ActionFacts = { created_by: me, parent_chat_id: null, userId: me, blocked: false, has_opening: true };
+const facts: ActionFacts = { created_by: me, parent_chat_id: null, userId: me, blocked: false, has_opening: true, agent_deleted: false };
 
 describe('a stop', () => {
   it.each([

@@ -76,16 +76,18 @@ export interface ActionFacts {
   blocked: boolean;
   /** There is a user message that a retry could begin with. */
   has_opening: boolean;
+  /** Nothing has a chat of a deleted agent run. */
+  agent_deleted: boolean;
 }
 
 /** What would have an effect now. Each of these asks the same question as the operation itself. */
 export function allowedActions(chat: ControlState, facts: ActionFacts): ChatAction[] {
   const allowed: Record<ChatAction, boolean> = {
-    message: effectOfMessage(chat) !== 'keep',
+    message: effectOfMessage(chat) !== 'keep' && !facts.agent_deleted,
     stop: stopEffect(chat) !== 'none',
     terminate: isTerminable(chat),
-    continue: isContinuable(chat) && !facts.blocked,
-    retry: facts.has_opening,
+    continue: isContinuable(chat) && !facts.blocked && !facts.agent_deleted,
+    retry: facts.has_opening && !facts.agent_deleted,
     archive: isArchivable(chat),
     rename: true,
     share: mayShare(facts, facts.userId),

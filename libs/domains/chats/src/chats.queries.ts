@@ -11,7 +11,7 @@ import { TodoRepository } from './tools/todo.repository';
 const GET = statement(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const BY_ID = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
 const MESSAGES = statement(`
-  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
+  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
 const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
 // The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
 const LIST = statement(`SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TurnStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
-import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { chatSeenBy, memberStands, type OrgScope } from '@aps/guards';
 import { batchStatement, statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import type { ChatRow, ChatStatus, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
@@ -41,10 +41,14 @@ const INSERT = statement(`
   INSERT INTO chats (id, org_id, agent_id, agent_revision_id, rollout_id, arm_label, title, created_by, environment_id, sandbox_enabled, model_mode_override, root_chat_id, origin_kind, origin_ref_id, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $1, $12, $13, $14, $14)`);
 
+/** When the agent of a chat was deleted; null while it is there. A scalar, which is looked up by its id whatever the plan was made for. */
+export const agentDeletedAt = (agent: string): string => `(SELECT a.deleted_at FROM agents a WHERE a.id = ${agent})`;
+
 /** A message on its way into its chat. */
 interface Sending {
   org_id: string;
   user_id: string | null;
+  credential_id: string | null;
   agent_id: string;
   chat_id: string;
   message_id: string;
@@ -63,17 +67,18 @@ interface Sending {
 /**
  * Takes user messages: a message, the turn that answers it, its job and the event are one statement. While a turn runs, the new turn
  * waits behind it without a job. When it was dispatched is the database's time under the lock, so that a stop is before or after it for
- * everybody. Chats that wait for something, have failed or are closed are not touched (`dispatch` is null).
+ * everybody. Chats that wait for something, have failed or are closed, or whose agent is deleted, are not touched (`dispatch` is null).
  */
 const SEND = batchStatement<Sending>('send', (item) => item.chat_id, (locked) => `
 WITH i AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(org_id uuid, user_id uuid, agent_id uuid, chat_id uuid, message_id uuid, turn_id uuid, content text, model text, mode text, effort text,
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(org_id uuid, user_id uuid, credential_id uuid, agent_id uuid, chat_id uuid, message_id uuid, turn_id uuid, content text, model text, mode text, effort text,
     at timestamptz, attachments jsonb, request_id text, traceparent text, event jsonb)
 ), c AS MATERIALIZED (
-  SELECT i.*, k.*, CASE WHEN k.status IN ('ACTIVE', 'RUNNING') AND (k.pause IS NULL OR k.pause->>'kind' = 'queued') THEN 'taken' ELSE 'left' END AS verdict
+  SELECT i.*, k.*, CASE WHEN k.agent_deleted THEN 'deleted' WHEN k.status IN ('ACTIVE', 'RUNNING') AND (k.pause IS NULL OR k.pause->>'kind' = 'queued') THEN 'taken' ELSE 'left' END AS verdict
   FROM i CROSS JOIN LATERAL (
-    SELECT c.status, c.pause, c.event_seq, c.message_seq, c.turn_seq, c.current_turn_id
+    SELECT c.status, c.pause, c.event_seq, c.message_seq, c.turn_seq, c.current_turn_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
     FROM chats c WHERE ${visibleChat({ org: 'i.org_id', user: 'i.user_id', agent: 'i.agent_id', chat: 'i.chat_id' })}
+      AND ${memberStands({ credential: 'i.credential_id', user: 'i.user_id', org: 'i.org_id' })}
     FOR UPDATE ${locked}
   ) k
 ), v AS (
@@ -96,12 +101,13 @@ WITH i AS MATERIALIZED (
   FROM v WHERE chats.id = v.chat_id
 )
 SELECT c.chat_id AS batch_key, row_to_json(a) AS answer
-FROM c CROSS JOIN LATERAL (SELECT c.status, c.pause, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq) a`);
+FROM c CROSS JOIN LATERAL (SELECT c.status, c.pause, c.agent_deleted, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq) a`);
 
 export interface SendRow {
   status: ChatStatus;
   pause: Pause | null;
-  /** Null when the chat takes messages another way. */
+  agent_deleted: boolean;
+  /** Null when the chat takes messages another way, or none. */
   dispatch: boolean | null;
   event_seq: number;
   message_seq: number;
@@ -122,6 +128,7 @@ export interface NewMessage {
 const sending = (scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Sending => ({
   org_id: scope.orgId,
   user_id: scope.actor.userId,
+  credential_id: scope.credentialId ?? null,
   agent_id: agentId,
   chat_id: chatId,
   message_id: m.messageId,
@@ -151,6 +158,7 @@ export interface LockedChat {
   current_turn_id: string | null;
   message_seq: number;
   turn_seq: number;
+  agent_deleted: boolean;
 }
 
 /** A turn that is over, as far as one that goes on from it wants to know. */
@@ -208,7 +216,7 @@ export class ChatsRepository {
   /** Locks a chat that the caller may open for the rest of the transaction. */
   async lock(tx: Db, scope: OrgScope, agentId: string, chatId: string): Promise<LockedChat | null> {
     const [row] = await tx.query<LockedChat>(
-      `SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id, c.message_seq, c.turn_seq
+      `SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id, c.message_seq, c.turn_seq, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
        FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`,
       [scope.orgId, scope.actor.userId, agentId, chatId],
     );

@@ -38,7 +38,7 @@ export class ChatsService {
     }
     // Environments come with their own domain; until then no id can be one of this organization's.
     if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
-    const now = new Date();
+    const now = this.db.now();
     const chat: ChatRow = {
       id: uuidv7(),
       org_id: scope.orgId,
@@ -73,7 +73,7 @@ export class ChatsService {
       created_at: now,
       updated_at: now,
     };
-    await this.chats.insert(this.db, scope, chat);
+    await this.db.transaction((tx) => this.chats.insert(tx, scope, chat));
     return { ...chat, root_chat_id: chat.id };
   }
 }

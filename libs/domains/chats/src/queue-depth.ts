@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { DomainError } from '@aps/contracts';
-import { Database } from '@aps/platform/database';
+import { advisoryLock, Database, OneByOne, type Tx } from '@aps/platform/database';
 import { ChatsRepository } from './chats.repository';
 
 /** How long a count is believed while it is far below the cap. */
@@ -10,10 +10,28 @@ const TTL_MS = 500;
 /** So many waiting turns of an organization go without a priority. */
 const FAIR_SHARE = 64;
 
-/** Refuses messages of an organization whose waiting turns have reached its cap. */
+/**
+ * Requests of the same moment do not see each other's turns. A process lets so small a part of the room that is left be taken without a
+ * lock: as many processes as this together cannot pass the cap.
+ */
+const PROCESSES = 16;
+
+/** Leave to add one waiting turn, to be given back once it is stored or refused. */
+export interface Room {
+  readonly orgId: string;
+  readonly limit: number;
+  /** So little is left that whoever adds a turn counts again under the organization's lock. */
+  readonly scarce: boolean;
+  leave(): void;
+}
+
+/** Refuses turns of an organization whose waiting turns have reached its cap: exactly, and without a lock far below it. */
 @Injectable()
 export class QueueDepth {
   private readonly counts = new Map<string, { n: number; at: number }>();
+  /** Per organization, the requests of this process whose turns a count may not see yet. */
+  private readonly underWay = new Map<string, number>();
+  private readonly nearCap = new OneByOne();
 
   constructor(
     private readonly db: Database,
@@ -22,22 +40,75 @@ export class QueueDepth {
   ) {}
 
   /** @throws DomainError 429 `queue_full` */
-  async requireRoom(orgId: string): Promise<void> {
+  async enter(orgId: string): Promise<Room> {
     const limit = (await this.entitlements.of(orgId)).max_queue_depth;
-    if (limit < 0) return;
+    if (limit < 0) return { orgId, limit, scarce: false, leave: () => undefined };
+    const before = this.underWay.get(orgId) ?? 0;
+    this.underWay.set(orgId, before + 1);
+    const leave = () => {
+      const left = (this.underWay.get(orgId) ?? 1) - 1;
+      if (left > 0) this.underWay.set(orgId, left);
+      else this.underWay.delete(orgId);
+    };
+    try {
+      return { orgId, limit, scarce: isScarce(limit - (await this.count(orgId, limit)), before), leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  private async count(orgId: string, limit: number): Promise<number> {
     const known = this.counts.get(orgId);
     const now = performance.now();
     // In half a second one gateway cannot take so many messages that a count below half the cap becomes wrong.
-    if (known && now - known.at < TTL_MS && known.n < limit / 2 - 1_000) {
-      known.n++;
-      return;
-    }
+    if (known && now - known.at < TTL_MS && known.n < limit / 2 - 1_000) return known.n++;
     const n = await this.chats.waitingTurns(this.db, orgId, limit);
     if (this.counts.size > 10_000) this.counts.clear();
     this.counts.set(orgId, { n, at: now });
-    if (n >= limit) {
-      throw new DomainError('queue_full', 'Too many turns of this organization wait already.', { retryAfterS: 5, context: { entitlement: 'max_queue_depth', limit, current: n } });
-    }
+    if (n >= limit) throw queueFull(limit, n);
+    return n;
+  }
+
+  /** A transaction that adds a waiting turn, and calls {@link confirm} before that. */
+  transaction<T>(room: Room, fn: (tx: Tx) => Promise<T>): Promise<T> {
+    const run = () => this.db.transaction(fn);
+    return room.scarce ? this.nearCap.run(room.orgId, run) : run();
+  }
+
+  /**
+   * Makes sure that there is room until the transaction ends. The lock of a chat comes before that of its organization: tools that
+   * delegate hold theirs already.
+   *
+   * @throws DomainError 429 `queue_full`
+   */
+  async confirm(tx: Tx, { orgId, limit, scarce }: Room): Promise<void> {
+    if (!scarce) return;
+    const n = await this.countLocked(tx, orgId, limit);
+    if (n >= limit) throw queueFull(limit, n);
+  }
+
+  /** Turns that wait, for who adds another in this transaction and refuses that in its own way. @returns -1 as limit for none */
+  async waiting(tx: Tx, orgId: string): Promise<{ n: number; limit: number }> {
+    const limit = (await this.entitlements.of(orgId, tx)).max_queue_depth;
+    if (limit < 0) return { n: 0, limit };
+    const n = await this.chats.waitingTurns(tx, orgId, limit);
+    return { limit, n: n < limit && isScarce(limit - n, this.underWay.get(orgId) ?? 0) ? await this.countLocked(tx, orgId, limit) : n };
+  }
+
+  /**
+   * The same, for who refuses it like a message.
+   *
+   * @throws DomainError 429 `queue_full`
+   */
+  async requireRoom(tx: Tx, orgId: string): Promise<void> {
+    const { n, limit } = await this.waiting(tx, orgId);
+    if (limit >= 0 && n >= limit) throw queueFull(limit, n);
+  }
+
+  private async countLocked(tx: Tx, orgId: string, limit: number): Promise<number> {
+    await advisoryLock(tx, `cap:max_queue_depth:${orgId}`);
+    return this.chats.waitingTurns(tx, orgId, limit);
   }
 
   /**
@@ -51,3 +122,9 @@ export class QueueDepth {
     return waiting < FAIR_SHARE ? undefined : Math.floor(waiting / FAIR_SHARE);
   }
 }
+
+/** @param underWay requests of this process that may take of the room as well */
+const isScarce = (room: number, underWay: number): boolean => (underWay + 1) * PROCESSES > room;
+
+const queueFull = (limit: number, current: number): DomainError =>
+  new DomainError('queue_full', 'Too many turns of this organization wait already.', { retryAfterS: 5, context: { entitlement: 'max_queue_depth', limit, current } });

@@ -8,12 +8,13 @@ import { alreadyCommitted, Database, type Ahead, type Tx } from '@aps/platform/d
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type ModelMode, type NewEvent } from './chat.types';
+import { eventMessage, numbered, type ChatStatus, type ModelMode, type NewEvent } from './chat.types';
+import { agentDeleted } from './chats.errors';
 import { effectOfMessage } from './chats.policy';
 import { ChatsQueries } from './chats.queries';
 import { ChatsRepository, type NewMessage, type SendRow } from './chats.repository';
 import { MessageFiles } from './message-files';
-import { QueueDepth } from './queue-depth';
+import { QueueDepth, type Room } from './queue-depth';
 import { TurnDispatch } from './turns/turn-dispatch';
 import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
@@ -26,6 +27,9 @@ export interface MessageInput {
   reasoning_effort?: string | null;
 }
 
+/** Why no worker runs a message's turn now. */
+export type SendReason = 'turn_running' | 'turn_stopped' | 'chat_archived' | 'chat_abandoned';
+
 export interface SendResult {
   message_id: string;
   chat_id: string;
@@ -34,7 +38,7 @@ export interface SendResult {
   dispatched: boolean;
   /** It waits behind a turn that runs. */
   queued: boolean;
-  reason: string | null;
+  reason: SendReason | null;
 }
 
 /**
@@ -60,17 +64,24 @@ export class SendService {
 
   /**
    * @param attempt of a request with an idempotency key; one whose first try was answered 503 goes on with the message of that try
-   * @throws DomainError 403/422 for a model that may not be chosen; 404; 422 `unknown_reference` for a file; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
+   * @throws DomainError 403/422 for a model that may not be chosen; 404; 409 `agent_deleted`; 422 `unknown_reference` for a file; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
    */
   async send(scope: OrgScope, agentId: string, chatId: string, input: MessageInput, attempt?: Attempt): Promise<SendResult> {
     if (attempt?.resourceId) return this.dispatchAgain(scope, agentId, chatId, attempt.resourceId);
     const files = await this.filesOf(scope, agentId, chatId, input.attachment_ids);
     await this.checkChoices(scope, input);
-    await this.depth.requireRoom(scope.orgId);
+    const room = await this.depth.enter(scope.orgId);
+    try {
+      return await this.sendInto(room, scope, agentId, chatId, input, files, attempt);
+    } finally {
+      room.leave();
+    }
+  }
 
-    const at = new Date();
+  private async sendInto(room: Room, scope: OrgScope, agentId: string, chatId: string, input: MessageInput, files: FileReference[], attempt?: Attempt): Promise<SendResult> {
+    const at = this.db.now();
     const messageId = uuidv7();
-    const message = { id: messageId, seq: 0, role: 'user', content: input.content, attachments: files, tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
+    const message = eventMessage({ id: messageId, role: 'user', content: input.content, attachments: files, at });
     const turnId = uuidv7();
     const m: NewMessage = {
       messageId,
@@ -83,23 +94,32 @@ export class SendService {
       at,
       event: { message, turn_id: turnId },
     };
-    const sent = attempt || files.length ? await this.sendWith(scope, agentId, chatId, m, attempt) : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
-    if (!sent) throw notFound('Chat');
+    const sent = attempt || files.length || room.scarce ? await this.sendWith(room, scope, agentId, chatId, m, attempt) : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
+    if (!sent) {
+      // Or the caller may not send any more, which the statement has seen and cannot say.
+      await this.db.transaction((tx) => tx.confirm());
+      throw notFound('Chat');
+    }
     const row = sent.answer;
-    if (row.dispatch === null) return this.sendToWaiting(scope, agentId, chatId, m, attempt);
+    if (row.agent_deleted) throw agentDeleted();
+    if (row.dispatch === null) return this.sendToWaiting(room, scope, agentId, chatId, m, attempt);
 
     message.seq = row.message_seq;
     // The job is on its way while the message is being committed: a worker that is faster waits for that (see TurnClaims).
     const [result] = await Promise.all([
-      row.dispatch ? this.publish(scope, chatId, turnId, messageId, sent.committed) : { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: false, queued: true, reason: 'turn_running' },
+      row.dispatch ? this.publish(scope, chatId, turnId, messageId, sent.committed) : { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: false, queued: true, reason: 'turn_running' as const },
       sent.committed.then(() => this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at))),
     ]);
     return result;
   }
 
-  /** With what is written together with the message: its files, and that it is the one of this try. */
-  private async sendWith(scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<Ahead<SendRow> | null> {
-    const row = await this.db.transaction(async (tx) => {
+  /** With what is done together with the message: counting again, its files, and that it is the one of this try. */
+  private async sendWith(room: Room, scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<Ahead<SendRow> | null> {
+    const row = await this.depth.transaction(room, async (tx) => {
+      if (room.scarce) {
+        if (!(await this.chats.lock(tx, scope, agentId, chatId))) return null;
+        await this.depth.confirm(tx, room);
+      }
       const sent = await this.chats.send(tx, scope, agentId, chatId, m);
       // It is stored another way, or there is no such chat.
       if (!sent || sent.dispatch === null) return sent;
@@ -128,10 +148,11 @@ export class SendService {
   }
 
   /** The chat is closed, has failed, or waits for something: decided step by step under its lock. */
-  private async sendToWaiting(scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<SendResult> {
-    const outcome = await this.db.transaction(async (tx) => {
+  private async sendToWaiting(room: Room, scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<SendResult> {
+    const outcome = await this.depth.transaction(room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
+      if (chat.agent_deleted) throw agentDeleted();
       const effect = effectOfMessage(chat);
       if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
       if (m.attachments) await this.messageFiles.attach(tx, scope, m.messageId, m.attachments);
@@ -139,8 +160,9 @@ export class SendService {
         m.event.turn_id = null;
         (m.event.message as { seq: number }).seq = await this.chats.insertUndispatched(tx, scope, chat, m);
         await this.append(tx, chatId, [{ type: 'message_created', data: m.event }], m.at);
-        return { keep: true as const, reason: chat.status === 'ABANDONED' ? 'chat_abandoned' : 'chat_archived' };
+        return { keep: true as const, reason: closedReason(chat) };
       }
+      await this.depth.confirm(tx, room);
       if (chat.status === 'ERRORED') {
         await this.turns.revive(tx, chatId, m.at);
         await this.append(tx, chatId, [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
@@ -152,6 +174,7 @@ export class SendService {
         await this.append(tx, chatId, [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
       }
       const sent = await this.chats.send(tx, scope, agentId, chatId, m);
+      if (sent?.agent_deleted) throw agentDeleted();
       if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
       (m.event.message as { seq: number }).seq = sent.message_seq;
       tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at)));
@@ -172,19 +195,32 @@ export class SendService {
     throw new DomainError('dispatch_failed', 'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.', { context: { message_id: messageId }, retryAfterS: 2 });
   }
 
-  /** A repeat of a request whose first try stored its message and got no further. */
+  /**
+   * A repeat of a request whose first try stored its message and got no further. A turn that came later may have read the message, or will:
+   * then that one answers it, because a second would find nothing new to answer.
+   */
   private async dispatchAgain(scope: OrgScope, agentId: string, chatId: string, messageId: string): Promise<SendResult> {
-    const at = new Date();
-    const turn = await this.db.transaction(async (tx) => {
+    const at = this.db.now();
+    const left = (turn_id: string | null, how: Pick<SendResult, 'dispatched' | 'queued' | 'reason'>): SendResult => ({ message_id: messageId, chat_id: chatId, turn_id, ...how });
+    const outcome = await this.db.transaction(async (tx): Promise<SendResult | { fresh: string }> => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
-      const last = await this.turns.ofMessage(tx, messageId);
-      // It runs, has run, or a later turn has answered it: nothing is left to dispatch.
-      if (!last || last.status !== 'cancelled' || chat.status !== 'ERRORED' || chat.current_turn_id) return { id: last?.id ?? null, fresh: false };
-      const id = await this.dispatch.resume(tx, chat, { cause: 'message', messageId, last, at });
-      return { id, fresh: true };
+      const turn = await this.turns.answering(tx, messageId);
+      if (turn && turn.status !== 'skipped') {
+        // Who has dispatched it may yet find that no worker can be reached.
+        if (!turn.begun) await this.turns.relyOn(tx, turn.id, messageId);
+        const behind = turn.status === 'queued' && chat.current_turn_id !== turn.id;
+        return left(turn.id, { dispatched: !behind, queued: behind, reason: behind ? 'turn_running' : null });
+      }
+      if (chat.agent_deleted) throw agentDeleted();
+      if (effectOfMessage(chat) === 'keep') return left(null, { dispatched: false, queued: false, reason: closedReason(chat) });
+      // Whoever has stopped the chat since did not want it answered; the next turn will read it.
+      if (turn) return left(null, { dispatched: false, queued: false, reason: 'turn_stopped' });
+      await this.depth.requireRoom(tx, scope.orgId);
+      return { fresh: await this.dispatch.resume(tx, chat, { cause: 'message', messageId, last: await this.turns.ofMessage(tx, messageId), at }) };
     });
-    if (turn.fresh && turn.id) return this.publish(scope, chatId, turn.id, messageId);
-    return { message_id: messageId, chat_id: chatId, turn_id: turn.id, dispatched: turn.id !== null, queued: false, reason: null };
+    return 'fresh' in outcome ? this.publish(scope, chatId, outcome.fresh, messageId) : outcome;
   }
 }
+
+const closedReason = (chat: { status: ChatStatus }): SendReason => (chat.status === 'ABANDONED' ? 'chat_abandoned' : 'chat_archived');

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
+import { notFound, STREAM_ONLY_EVENTS } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, sliceBounds, statement, type Slice } from '@aps/platform/database';
 import { isUuid } from '@aps/platform/http';
 import { VISIBLE_CHAT } from './chats.repository';
 
 const TOPIC = `'chat:' || $4::uuid`;
-/** What only a stream has to know: that a text begins anew, how the chat is named. */
-const NOT_TOLD = `('message_restarted', 'title_changed', 'org_suspended')`;
+const NOT_TOLD = `(${STREAM_ONLY_EVENTS.map((type) => `'${type}'`).join(', ')})`;
 /** Each of these events ends a step of a turn, which stands just before it. */
 const STEP_ENDS = `('message_completed', 'tool_result')`;
 
@@ -30,7 +29,7 @@ const TIMELINE = `
     SELECT (SELECT count(*) + count(*) FILTER (WHERE e.type IN ${STEP_ENDS}) FROM events e WHERE e.topic = ${TOPIC} AND e.type NOT IN ${NOT_TOLD}) AS total FROM c
   )
   SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, page.place, page.part, e.type, e.data, e.created_at, m.id AS message_id, m.author_id, m.attachments,
-         s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason,
+         s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason, s.detail->>'provider_finish_reason' AS provider_finish_reason,
          r.model_key, r.requested_model, r.first_token_ms, r.duration_ms, r.input_tokens, r.cached_input_tokens, r.cache_write_tokens, r.output_tokens, r.reasoning_tokens,
          r.usd_cost, r.credits
   FROM c CROSS JOIN n LEFT JOIN page ON true
@@ -70,6 +69,8 @@ export interface TimelineRow {
   tool_name: string | null;
   tool_call_id: string | null;
   finish_reason: string | null;
+  /** The same in its provider's own word. */
+  provider_finish_reason: string | null;
   /** From here on: null without a receipt. */
   model_key: string | null;
   requested_model: string | null;

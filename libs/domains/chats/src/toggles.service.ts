@@ -49,7 +49,7 @@ export class TogglesService {
       if (!locked) throw notFound('Chat');
       const wanted = enabledAfter(known, locked.enabled_scopes, change);
       if (sameScopes(wanted, locked.enabled_scopes)) return view(known, locked.enabled_scopes);
-      await this.chats.set(tx, scope, chatId, wanted, new Date());
+      await this.chats.set(tx, scope, chatId, wanted, this.db.now());
       return view(known, wanted);
     });
   }

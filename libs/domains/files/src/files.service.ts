@@ -54,7 +54,7 @@ export class FilesService {
     const filename = safeFilename(incoming.filename);
     const probe = new FileProbe(filename);
     try {
-      await this.files.begin(this.db, scope, { id, filename, storageKey: stored.storage_key });
+      await this.db.transaction((tx) => this.files.begin(tx, scope, { id, filename, storageKey: stored.storage_key }));
     } catch (error) {
       incoming.bytes.destroy();
       throw error;
@@ -65,7 +65,7 @@ export class FilesService {
     );
     try {
       await Promise.all([incoming.complete, put]);
-      const file = await this.files.finish(this.db, scope, id, probe.found());
+      const file = await this.db.transaction((tx) => this.files.finish(tx, scope, id, probe.found()));
       if (!file) throw new DomainError('service_unavailable', 'The upload took too long. Try again.', { retryAfterS: 2 });
       uploaded.inc(file.size_bytes);
       return file;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 
 /** An address that may sign up. */
 export interface AllowedEmailView {
@@ -15,9 +16,9 @@ const VIEW = `
 
 const LIST = statement(`${VIEW} ORDER BY e.created_at DESC, e.id DESC`);
 const BY_ID = statement(`${VIEW} WHERE e.id = $1`);
-const INSERT = statement('INSERT INTO allowed_emails (id, email, added_by) VALUES ($1, $2, $3) ON CONFLICT (lower(email)) DO NOTHING');
+const INSERT = statement('INSERT INTO allowed_emails (id, email, email_canonical, added_by) VALUES ($1, $2, $3, $4) ON CONFLICT (email_canonical) DO NOTHING');
 const DELETE = statement('DELETE FROM allowed_emails WHERE id = $1 RETURNING email');
-const HAS = statement('SELECT 1 FROM allowed_emails WHERE lower(email) = lower($1)');
+const HAS = statement('SELECT 1 FROM allowed_emails WHERE email_canonical = $1');
 
 @Injectable()
 export class AllowedEmailsRepository {
@@ -31,7 +32,7 @@ export class AllowedEmailsRepository {
 
   /** @returns false when the address is there already */
   async insert(tx: Tx, id: string, email: string, addedBy: string): Promise<boolean> {
-    return (await tx.execute(INSERT, [id, email, addedBy])) > 0;
+    return (await tx.execute(INSERT, [id, email, canonicalEmail(email), addedBy])) > 0;
   }
 
   /** @returns the address that was removed, or null */
@@ -40,6 +41,6 @@ export class AllowedEmailsRepository {
   }
 
   async has(db: Db, email: string): Promise<boolean> {
-    return (await db.query(HAS, [email])).length > 0;
+    return (await db.query(HAS, [canonicalEmail(email)])).length > 0;
   }
 }

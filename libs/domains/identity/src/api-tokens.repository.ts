@@ -12,6 +12,9 @@ const MINE = 'user_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR org_i
 const LIST = statement(`SELECT ${COLUMNS} FROM api_tokens WHERE ${MINE} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`);
 const COUNT = statement(`SELECT count(*)::int AS n FROM api_tokens WHERE ${MINE}`);
 const REVOKE = statement(`UPDATE api_tokens SET revoked_at = now() WHERE ${MINE} AND id = $3 RETURNING ${COLUMNS}`);
+const LIVE = 'user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+const COUNT_LIVE = statement(`SELECT count(*)::int AS n FROM api_tokens WHERE ${LIVE}`);
+const REVOKE_ALL = statement(`UPDATE api_tokens SET revoked_at = now() WHERE ${LIVE}`);
 const INSERT = statement(`
   INSERT INTO api_tokens (id, user_id, name, description, scope, org_id, token_hash, prefix, last4, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10::int))
@@ -33,6 +36,16 @@ export class ApiTokensRepository {
   ): Promise<ApiTokenRow> {
     const values = [token.id, token.user_id, token.name, token.description, token.scope, token.org_id, token.token_hash, token.prefix, token.last4, expiresInDays];
     return (await tx.query<ApiTokenRow>(INSERT, values))[0];
+  }
+
+  /** How many could be used now. */
+  async countLive(tx: Tx, userId: string): Promise<number> {
+    return (await tx.query<{ n: number }>(COUNT_LIVE, [userId]))[0].n;
+  }
+
+  /** @returns how many could be used until now */
+  revokeAllOf(tx: Tx, userId: string): Promise<number> {
+    return tx.execute(REVOKE_ALL, [userId]);
   }
 
   /** @returns null when it is none of the caller's live tokens */

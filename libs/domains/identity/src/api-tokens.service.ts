@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound, refuseField } from '@aps/contracts';
+import { DomainError, notFound, refuseField } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
 import { Database, type Tx } from '@aps/platform/database';
@@ -7,6 +7,10 @@ import { uuidv7 } from 'uuidv7';
 import type { ActingUser } from './acting-user';
 import { ApiTokensRepository, type ApiTokenRow } from './api-tokens.repository';
 import { OrganizationDoor } from './organization-door';
+import { UsersRepository } from './users.repository';
+
+/** Live tokens of one user. */
+const MAX_LIVE = 50;
 
 export interface NewApiToken {
   name: string;
@@ -23,6 +27,7 @@ export class ApiTokensService {
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
+    private readonly users: UsersRepository,
     private readonly tokens: ApiTokensRepository,
     private readonly orgs: OrganizationDoor,
   ) {}
@@ -34,13 +39,21 @@ export class ApiTokensService {
 
   /**
    * @returns the plaintext too, for the last time
-   * @throws DomainError 422 `unknown_reference` for an organization that the user is no member of
+   * @throws DomainError 403 `entitlement_exceeded` with {@link MAX_LIVE} live ones; 422 `unknown_reference` for an organization that the user is no member of
    */
   create(actor: ActingUser, input: NewApiToken): Promise<{ row: ApiTokenRow; token: string }> {
     return this.db.transaction(async (tx) => {
+      // Of two who ask at once, the second counts the first's. And who replaces the password, and revokes all, comes before or after.
+      await this.users.lock(tx, actor.userId);
       const orgId = input.org_id?.toLowerCase() ?? null;
       if (orgId && !(await this.orgs.membershipsOf(tx, actor.userId)).some((m) => m.org_id === orgId)) {
         throw refuseField('unknown_reference', ['org_id'], 'You are no member of this organization.');
+      }
+      const current = await this.tokens.countLive(tx, actor.userId);
+      if (current >= MAX_LIVE) {
+        throw new DomainError('entitlement_exceeded', `A user may have ${MAX_LIVE} API tokens. Revoke one that is not used any more.`, {
+          context: { entitlement: 'max_api_tokens', limit: MAX_LIVE, current },
+        });
       }
       const token = newApiToken();
       const row = await this.tokens.insert(
@@ -65,6 +78,9 @@ export class ApiTokensService {
   /** @throws DomainError 404 `not_found`, also for another user's token */
   revoke(actor: ActingUser, orgPin: string | null, id: string): Promise<void> {
     return this.db.transaction(async (tx) => {
+      await this.users.lock(tx, actor.userId);
+      // It may be the caller's own.
+      await tx.confirm();
       const row = await this.tokens.revoke(tx, actor.userId, orgPin, id);
       if (!row) throw notFound('Token');
       await this.record(tx, actor, 'api_token.revoked', row);

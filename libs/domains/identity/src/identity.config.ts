@@ -1,5 +1,7 @@
 import { configSection, setting } from '@aps/platform/config';
+import { parseEmail } from '@aps/platform/email';
 import { z } from 'zod';
+import { EMAIL_PROOFS } from './email-proof.policy';
 
 export const REGISTRATION_MODES = ['open', 'allowlist', 'closed'] as const;
 export type RegistrationMode = (typeof REGISTRATION_MODES)[number];
@@ -12,7 +14,12 @@ export const identityConfig = configSection('identity', {
   ),
   bootstrapAdminEmail: setting(
     'BOOTSTRAP_ADMIN_EMAIL',
-    z.email('must be an email address').optional(),
-    'Address that may always sign up and then is a platform administrator. Sign up with it before the service is open to others',
+    z.string().refine((text) => parseEmail(text) !== null, 'must be an email address').optional(),
+    'Address that may always sign up and, once proven, is a platform administrator. With EMAIL_PROOF=off sign up with it before the service is open to others',
+  ),
+  emailProof: setting(
+    'EMAIL_PROOF',
+    z.enum(EMAIL_PROOFS).default('required'),
+    'required = who signs up gets what is meant for the address (invitations, the role of BOOTSTRAP_ADMIN_EMAIL) with a mailed link, whether an invitation or a confirmation; off = at once, on the word of who types it',
   ),
 });

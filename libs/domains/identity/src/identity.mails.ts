@@ -6,6 +6,19 @@ export interface MailText {
   text: string;
 }
 
+export function verificationMail(token: string): MailText {
+  return {
+    subject: 'Confirm your address',
+    text: `Somebody, probably you, signed up with this address.
+
+Confirm here within 24 hours that it is yours:
+${appLink('/verify/', token)}
+
+If it was not you, do not open the link, or that account gets what is meant for you: invitations, for example.
+`,
+  };
+}
+
 export function passwordResetMail(token: string): MailText {
   return {
     subject: 'Choose a new password',
@@ -19,16 +32,21 @@ If it was not you, ignore this mail: nothing has changed.
   };
 }
 
-export function passwordChangedMail(): MailText {
+/** @param tokens how many API tokens were revoked with the old password, and how many go on working */
+export function passwordChangedMail({ revoked, live }: { revoked: number; live: number }): MailText {
+  const tokens = [revoked > 0 && `${counted(revoked)} revoked.`, live > 0 ? `${counted(live)} still valid; revoke what you do not know.` : 'No API token of yours is valid.'];
   return {
     subject: 'Your password was changed',
     text: `The password of your account was just changed, and all other sessions were ended.
+${tokens.filter(Boolean).join(' ')}
 
 If it was not you, choose a new one at once:
 ${appLink('/forgot-password')}
 `,
   };
 }
+
+const counted = (n: number): string => (n === 1 ? 'One API token is' : `${n} API tokens are`);
 
 export function admissionMail(email: string): MailText {
   return {

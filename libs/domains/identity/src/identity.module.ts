@@ -3,7 +3,9 @@ import { AllowedEmailsRepository } from './allowed-emails.repository';
 import { AllowedEmailsService } from './allowed-emails.service';
 import { ApiTokensRepository } from './api-tokens.repository';
 import { ApiTokensService } from './api-tokens.service';
-import { PasswordResetsRepository } from './password-resets.repository';
+import { EmailProofsService } from './email-proofs.service';
+import { LoginAttemptsRepository } from './login-attempts.repository';
+import { MailedLinksRepository } from './mailed-links.repository';
 import { PasswordsService } from './passwords.service';
 import { PlatformAdminsRepository } from './platform-admins.repository';
 import { PlatformAdminsService } from './platform-admins.service';
@@ -15,7 +17,7 @@ import { UsersService } from './users.service';
 import { WaitlistRepository } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
 
-const services = [AllowedEmailsService, ApiTokensService, PasswordsService, PlatformAdminsService, SessionsService, SignupService, UsersService, WaitlistService];
+const services = [AllowedEmailsService, ApiTokensService, EmailProofsService, PasswordsService, PlatformAdminsService, SessionsService, SignupService, UsersService, WaitlistService];
 
 /** Needs a global module of the application that binds `OrganizationDoor`. */
 @Module({
@@ -23,7 +25,8 @@ const services = [AllowedEmailsService, ApiTokensService, PasswordsService, Plat
     ...services,
     AllowedEmailsRepository,
     ApiTokensRepository,
-    PasswordResetsRepository,
+    LoginAttemptsRepository,
+    MailedLinksRepository,
     PlatformAdminsRepository,
     SessionsRepository,
     UsersRepository,

@@ -1,6 +1,7 @@
 export * from './acting-user';
 export * from './allowed-emails.service';
 export * from './api-tokens.service';
+export * from './email-proofs.service';
 export * from './identity.config';
 export * from './identity.maintenance';
 export * from './identity.module';
@@ -15,3 +16,4 @@ export type { AllowedEmailView } from './allowed-emails.repository';
 export type { ApiTokenRow } from './api-tokens.repository';
 export type { PlatformAdminView } from './platform-admins.repository';
 export type { UserRow } from './users.repository';
+export type { WaitlistRow } from './waitlist.repository';

@@ -10,6 +10,8 @@ export interface MembershipSummary {
 
 export interface SignupWish {
   user: { id: string; email: string; name: string };
+  /** Whether the address is known to be theirs. */
+  isProven: boolean;
   /** The secret of an invitation link, when the user came by one. */
   invitationToken?: string;
   /** Name of the organization to make when no invitation waits. */
@@ -21,11 +23,17 @@ export interface SignupWish {
  * What identity must know of organizations, which stand above it: the orgs domain binds this port.
  */
 export abstract class OrganizationDoor {
-  /** Whether an invitation is pending for the address, or the given invitation token is good for it. */
-  abstract isInvited(db: Db, email: string, invitationToken?: string): Promise<boolean>;
+  /** Whether an invitation is pending for the address. */
+  abstract isInvited(db: Db, email: string): Promise<boolean>;
 
-  /** Redeems every pending invitation for the new user's address; with none, creates an organization that they own. */
+  /**
+   * Redeems every pending invitation for the new user's address; with none, creates an organization that they own. As long as the address is
+   * not proven, nothing is redeemed, and one that is invited gets no organization: it waits for {@link onProof}.
+   */
   abstract onSignup(tx: Tx, wish: SignupWish): Promise<void>;
+
+  /** The address of a user who signed up before is proven: redeems every pending invitation; who belonged nowhere until then gets an organization. */
+  abstract onProof(tx: Tx, user: SignupWish['user'], requestId?: string): Promise<void>;
 
   /** A user's live memberships, by name. */
   abstract membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]>;

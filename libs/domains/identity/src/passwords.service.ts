@@ -6,9 +6,11 @@ import { hashPassword, hashToken, newOpaqueToken, verifyPassword } from '@aps/pl
 import { Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
+import { ApiTokensRepository } from './api-tokens.repository';
 import { resetTokenInvalid } from './identity.errors';
 import { passwordChangedMail, passwordResetMail } from './identity.mails';
-import { PasswordResetsRepository } from './password-resets.repository';
+import { LoginAttemptsRepository } from './login-attempts.repository';
+import { MailedLinksRepository } from './mailed-links.repository';
 import { SessionsRepository } from './sessions.repository';
 import { UsersRepository, type UserRow } from './users.repository';
 
@@ -16,6 +18,13 @@ import { UsersRepository, type UserRow } from './users.repository';
 const RESETS_PER_HOUR = 5;
 /** {@link PasswordsService.forgot} takes this long for any address: writing a mail must not show in the time. */
 const FORGOT_MS = 100;
+
+/** How a password is replaced. */
+interface Replacing {
+  /** API tokens end, too. */
+  revokeTokens?: boolean;
+  requestId?: string;
+}
 
 /** Losing, finding and changing passwords. */
 @Injectable()
@@ -26,7 +35,9 @@ export class PasswordsService {
     private readonly mailer: Mailer,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
-    private readonly resets: PasswordResetsRepository,
+    private readonly links: MailedLinksRepository,
+    private readonly tokens: ApiTokensRepository,
+    private readonly attempts: LoginAttemptsRepository,
   ) {}
 
   /** Mails a link if the address has an account. Neither answer nor time tells whether it has. */
@@ -39,29 +50,32 @@ export class PasswordsService {
     if (!found) return;
     await this.db.transaction(async (tx) => {
       const user = await this.users.lock(tx, found.id);
-      if (!user || user.deactivated_at || (await this.resets.countOfLastHour(tx, user.id)) >= RESETS_PER_HOUR) return;
+      if (!user || user.deactivated_at || (await this.links.askedInLastHour(tx, 'password_reset', user.id)) >= RESETS_PER_HOUR) return;
       const token = newOpaqueToken();
-      await this.resets.insert(tx, { id: uuidv7(), userId: user.id, tokenHash: hashToken(token) });
+      await this.links.insert(tx, 'password_reset', { id: uuidv7(), userId: user.id, tokenHash: hashToken(token) });
       // To the address on record, not to the one that was typed.
       await this.mailer.send(tx, { to: user.email, ...passwordResetMail(token) });
     });
   }
 
   /**
-   * Sets a new password with the token of a mailed link, which is used up, and ends all sessions.
+   * Sets a new password with the token of a mailed link, which is used up, and ends all sessions. Where the address was not proven, it
+   * ends the API tokens, too: who signed up with it may be somebody else than who has the mailbox, and must keep no way in.
    *
    * @throws DomainError 422 `reset_token_invalid`
    */
-  async reset(token: string, password: string, requestId?: string): Promise<void> {
+  async reset(token: string, password: string, how: Replacing = {}): Promise<void> {
     const tokenHash = hashToken(token);
-    const userId = await this.resets.ownerOf(this.db, tokenHash);
+    const userId = await this.links.ownerOf(this.db, 'password_reset', tokenHash);
     // Guessing must not cost a password hash.
     if (!userId) throw resetTokenInvalid();
     const passwordHash = await hashPassword(password);
     await this.db.transaction(async (tx) => {
       const user = await this.users.lock(tx, userId);
-      if (!user || user.deactivated_at || !(await this.resets.take(tx, tokenHash))) throw resetTokenInvalid();
-      await this.replace(tx, user, passwordHash, { action: 'user.password_reset', requestId });
+      if (!user || user.deactivated_at || !(await this.links.take(tx, 'password_reset', tokenHash))) throw resetTokenInvalid();
+      // Whoever has failed at the old one does not delay who has the mailbox.
+      await this.attempts.clear(tx, user.email);
+      await this.replace(tx, user, passwordHash, { ...how, revokeTokens: how.revokeTokens || !user.email_verified_at, action: 'user.password_reset' });
     });
   }
 
@@ -70,7 +84,7 @@ export class PasswordsService {
    *
    * @throws DomainError 422 `password_incorrect`
    */
-  async change(userId: string, sessionId: string, current: string, password: string, requestId?: string): Promise<void> {
+  async change(userId: string, sessionId: string, current: string, password: string, how: Replacing = {}): Promise<void> {
     const incorrect = () => refuseField('password_incorrect', ['current_password'], 'This is not your password.');
     const found = await this.users.withHashById(this.db, userId);
     if (!(await verifyPassword(found?.password_hash, current))) throw incorrect();
@@ -79,15 +93,17 @@ export class PasswordsService {
       const user = await this.users.lock(tx, userId);
       // Somebody else was faster, with a reset perhaps; theirs stands.
       if (!user || user.password_hash !== found?.password_hash) throw incorrect();
-      await this.replace(tx, user, passwordHash, { action: 'user.password_changed', exceptSession: sessionId, requestId });
+      await this.replace(tx, user, passwordHash, { ...how, action: 'user.password_changed', exceptSession: sessionId });
     });
   }
 
-  private async replace(tx: Tx, user: UserRow, passwordHash: string, how: { action: string; exceptSession?: string; requestId?: string }): Promise<void> {
+  private async replace(tx: Tx, user: UserRow, passwordHash: string, how: Replacing & { action: string; exceptSession?: string }): Promise<void> {
     await this.users.setPassword(tx, user.id, passwordHash);
     await this.sessions.endAllOf(tx, user.id, how.exceptSession);
-    await this.resets.voidAllOf(tx, user.id);
-    await this.mailer.send(tx, { to: user.email, ...passwordChangedMail() });
-    await this.audit.record(tx, { source: 'business', action: how.action, orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, requestId: how.requestId });
+    await this.links.voidAllOf(tx, 'password_reset', user.id);
+    const revoked = how.revokeTokens ? await this.tokens.revokeAllOf(tx, user.id) : 0;
+    await this.mailer.send(tx, { to: user.email, ...passwordChangedMail({ revoked, live: await this.tokens.countLive(tx, user.id) }) });
+    const metadata = how.revokeTokens ? { revoked_tokens: revoked } : undefined;
+    await this.audit.record(tx, { source: 'business', action: how.action, orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, metadata, requestId: how.requestId });
   }
 }

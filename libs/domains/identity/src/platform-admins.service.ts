@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import type { ActingUser } from './acting-user';
+import { ownsAddress } from './email-proof.policy';
 import { identityConfig } from './identity.config';
 import { lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { PlatformAdminsRepository, type PlatformAdminView } from './platform-admins.repository';
@@ -31,7 +33,8 @@ export class PlatformAdminsService {
   add(actor: ActingUser, email: string): Promise<PlatformAdminView> {
     return this.db.transaction(async (tx) => {
       const user = await this.users.byEmail(tx, email);
-      if (!user) throw userNotFound();
+      // Who only claims the address is not the person whom the actor means.
+      if (!user || !ownsAddress(identityConfig.value.emailProof, user)) throw userNotFound();
       if (!(await this.admins.insert(tx, user.id, actor.userId))) throw new DomainError('already_admin', 'This user is a platform administrator already.');
       await this.record(tx, actor, 'platform_admin.added', user);
       return this.admins.byId(tx, user.id);
@@ -51,8 +54,8 @@ export class PlatformAdminsService {
     });
   }
 
-  /** A new user with the address that the configuration names becomes an administrator. */
-  async onSignup(tx: Tx, user: UserRow, requestId?: string): Promise<void> {
+  /** Who has proven the address that the configuration names becomes an administrator. */
+  async onProof(tx: Tx, user: UserRow, requestId?: string): Promise<void> {
     if (!isBootstrapAdmin(user.email) || !(await this.admins.insert(tx, user.id, null))) return;
     await this.record(tx, { userId: user.id, requestId }, 'platform_admin.added', user, { bootstrap: true });
   }
@@ -66,7 +69,7 @@ export class PlatformAdminsService {
       const email = identityConfig.value.bootstrapAdminEmail;
       await this.admins.lock(tx);
       const user = email === undefined || (await this.admins.exist(tx)) ? null : await this.users.byEmail(tx, email);
-      if (user) await this.onSignup(tx, user);
+      if (user && ownsAddress(identityConfig.value.emailProof, user)) await this.onProof(tx, user);
     });
   }
 
@@ -85,5 +88,6 @@ export class PlatformAdminsService {
 
 /** Whether the configuration names the address as the first administrator's. */
 export function isBootstrapAdmin(email: string): boolean {
-  return identityConfig.value.bootstrapAdminEmail?.toLowerCase() === email.toLowerCase();
+  const { bootstrapAdminEmail } = identityConfig.value;
+  return bootstrapAdminEmail !== undefined && canonicalEmail(bootstrapAdminEmail) === canonicalEmail(email);
 }

@@ -5,7 +5,7 @@ export interface RegistrationFacts {
   isBootstrapAdmin: boolean;
   /** It is among the allowed emails. */
   isAllowed: boolean;
-  /** An invitation is pending for it, or the caller holds a good one. */
+  /** An invitation is pending for it. */
   isInvited: boolean;
   /** It was admitted from the waitlist. */
   isAdmitted: boolean;

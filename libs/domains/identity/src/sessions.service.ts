@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
+import { DomainError, notFound } from '@aps/contracts';
+import { Audit } from '@aps/platform/audit';
 import { hashPassword, hashToken, needsRehash, newSessionToken, verifyPassword } from '@aps/platform/crypto';
-import { Database, type Tx } from '@aps/platform/database';
+import { rateLimitConfig } from '@aps/platform/rate-limit';
+import { Database, OneByOne, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
-import { invalidCredentials, userDeactivated } from './identity.errors';
+import type { ActingUser } from './acting-user';
+import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
+import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationDoor, type MembershipSummary } from './organization-door';
-import { SessionsRepository } from './sessions.repository';
+import { SessionsRepository, type SessionClient, type SessionRow } from './sessions.repository';
 import { UsersRepository, type UserRow } from './users.repository';
 
 /** A session as its owner gets it, once. */
@@ -27,23 +32,35 @@ const logins = counter('logins_total', 'Log-ins, by outcome', ['outcome']);
 /** Signing in and out. */
 @Injectable()
 export class SessionsService {
+  private readonly byAddress = new OneByOne();
+
   constructor(
     private readonly db: Database,
+    private readonly audit: Audit,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
+    private readonly attempts: LoginAttemptsRepository,
     private readonly orgs: OrganizationDoor,
   ) {}
 
   /**
-   * Takes as long for an unknown address as for a wrong password.
+   * Takes as long for an unknown address as for a wrong password, and slows down for both alike: after {@link FREE_ATTEMPTS} failures an
+   * attempt that comes too early is not looked at, unless it comes from where its user has signed in before.
    *
-   * @throws DomainError 401 `invalid_credentials`; 401 `user_deactivated`, but only with the right password
+   * @throws DomainError 401 `invalid_credentials`; 429 `too_many_attempts`; 401 `user_deactivated`, but only with the right password
    */
-  async login(email: string, password: string): Promise<SignIn> {
+  login(email: string, password: string, client: SessionClient, requestId?: string): Promise<SignIn> {
+    // Attempts of the same moment would count as each other's failures, right ones too.
+    return this.byAddress.run(canonicalEmail(email) ?? email, () => this.attempt(email, password, client, requestId));
+  }
+
+  private async attempt(email: string, password: string, client: SessionClient, requestId?: string): Promise<SignIn> {
     try {
       const found = await this.users.withHashByEmail(this.db, email);
+      const attempt = rateLimitConfig.value.enabled ? await this.attempts.begin(this.db, email) : null;
+      if (attempt?.refused) await this.requireKnownPlace(email, found?.id ?? null, client, attempt);
       const verified = await verifyPassword(found?.password_hash, password);
-      if (!found || !verified) throw invalidCredentials();
+      if (!found || !verified) throw await this.failed(attempt, found?.id ?? null, requestId);
       const rehashed = needsRehash(found.password_hash) ? await hashPassword(password) : null;
       const signIn = await this.db.transaction(async (tx) => {
         const user = await this.users.lock(tx, found.id);
@@ -51,8 +68,9 @@ export class SessionsService {
         if (user?.password_hash !== found.password_hash) throw invalidCredentials();
         if (user.deactivated_at) throw userDeactivated();
         if (rehashed) await this.users.setPassword(tx, user.id, rehashed);
+        await this.attempts.clear(tx, email, client.ip ?? '');
         await this.sessions.sweep(tx, user.id);
-        return this.signIn(tx, user);
+        return this.signIn(tx, user, client);
       });
       logins.inc({ outcome: 'ok' });
       return signIn;
@@ -62,10 +80,28 @@ export class SessionsService {
     }
   }
 
+  /** What others have failed at does not shut out who has signed in from there before; what fails there counts by itself. */
+  private async requireKnownPlace(email: string, userId: string | null, { ip }: SessionClient, attempt: LoginAttempt): Promise<void> {
+    if (!(await this.sessions.knows(this.db, userId, ip))) throw tooManyAttempts(attempt.waitS);
+    const own = await this.attempts.begin(this.db, email, ip ?? '');
+    if (own.refused) throw tooManyAttempts(own.waitS);
+  }
+
+  private async failed(attempt: LoginAttempt | null, userId: string | null, requestId?: string): Promise<DomainError> {
+    if (!attempt || (!attempt.refused && attempt.failures < FREE_ATTEMPTS)) return invalidCredentials();
+    const { failures, refused, waitS } = attempt;
+    await this.db.transaction(async (tx) => {
+      // For nobody a transaction, too: they take their time.
+      if (!userId) await tx.query('SELECT 1');
+      else await this.audit.record(tx, { source: 'business', action: 'user.login_slowed', orgId: null, actorId: null, target: { kind: 'user', id: userId }, metadata: { wait_s: waitS }, requestId });
+    });
+    return refused || failures > FREE_ATTEMPTS ? tooManyAttempts(waitS) : invalidCredentials();
+  }
+
   /** Issues a session in the caller's transaction, which holds or has just made the user's row. */
-  async signIn(tx: Tx, user: UserRow): Promise<SignIn> {
+  async signIn(tx: Tx, user: UserRow, client: SessionClient): Promise<SignIn> {
     const token = newSessionToken();
-    const expires_at = await this.sessions.insert(tx, { id: uuidv7(), userId: user.id, tokenHash: hashToken(token) });
+    const expires_at = await this.sessions.insert(tx, { id: uuidv7(), userId: user.id, tokenHash: hashToken(token), client });
     return { user, session: { token, expires_at }, memberships: await this.orgs.membershipsOf(tx, user.id) };
   }
 
@@ -74,17 +110,41 @@ export class SessionsService {
    *
    * @throws DomainError 401 `not_authenticated` when the session has ended meanwhile: of several that refresh it at once, one does
    */
-  refresh(sessionId: string, userId: string): Promise<SignIn> {
+  refresh(sessionId: string, userId: string, client: SessionClient): Promise<SignIn> {
     return this.db.transaction(async (tx) => {
       const user = await this.users.lock(tx, userId);
       if (!user || user.deactivated_at) throw userDeactivated();
-      if (!(await this.sessions.end(tx, sessionId))) throw new DomainError('not_authenticated', 'Not authenticated');
-      return this.signIn(tx, user);
+      await tx.confirm();
+      if (!(await this.sessions.end(tx, userId, sessionId))) throw new DomainError('not_authenticated', 'Not authenticated');
+      return this.signIn(tx, user, client);
     });
   }
 
-  async logout(sessionId: string): Promise<void> {
-    await this.db.transaction((tx) => this.sessions.end(tx, sessionId));
+  async logout(sessionId: string, userId: string): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      await this.users.lock(tx, userId);
+      await tx.confirm();
+      await this.sessions.end(tx, userId, sessionId);
+    });
+  }
+
+  /** Where a user is signed in, newest first. */
+  list(userId: string, page: { limit?: number; offset?: number }): Promise<{ items: SessionRow[]; total: number }> {
+    return this.sessions.list(this.db, userId, page);
+  }
+
+  /**
+   * Ends a session of the user, the caller's own or another.
+   *
+   * @throws DomainError 404 `not_found` for one that has ended, and for another user's
+   */
+  end(actor: ActingUser, id: string): Promise<void> {
+    return this.db.transaction(async (tx) => {
+      await this.users.lock(tx, actor.userId);
+      await tx.confirm();
+      if (!(await this.sessions.end(tx, actor.userId, id))) throw notFound('Session');
+      await this.audit.record(tx, { source: 'business', action: 'session.ended', orgId: null, actorId: actor.userId, target: { kind: 'session', id }, requestId: actor.requestId });
+    });
   }
 
   /**

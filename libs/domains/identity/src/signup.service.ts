@@ -5,11 +5,14 @@ import { hashPassword } from '@aps/platform/crypto';
 import { Database, type Db } from '@aps/platform/database';
 import { appLink } from '@aps/platform/mail';
 import { AllowedEmailsRepository } from './allowed-emails.repository';
+import { signupProves } from './email-proof.policy';
+import { EmailProofsService } from './email-proofs.service';
 import { identityConfig } from './identity.config';
 import { emailTaken } from './identity.errors';
 import { OrganizationDoor } from './organization-door';
 import { isBootstrapAdmin, PlatformAdminsService } from './platform-admins.service';
 import { mayRegister } from './registration.policy';
+import type { SessionClient } from './sessions.repository';
 import { SessionsService, type SignIn } from './sessions.service';
 import { UsersRepository } from './users.repository';
 import { UsersService } from './users.service';
@@ -34,28 +37,31 @@ export class SignupService {
     private readonly allowed: AllowedEmailsRepository,
     private readonly waitlist: WaitlistRepository,
     private readonly admins: PlatformAdminsService,
+    private readonly proofs: EmailProofsService,
     private readonly sessions: SessionsService,
     private readonly orgs: OrganizationDoor,
   ) {}
 
   /**
-   * Makes the user, redeems the pending invitations (or makes an organization) and signs in, all or nothing.
+   * Makes the user, redeems the pending invitations (or makes an organization) and signs in, all or nothing. Where the signup does not prove
+   * the address, invitations and the first administrator's role wait for the link that is mailed.
    *
    * @throws DomainError 409 `email_taken`, 403 `registration_not_allowed`
    */
-  async signup(input: SignupInput, requestId?: string): Promise<SignIn> {
+  async signup(input: SignupInput, client: SessionClient, requestId?: string): Promise<SignIn> {
     await this.refuseEarly(input);
     const password_hash = await hashPassword(input.password);
+    const proven = signupProves(identityConfig.value.emailProof, input.invitation_token);
     return this.db.transaction(async (tx) => {
       const name = input.name?.trim() || input.email.split('@')[0];
       // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
-      const user = await this.usersService.create(tx, { email: input.email, name, password_hash });
+      const user = await this.usersService.create(tx, { email: input.email, name, password_hash, proven });
       if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
       await this.waitlist.register(tx, user.email);
-      await this.admins.onSignup(tx, user, requestId);
-      await this.orgs.onSignup(tx, { user: { id: user.id, email: user.email, name }, invitationToken: input.invitation_token, orgName: input.org_name, requestId });
+      await (proven ? this.admins.onProof(tx, user, requestId) : this.proofs.ask(tx, user, requestId));
+      await this.orgs.onSignup(tx, { user: { id: user.id, email: user.email, name }, isProven: proven, invitationToken: input.invitation_token, orgName: input.org_name, requestId });
       await this.audit.record(tx, { source: 'business', action: 'user.signed_up', orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, requestId });
-      return this.sessions.signIn(tx, user);
+      return this.sessions.signIn(tx, user, client);
     });
   }
 
@@ -66,13 +72,13 @@ export class SignupService {
     if (!isAllowed) throw registrationNotAllowed();
   }
 
-  private async isAllowed(db: Db, { email, invitation_token }: SignupInput): Promise<boolean> {
+  private async isAllowed(db: Db, { email }: SignupInput): Promise<boolean> {
     const { registrationMode } = identityConfig.value;
     return mayRegister(registrationMode, {
       isBootstrapAdmin: isBootstrapAdmin(email),
       isAllowed: await this.allowed.has(db, email),
       isAdmitted: await this.waitlist.isAdmitted(db, email),
-      isInvited: await this.orgs.isInvited(db, email, invitation_token),
+      isInvited: await this.orgs.isInvited(db, email),
     });
   }
 }

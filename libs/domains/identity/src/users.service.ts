@@ -5,11 +5,13 @@ import { Audit } from '@aps/platform/audit';
 import { Database, isUniqueViolation, type Db, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { ActingUser } from './acting-user';
+import { ownsAddress } from './email-proof.policy';
+import { identityConfig } from './identity.config';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { OrganizationDoor } from './organization-door';
 import { PlatformAdminsRepository } from './platform-admins.repository';
 import { SessionsRepository } from './sessions.repository';
-import { UsersRepository, type UserRow } from './users.repository';
+import { UsersRepository, type UserRow, type UserWithHash } from './users.repository';
 
 /** What became of a user, and the organizations that have no other owner. */
 export interface UserStatusChange {
@@ -38,9 +40,15 @@ export class UsersService implements OnModuleInit {
     this.orgs = this.moduleRef.get(OrganizationDoor, { strict: false });
   }
 
-  /** Case does not matter. */
+  /** By the canonical form of the address. */
   findByEmail(db: Db, email: string): Promise<UserRow | null> {
     return this.users.byEmail(db, email);
+  }
+
+  /** The user to whom what is meant for an address may be given; null while they have not proven that it is theirs. */
+  async findOwner(db: Db, email: string): Promise<UserRow | null> {
+    const user = await this.users.byEmail(db, email);
+    return user && ownsAddress(identityConfig.value.emailProof, user) ? user : null;
   }
 
   /** @throws DomainError 404 `user_not_found` */
@@ -51,11 +59,12 @@ export class UsersService implements OnModuleInit {
   }
 
   /**
-   * Makes a user. Whether the address may have one is the caller's decision; hash the password before the transaction.
+   * Makes a user. Whether the address may have one, and is known to be theirs, is the caller's decision; hash the password before the
+   * transaction.
    *
    * @throws DomainError 409 `email_taken`; the transaction is lost then
    */
-  async create(tx: Tx, user: Pick<User, 'email' | 'name' | 'password_hash'>): Promise<UserRow> {
+  async create(tx: Tx, user: Pick<User, 'email' | 'name' | 'password_hash'> & { proven: boolean }): Promise<UserRow> {
     try {
       return await this.users.insert(tx, { id: uuidv7(), ...user });
     } catch (error) {
@@ -96,7 +105,7 @@ export class UsersService implements OnModuleInit {
     return this.db.transaction(async (tx) => this.setDeactivated(tx, actor, await this.lock(tx, userId), false));
   }
 
-  private async setDeactivated(tx: Tx, actor: ActingUser, { password_hash: _, ...before }: User, deactivated: boolean): Promise<UserStatusChange> {
+  private async setDeactivated(tx: Tx, actor: ActingUser, { password_hash: _, ...before }: UserWithHash, deactivated: boolean): Promise<UserStatusChange> {
     const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, before.id);
     if ((before.deactivated_at !== null) === deactivated) return { user: before, sole_owner_org_ids, changed: false };
     const user = await this.users.setDeactivated(tx, before.id, deactivated);
@@ -113,7 +122,7 @@ export class UsersService implements OnModuleInit {
     return { user, sole_owner_org_ids, changed: true };
   }
 
-  private async lock(tx: Tx, userId: string): Promise<User> {
+  private async lock(tx: Tx, userId: string): Promise<UserWithHash> {
     const user = await this.users.lock(tx, userId);
     if (!user) throw userNotFound();
     return user;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { WaitlistEntry } from '@aps/entities';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from './testing/identity-test-app';
+import type { WaitlistRow } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
 
 const codeOf = (work: Promise<unknown>) => work.then(
@@ -21,7 +21,7 @@ describe('the waitlist', () => {
   beforeEach(() => t.db.execute('TRUNCATE waitlist_entries, audit_log, outbound_mails'));
 
   const ask = (body: Record<string, unknown>) => t.call('POST', '/api/waitlist', { body });
-  const entryOf = async (email: string) => (await waitlist.list()).items.find((e) => e.email.toLowerCase() === email.toLowerCase()) as WaitlistEntry;
+  const entryOf = async (email: string) => (await waitlist.list()).items.find((e) => e.email.toLowerCase() === email.toLowerCase()) as WaitlistRow;
   const asked = async (email = anEmail()) => {
     await waitlist.ask(email);
     return entryOf(email);

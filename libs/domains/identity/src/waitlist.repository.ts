@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { WaitlistEntry, WaitlistStatus } from '@aps/entities';
 import { sliceBounds, statement, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
+
+/** An entry as operators see it. */
+export type WaitlistRow = Omit<WaitlistEntry, 'email_canonical'>;
 
 const COLUMNS = 'id, email, name, note, status, asked_at, admitted_at, dismissed_at, last_mailed_at, created_at, updated_at';
 
 // One statement for known and unknown addresses: neither the answer nor the time tells them apart.
 const ASK = statement(`
-  INSERT INTO waitlist_entries AS w (id, email, name, note) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (lower(email)) DO UPDATE SET
+  INSERT INTO waitlist_entries AS w (id, email, email_canonical, name, note) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (email_canonical) DO UPDATE SET
     asked_at = now(), updated_at = now(),
     name = coalesce(excluded.name, w.name), note = coalesce(excluded.note, w.note),
     status = CASE w.status WHEN 'dismissed' THEN 'pending' ELSE w.status END,
@@ -21,45 +25,45 @@ const ADMIT = statement(`
   UPDATE waitlist_entries SET status = 'admitted', admitted_at = now(), dismissed_at = NULL, last_mailed_at = now(), updated_at = now()
   WHERE id = $1 RETURNING ${COLUMNS}`);
 const MAILED = statement(`UPDATE waitlist_entries SET last_mailed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`);
-const IS_ADMITTED = statement(`SELECT 1 FROM waitlist_entries WHERE lower(email) = lower($1) AND status = 'admitted'`);
+const IS_ADMITTED = statement(`SELECT 1 FROM waitlist_entries WHERE email_canonical = $1 AND status = 'admitted'`);
 const REGISTER = statement(`
-  UPDATE waitlist_entries SET status = 'registered', updated_at = now() WHERE lower(email) = lower($1) AND status IN ('admitted', 'pending')`);
+  UPDATE waitlist_entries SET status = 'registered', updated_at = now() WHERE email_canonical = $1 AND status IN ('admitted', 'pending')`);
 
 @Injectable()
 export class WaitlistRepository {
   async ask(db: Db, entry: { id: string; email: string; name: string | null; note: string | null }): Promise<void> {
-    await db.execute(ASK, [entry.id, entry.email, entry.name, entry.note]);
+    await db.execute(ASK, [entry.id, entry.email, canonicalEmail(entry.email), entry.name, entry.note]);
   }
 
   /** Most recently asked first. */
-  async list(db: Db, query: { status?: WaitlistStatus; limit?: number; offset?: number }): Promise<{ items: WaitlistEntry[]; total: number }> {
-    const items = await db.query<WaitlistEntry>(LIST, [query.status ?? null, ...sliceBounds(query)]);
+  async list(db: Db, query: { status?: WaitlistStatus; limit?: number; offset?: number }): Promise<{ items: WaitlistRow[]; total: number }> {
+    const items = await db.query<WaitlistRow>(LIST, [query.status ?? null, ...sliceBounds(query)]);
     const [{ n }] = await db.query<{ n: number }>(COUNT, [query.status ?? null]);
     return { items, total: n };
   }
 
-  async lock(tx: Tx, id: string): Promise<WaitlistEntry | null> {
-    return (await tx.query<WaitlistEntry>(LOCK, [id]))[0] ?? null;
+  async lock(tx: Tx, id: string): Promise<WaitlistRow | null> {
+    return (await tx.query<WaitlistRow>(LOCK, [id]))[0] ?? null;
   }
 
-  async dismiss(tx: Tx, id: string): Promise<WaitlistEntry> {
-    return (await tx.query<WaitlistEntry>(DISMISS, [id]))[0];
+  async dismiss(tx: Tx, id: string): Promise<WaitlistRow> {
+    return (await tx.query<WaitlistRow>(DISMISS, [id]))[0];
   }
 
-  async admit(tx: Tx, id: string): Promise<WaitlistEntry> {
-    return (await tx.query<WaitlistEntry>(ADMIT, [id]))[0];
+  async admit(tx: Tx, id: string): Promise<WaitlistRow> {
+    return (await tx.query<WaitlistRow>(ADMIT, [id]))[0];
   }
 
-  async mailed(tx: Tx, id: string): Promise<WaitlistEntry> {
-    return (await tx.query<WaitlistEntry>(MAILED, [id]))[0];
+  async mailed(tx: Tx, id: string): Promise<WaitlistRow> {
+    return (await tx.query<WaitlistRow>(MAILED, [id]))[0];
   }
 
   async isAdmitted(db: Db, email: string): Promise<boolean> {
-    return (await db.query(IS_ADMITTED, [email])).length > 0;
+    return (await db.query(IS_ADMITTED, [canonicalEmail(email)])).length > 0;
   }
 
   /** The address has an account now: nobody needs to decide about it any more. */
   async register(tx: Tx, email: string): Promise<void> {
-    await tx.execute(REGISTER, [email]);
+    await tx.execute(REGISTER, [canonicalEmail(email)]);
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import type { WaitlistEntry, WaitlistStatus } from '@aps/entities';
+import type { WaitlistStatus } from '@aps/entities';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
 import type { ActingUser } from './acting-user';
 import { admissionMail } from './identity.mails';
-import { WaitlistRepository } from './waitlist.repository';
+import { WaitlistRepository, type WaitlistRow } from './waitlist.repository';
 
 /** The people who want in. */
 @Injectable()
@@ -25,12 +25,12 @@ export class WaitlistService {
   }
 
   /** Most recently asked first. */
-  list(query: { status?: WaitlistStatus; limit?: number; offset?: number } = {}): Promise<{ items: WaitlistEntry[]; total: number }> {
+  list(query: { status?: WaitlistStatus; limit?: number; offset?: number } = {}): Promise<{ items: WaitlistRow[]; total: number }> {
     return this.entries.list(this.db, query);
   }
 
   /** @throws DomainError 404 `not_found`, 409 `not_pending` */
-  dismiss(actor: ActingUser, id: string): Promise<WaitlistEntry> {
+  dismiss(actor: ActingUser, id: string): Promise<WaitlistRow> {
     return this.db.transaction(async (tx) => {
       const entry = await this.lock(tx, id);
       if (entry.status !== 'pending') throw new DomainError('not_pending', `This entry is ${entry.status}, not pending.`);
@@ -44,7 +44,7 @@ export class WaitlistService {
    *
    * @throws DomainError 404 `not_found`
    */
-  invite(actor: ActingUser, id: string): Promise<WaitlistEntry> {
+  invite(actor: ActingUser, id: string): Promise<WaitlistRow> {
     return this.db.transaction(async (tx) => {
       const entry = await this.lock(tx, id);
       if (entry.status === 'admitted' || entry.status === 'registered') return entry;
@@ -59,7 +59,7 @@ export class WaitlistService {
    *
    * @throws DomainError 404 `not_found`, 409 `never_admitted`
    */
-  resend(actor: ActingUser, id: string): Promise<WaitlistEntry> {
+  resend(actor: ActingUser, id: string): Promise<WaitlistRow> {
     return this.db.transaction(async (tx) => {
       const entry = await this.lock(tx, id);
       if (!entry.admitted_at) throw new DomainError('never_admitted', 'This entry was never admitted.');
@@ -70,17 +70,17 @@ export class WaitlistService {
     });
   }
 
-  private async lock(tx: Tx, id: string): Promise<WaitlistEntry> {
+  private async lock(tx: Tx, id: string): Promise<WaitlistRow> {
     const entry = await this.entries.lock(tx, id);
     if (!entry) throw notFound('Waitlist entry');
     return entry;
   }
 
-  private async mail(tx: Tx, { email }: WaitlistEntry): Promise<void> {
+  private async mail(tx: Tx, { email }: WaitlistRow): Promise<void> {
     await this.mailer.send(tx, { to: email, ...admissionMail(email) });
   }
 
-  private async record(tx: Tx, actor: ActingUser, action: string, { id, email, status }: WaitlistEntry): Promise<void> {
+  private async record(tx: Tx, actor: ActingUser, action: string, { id, email, status }: WaitlistRow): Promise<void> {
     await this.audit.record(tx, {
       source: 'admin',
       action,

@@ -1,4 +1,4 @@
-import { configSection, flag, setting } from '@aps/platform/config';
+import { configSection, flag, integer, setting } from '@aps/platform/config';
 import { REASONING_EFFORTS } from '@aps/entities';
 import { z } from 'zod';
 
@@ -21,6 +21,7 @@ export const inferenceConfig = configSection('inference', {
   thinkingEnabled: setting('THINKING_ENABLED', flag(true), 'Whether models may reason before they answer, where neither platform nor organization says so'),
   compactionEnabled: setting('COMPACTION_ENABLED', flag(true), 'Whether long chats are compacted, where neither platform nor organization says so'),
   compactionThreshold: setting('COMPACTION_THRESHOLD', z.coerce.number().min(0.1).max(0.95).default(0.8), 'Share of the context window at which a chat is compacted'),
+  modelCallMaxS: setting('MODEL_CALL_MAX_S', integer(600, 1, 86_400), 'Longest time of one request to a model, in seconds; each retry has it anew'),
   mockRouteEnabled: setting('MOCK_ROUTE_ENABLED', optionalFlag, 'Whether the built-in mock models may be used. Default: on, except with NODE_ENV=production'),
   mockRouteBaseUrl: setting('MOCK_ROUTE_BASE_URL', z.url({ protocol: /^https?$/ }).optional(), 'Where the mock model server listens, version path included: http://127.0.0.1:4010/v1'),
   nodeEnv: setting('NODE_ENV', z.string().default('development'), 'production switches off what only development needs'),

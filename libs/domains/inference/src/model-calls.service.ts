@@ -3,6 +3,7 @@ import { Egress } from '@aps/platform/egress';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { beginSpan, failSpan } from '@aps/platform/tracing';
 import { ModelClient, type ChatRequest, type ChatResult, type EmbedRequest, type EmbedResult, type Endpoint, type StreamOptions, type Usage } from './client';
+import { inferenceConfig } from './inference.config';
 import { InferenceError } from './inference.errors';
 import type { ResolvedModel } from './model-resolver.service';
 
@@ -23,7 +24,7 @@ const labelsOf = ({ route, entry }: ResolvedModel) => ({
 /** Calls resolved models: guarded where the organization chose the address, measured, and with one kind of error. */
 @Injectable()
 export class ModelCalls implements OnApplicationShutdown {
-  private readonly client = new ModelClient();
+  private readonly client = new ModelClient({ limits: { totalMs: inferenceConfig.value.modelCallMaxS * 1000 } });
 
   constructor(private readonly egress: Egress) {}
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
+import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { EnvelopeCrypto, mask } from '@aps/platform/crypto';
@@ -69,14 +70,22 @@ export class OrgRoutesService {
     const routes = new Map((await this.repository.routes(scope, this.db)).map((r) => [r.slug, r]));
     assertApplicable(patches, routes);
     // Resolves names, so it stays outside of the transaction.
-    await Promise.all([...patches].map(([slug, { base_url }]) => this.assertAddress(slug, base_url)));
+    await Promise.all([...patches].map(async ([slug, patch]) => {
+      if (patch.base_url) patch.base_url = await this.baseAddress(slug, patch.base_url);
+    }));
     const touched = new Map([...patches].filter(([, patch]) => Object.keys(patch).length));
     if (touched.size) await this.db.transaction((tx) => this.store(scope, tx, touched, routes));
     return this.list(scope);
   }
 
-  private async assertAddress(slug: string, address: string | null | undefined): Promise<void> {
-    if (address) await this.egress.assertPublicUrl(address, { field: ['routes', slug, 'base_url'], purpose: 'inference' });
+  /** An address that paths are appended to, as it was read when it was checked. */
+  private async baseAddress(slug: string, written: string): Promise<string> {
+    const { origin, pathname, search, hash } = await this.egress.assertPublicUrl(written, { field: ['routes', slug, 'base_url'], purpose: 'inference' });
+    if (search || hash) {
+      const msg = 'The URL must end with its path: what follows is added here, and keys travel in headers.';
+      throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'routes', slug, 'base_url'], msg, type: 'value_error' }] });
+    }
+    return `${origin}${pathname.replace(/\/+$/, '')}`;
   }
 
   private async store(scope: OrgScope, tx: Tx, patches: Map<string, RoutePatch>, routes: Map<string, Route>): Promise<void> {

@@ -1,14 +1,17 @@
 import { INVITATION_DAYS } from './invitations.repository';
 
+/** What mail programs make links, addresses or other words of, and what is not seen. */
+const LURES = /(?:=\?|\?=|[\p{C}\p{Zl}\p{Zp}.\u3002:/\\@<>])+/gu;
+
 /**
- * The mail that carries the link. The name is a tenant's own words in a stranger's mailbox: without what mail programs make links of,
- * it can lure nobody elsewhere.
+ * The mail that carries the link. The name is a tenant's own words in a stranger's mailbox: without what mail programs act on, it can lure
+ * nobody elsewhere.
  */
 export function invitationMail(link: string, orgName: string): { subject: string; text: string } {
-  const name = orgName.replace(/[\p{C}.:/\\@<>]+/gu, ' ').trim();
+  const name = orgName.normalize('NFKC').replace(LURES, ' ').trim() || 'an organization';
   return {
     subject: `You are invited to join ${name}`,
-    text: `You are invited to join the organization "${name}".
+    text: `You are invited to join "${name}".
 
 Accept here within ${INVITATION_DAYS} days:
 ${link}

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgRole, OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { uuidv7 } from 'uuidv7';
 import type { InvitationView } from './orgs.types';
 
@@ -16,10 +17,10 @@ export const INVITATION_DAYS = 14;
 
 const PENDING = statement(`SELECT ${COLUMNS} FROM invitations WHERE org_id = $1 AND state = 'pending' ORDER BY created_at, id`);
 const INSERT = statement(`
-  INSERT INTO invitations (id, org_id, email, role, token_hash, invited_by, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, now() + interval '${INVITATION_DAYS} days') RETURNING ${COLUMNS}`);
+  INSERT INTO invitations (id, org_id, email, email_canonical, role, token_hash, invited_by, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '${INVITATION_DAYS} days') RETURNING ${COLUMNS}`);
 const PENDING_FOR_ADDRESS = statement(`
-  SELECT ${COLUMNS}, expires_at <= now() AS expired FROM invitations WHERE org_id = $1 AND lower(email) = lower($2) AND state = 'pending'`);
+  SELECT ${COLUMNS}, expires_at <= now() AS expired FROM invitations WHERE org_id = $1 AND email_canonical = $2 AND state = 'pending'`);
 const COUNT_OPEN = statement(`SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`);
 const BY_ID = statement(`SELECT ${COLUMNS} FROM invitations WHERE org_id = $1 AND id = $2 AND state = 'pending'`);
 const SET_ROLE = statement(`UPDATE invitations SET role = $3, updated_at = now() WHERE org_id = $1 AND id = $2 AND state = 'pending' RETURNING ${COLUMNS}`);
@@ -34,7 +35,7 @@ const BY_TOKEN = statement(`
   FROM invitations i JOIN organizations o ON o.id = i.org_id WHERE i.token_hash = $1`);
 const OPEN_FOR_ADDRESS = statement(`
   SELECT i.id, i.org_id FROM invitations i JOIN organizations o ON o.id = i.org_id
-  WHERE lower(i.email) = lower($1) AND i.state = 'pending' AND i.expires_at > now() AND o.deleted_at IS NULL ORDER BY i.org_id`);
+  WHERE i.email_canonical = $1 AND i.state = 'pending' AND i.expires_at > now() AND o.deleted_at IS NULL ORDER BY i.org_id`);
 
 /** Offers of membership. An offer is open while it is pending and not expired. */
 @Injectable()
@@ -44,7 +45,7 @@ export class InvitationsRepository {
   }
 
   async pendingFor(tx: Tx, scope: OrgScope, email: string): Promise<(InvitationView & { expired: boolean }) | null> {
-    return (await tx.query<InvitationView & { expired: boolean }>(PENDING_FOR_ADDRESS, [scope.orgId, email]))[0] ?? null;
+    return (await tx.query<InvitationView & { expired: boolean }>(PENDING_FOR_ADDRESS, [scope.orgId, canonicalEmail(email)]))[0] ?? null;
   }
 
   async pendingById(tx: Tx, scope: OrgScope, id: string): Promise<InvitationView | null> {
@@ -56,7 +57,7 @@ export class InvitationsRepository {
   }
 
   async insert(tx: Tx, scope: OrgScope, row: { email: string; role: OrgRole; tokenHash: Buffer }): Promise<InvitationView> {
-    return (await tx.query<InvitationView>(INSERT, [uuidv7(), scope.orgId, row.email, row.role, row.tokenHash, scope.actor.userId]))[0];
+    return (await tx.query<InvitationView>(INSERT, [uuidv7(), scope.orgId, row.email, canonicalEmail(row.email), row.role, row.tokenHash, scope.actor.userId]))[0];
   }
 
   async setRole(tx: Tx, scope: OrgScope, id: string, role: OrgRole): Promise<InvitationView | null> {
@@ -84,6 +85,6 @@ export class InvitationsRepository {
 
   /** Open invitations of an address in all organizations, by organization: whoever locks several takes them in this order. */
   async openFor(db: Db, email: string): Promise<{ id: string; org_id: string }[]> {
-    return db.query<{ id: string; org_id: string }>(OPEN_FOR_ADDRESS, [email]);
+    return db.query<{ id: string; org_id: string }>(OPEN_FOR_ADDRESS, [canonicalEmail(email)]);
   }
 }

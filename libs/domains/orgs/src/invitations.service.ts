@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import { type OrgRole, OrgScope } from '@aps/guards';
-import { type ActingUser, UsersService } from '@aps/identity';
+import { type ActingUser, EmailProofsService, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { Database, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { appLink, Mailer } from '@aps/platform/mail';
 import { invitationMail } from './invitation.mail';
 import { InvitationsRepository, type LinkedInvitation } from './invitations.repository';
@@ -31,6 +32,7 @@ export class InvitationsService {
     private readonly memberViews: MembersQueries,
     private readonly membersService: MembersService,
     private readonly users: UsersService,
+    private readonly proofs: EmailProofsService,
     private readonly limits: OrgLimits,
     private readonly mailer: Mailer,
     private readonly audit: Audit,
@@ -42,7 +44,7 @@ export class InvitationsService {
   }
 
   /**
-   * Adds the owner of an address, or invites the address when it has no account.
+   * Adds the owner of an address, or invites the address when it has no account that has proven it.
    *
    * @throws DomainError `already_member`, `invitation_pending`, `entitlement_exceeded`
    */
@@ -51,7 +53,7 @@ export class InvitationsService {
       scope,
       async (tx, actor) => {
         mayOffer(actor.role, role);
-        const user = await this.users.findByEmail(tx, email);
+        const user = await this.users.findOwner(tx, email);
         if (user && (await this.members.ofUser(tx, scope, user.id))) throw alreadyMember();
         const waiting = await this.invitations.pendingFor(tx, scope, email);
         const open = waiting && !waiting.expired;
@@ -98,14 +100,17 @@ export class InvitationsService {
   }
 
   /**
-   * Takes an invitation up for a user who has an account.
+   * Takes an invitation up for a user who has an account. The link was mailed to their address, so it proves that too, and what else waits for
+   * it is theirs.
    *
    * @throws DomainError `not_found`, `invitation_gone`, `invitation_email_mismatch`
    */
   accept(user: ActingUser & { email: string }, token: string): Promise<OrganizationView> {
     return this.db.transaction(async (tx) => {
       const found = await this.linkedTo(tx, token, user.email);
-      await this.redeem(tx, found, { id: user.userId, email: user.email }, user.requestId);
+      // The proof redeems all that is open; this one has been revoked meanwhile, or is among it.
+      if (!(await this.proofs.prove(tx, user, 'invitation'))) await this.redeem(tx, found, { id: user.userId, email: user.email }, user.requestId);
+      else if (!(await this.members.ofUser(tx, OrgScope.system(found.org_id, 'an invitation is redeemed'), user.userId))) throw gone();
       return this.organizationViews.ofMember(tx, found.org_id, user.userId);
     });
   }
@@ -118,6 +123,8 @@ export class InvitationsService {
    */
   async redeemAll(tx: Tx, user: { id: string; email: string }, token?: string, requestId?: string): Promise<number> {
     await this.roster.lockAddress(tx, user.email);
+    // Under the locks of their organizations none can be revoked any more: what is open then is redeemed.
+    for (const { org_id } of await this.invitations.openFor(tx, user.email)) await this.roster.lock(tx, OrgScope.system(org_id, 'an invitation is redeemed'));
     if (token !== undefined) await this.linkedTo(tx, token, user.email);
     const open = await this.invitations.openFor(tx, user.email);
     for (const invitation of open) await this.redeem(tx, invitation, user, requestId);
@@ -170,7 +177,7 @@ export class InvitationsService {
 
   private async linkedTo(db: Db, token: string, email: string): Promise<LinkedInvitation> {
     const found = await this.linked(db, token);
-    if (found.email.toLowerCase() !== email.toLowerCase()) throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
+    if (canonicalEmail(found.email) !== canonicalEmail(email)) throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
     return found;
   }
 

@@ -17,6 +17,8 @@ const OWNERS_BESIDE = statement(`
   SELECT count(*)::int AS n FROM memberships m JOIN users u ON u.id = m.user_id
   WHERE m.org_id = $1 AND m.role = 'OWNER' AND m.user_id <> $2 AND u.deactivated_at IS NULL`);
 const COUNT = statement('SELECT count(*)::int AS n FROM memberships WHERE org_id = $1');
+const OWNED = statement(`
+  SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL`);
 const INSERT = statement(`
   INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4) ON CONFLICT (org_id, user_id) DO NOTHING RETURNING ${COLUMNS}`);
 const SET_ROLE = statement('UPDATE memberships SET role = $3, updated_at = now() WHERE org_id = $1 AND id = $2');
@@ -40,6 +42,11 @@ export class MembersRepository {
 
   async count(tx: Tx, scope: OrgScope): Promise<number> {
     return (await tx.query<{ n: number }>(COUNT, [scope.orgId]))[0].n;
+  }
+
+  /** How many live organizations the user owns, alone or with others. */
+  async countOwned(tx: Tx, userId: string): Promise<number> {
+    return (await tx.query<{ n: number }>(OWNED, [userId]))[0].n;
   }
 
   /** @returns null when the user is a member already */

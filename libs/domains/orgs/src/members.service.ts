@@ -64,8 +64,8 @@ export class MembersService {
     return this.byOperator(
       orgId,
       async (tx, scope) => {
-        const user = await this.users.findByEmail(tx, email);
-        if (!user) throw new DomainError('user_not_found', 'No user is registered with this address.');
+        const user = await this.users.findOwner(tx, email);
+        if (!user) throw new DomainError('user_not_found', 'No user is registered with this address, or they have not proven yet that it is theirs.');
         if (!(await this.join(tx, scope, user, role, 'admin', actor))) throw alreadyMember();
         return this.directory.memberInfo(tx, orgId, user.id);
       },

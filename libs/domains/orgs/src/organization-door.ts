@@ -20,9 +20,19 @@ export class OrgsDoor extends OrganizationDoor {
     return this.invitations.isInvited(db, email);
   }
 
-  async onSignup(tx: Tx, { user, invitationToken, orgName, requestId }: SignupWish): Promise<void> {
-    if ((await this.invitations.redeemAll(tx, user, invitationToken, requestId)) > 0) return;
-    await this.organizations.create(tx, { userId: user.id, requestId }, { name: orgName?.trim() || `${user.name}'s organization` });
+  async onSignup(tx: Tx, { user, isProven, invitationToken, orgName, requestId }: SignupWish): Promise<void> {
+    if (isProven ? (await this.invitations.redeemAll(tx, user, invitationToken, requestId)) > 0 : await this.isInvited(tx, user.email)) return;
+    await this.found(tx, user, orgName, requestId);
+  }
+
+  async onProof(tx: Tx, user: SignupWish['user'], requestId?: string): Promise<void> {
+    if ((await this.invitations.redeemAll(tx, user, undefined, requestId)) > 0) return;
+    // Who was invited at the signup has none yet; the invitations may have ended since.
+    if (!(await this.queries.belongedAnywhere(tx, user.id))) await this.found(tx, user, undefined, requestId);
+  }
+
+  private async found(tx: Tx, user: SignupWish['user'], name: string | undefined, requestId?: string): Promise<void> {
+    await this.organizations.create(tx, { userId: user.id, requestId }, { name: name?.trim() || `${user.name}'s organization` });
   }
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {

@@ -17,6 +17,7 @@ const ONE = statement(`${SELECT} WHERE ${MINE}`);
 const SUMMARIES = statement(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND o.deleted_at IS NULL ORDER BY lower(o.name), o.id`);
+const ANY = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
 const SOLE_OWNER_OF = statement(`
   SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL AND NOT EXISTS (
@@ -55,6 +56,11 @@ export class OrganizationsQueries {
 
   async summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {
     return db.query<MembershipSummary>(SUMMARIES, [userId]);
+  }
+
+  /** Whether the user is a member of any organization, be it a deleted one. */
+  async belongedAnywhere(db: Db, userId: string): Promise<boolean> {
+    return (await db.query(ANY, [userId])).length > 0;
   }
 
   /** Organizations that would have no owner who can sign in without this one. */

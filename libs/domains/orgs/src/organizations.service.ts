@@ -5,12 +5,13 @@ import { OrgScope } from '@aps/guards';
 import type { ActingUser } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
-import { Database, type Db, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, type Db, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { InvitationsRepository } from './invitations.repository';
 import { MembersRepository } from './members.repository';
 import { OrganizationsQueries } from './organizations.queries';
 import { isSlugTaken, OrganizationsRepository } from './organizations.repository';
+import { orgsConfig } from './orgs.config';
 import type { OrganizationRecord, OrganizationSuspension, OrganizationView } from './orgs.types';
 import { Roster } from './roster';
 import { numbered, slugOf } from './slugs';
@@ -37,11 +38,12 @@ export class OrganizationsService {
    *
    * @param db the database, or the transaction to join
    * @param wish without a slug, one is made from the name
-   * @throws DomainError `slug_taken` when the given slug is in use
+   * @throws DomainError `slug_taken` when the given slug is in use, `entitlement_exceeded` when the actor owns as many as one may
    */
   create(db: Db, actor: ActingUser, wish: { name: string; slug?: string }): Promise<OrganizationView> {
     const name = wish.name.trim();
     return db.transaction(async (tx) => {
+      await this.requireRoom(tx, actor.userId);
       const row = { id: uuidv7(), name, created_by: actor.userId };
       const made = wish.slug === undefined ? await this.insertWithFreeSlug(tx, row) : await this.organizations.insert(tx, { ...row, slug: wish.slug });
       if (!made) throw slugTaken();
@@ -100,6 +102,17 @@ export class OrganizationsService {
       this.announce(tx, orgId);
       return { org_id: orgId, suspended: false, suspended_at: null, changed: true };
     });
+  }
+
+  /** Holds a user to `MAX_OWNED_ORGS`. One creation of theirs at a time, or two would see the same room. */
+  private async requireRoom(tx: Tx, userId: string): Promise<void> {
+    const limit = orgsConfig.value.maxOwned;
+    if (limit === 0) return;
+    await advisoryLock(tx, `owned-orgs:${userId}`);
+    const current = await this.members.countOwned(tx, userId);
+    if (current >= limit) {
+      throw new DomainError('entitlement_exceeded', `One user may own ${limit} organizations, and you own ${current}.`, { context: { entitlement: 'max_owned_orgs', limit, current } });
+    }
   }
 
   private async unchanged(tx: Tx, orgId: string): Promise<OrganizationSuspension> {

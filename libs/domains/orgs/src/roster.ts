@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import type { OrgRole, OrgScope } from '@aps/guards';
 import { advisoryLock, Database, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { MembersRepository } from './members.repository';
 import { OrganizationsRepository } from './organizations.repository';
 
@@ -15,7 +16,8 @@ export interface RosterActor {
  * Serializes what changes the people of one organization: members, and invitations, which hold seats. Only so can "another owner
  * stays", "one seat is left" and "nobody else has invited them" be true when the change is written.
  *
- * Locks are taken in one order, an address before organizations and those by id, or two changes could wait for each other.
+ * Locks are taken in one order, a user's row before their address, that before organizations and those by id, or two changes could wait for
+ * each other.
  */
 @Injectable()
 export class Roster {
@@ -26,8 +28,8 @@ export class Roster {
   ) {}
 
   /**
-   * A change by a member. Their role is read again under the lock: the guard's answer may be a second old, and in that second
-   * another owner may have demoted them.
+   * A change by a member, whose role is read under the lock: another owner may just have demoted them. That they may make the change is
+   * asked before it is made, because it may be their own leaving.
    *
    * @param email the address that the change is about, when it may belong to nobody yet
    */
@@ -35,6 +37,7 @@ export class Roster {
     return this.db.transaction(async (tx) => {
       if (email !== undefined) await this.lockAddress(tx, email);
       await this.lock(tx, scope);
+      await tx.confirm();
       const live = await this.organizations.find(tx, scope);
       const self = live && (await this.members.ofUser(tx, scope, scope.userId));
       if (!self) throw new DomainError('not_org_member', 'You are not a member of this organization.');
@@ -48,7 +51,7 @@ export class Roster {
 
   /** Serializes inviting an address with its signing up: whoever comes second sees what the first has done. */
   async lockAddress(tx: Tx, email: string): Promise<void> {
-    await advisoryLock(tx, `address:${email.toLowerCase()}`);
+    await advisoryLock(tx, `address:${canonicalEmail(email)}`);
   }
 }
 

@@ -79,7 +79,7 @@ class AgentFields {
   @BooleanField({ optional: true, description: 'Whether it may write memories. Default false.', example: false })
   memory_enabled?: boolean;
 
-  @ObjectField({ optional: true, description: 'Yours to use; at most 16 KiB of JSON.', example: { cost_centre: '4711' } })
+  @ObjectField({ optional: true, description: 'Yours to use; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.', example: { cost_centre: '4711' } })
   metadata?: Record<string, unknown>;
 }
 

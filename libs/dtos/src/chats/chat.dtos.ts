@@ -1,7 +1,9 @@
+import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
 import { FileReferenceDto } from '../files';
-import { PageQuery, BooleanField, DateTimeField, DecimalString, EnumField, IntField, ListField, NestedField, ObjectField, StringField, UuidField } from '@aps/platform/http';
+import { TokenCounts } from './cost.dtos';
+import { PageQuery, BooleanField, DateTimeField, DecimalString, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
 
-const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
+export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 const MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const STATUS = { name: 'ChatStatus' };
@@ -43,7 +45,7 @@ export class SendMessageResponse {
   dispatched: boolean;
   @BooleanField({ description: 'The turn waits behind the one that runs.' })
   queued: boolean;
-  @StringField({ nullable: true, description: 'Why it was not dispatched: `turn_running`, `chat_archived`, `chat_abandoned`.' })
+  @EnumField(['turn_running', 'chat_archived', 'chat_abandoned', 'turn_stopped'], { name: 'NotDispatchedReason', nullable: true, description: 'Why it was not dispatched; `turn_stopped` where a repeat finds that somebody has stopped the chat since.' })
   reason: string | null;
 }
 
@@ -109,6 +111,19 @@ export class ChatToolCallDto {
   arguments: string;
 }
 
+export class ChatMessageUsage extends TokenCounts {
+  @StringField({ description: 'Key of the model that answered.', example: 'mock' })
+  model: string;
+  @StringField({ nullable: true, description: 'Key of the model that was asked for; null where nobody named one.' })
+  requested_model: string | null;
+  @StringField({ description: 'Why it was this model.', example: 'agent' })
+  reason: string;
+  @StringField({ nullable: true, description: 'The effort that it was asked for.' })
+  reasoning_effort: string | null;
+  @DecimalString({ nullable: true, description: 'Dollars; null where the organization pays in credits, and where the model had no price.' })
+  cost_usd: string | null;
+}
+
 export class ChatMessageDto {
   @UuidField({ description: 'The message.' })
   id: string;
@@ -130,8 +145,15 @@ export class ChatMessageDto {
   model: string | null;
   @DateTimeField({ description: 'When it was stored.' })
   created_at: string;
-  @ObjectField({ nullable: true, description: 'Tokens and dollars of the call that wrote it; null where they never became known.' })
-  usage: Record<string, unknown> | null;
+  @NestedField(() => ChatMessageUsage, { nullable: true, description: 'Tokens and dollars of the call that wrote it; null where they never became known.' })
+  usage: ChatMessageUsage | null;
+  @EnumField(FINISH_REASONS, {
+    name: 'FinishReason',
+    nullable: true,
+    description:
+      'Of assistant messages: why the model ended. `length`: the answer had reached its length; a call that it ended in is not run. `tool_calls`: it called tools. `step_limit`: it did, and its turn was allowed no further step. `empty`: asked twice, it said nothing. Null for other roles, and for what was interrupted.',
+  })
+  finish_reason: MessageFinish | null;
   @BooleanField({ description: 'The turn was stopped before the answer was whole: this is what had been said.' })
   interrupted: boolean;
 }

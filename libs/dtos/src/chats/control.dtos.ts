@@ -1,4 +1,6 @@
+import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
 import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import { ChatErrorDto } from './chat.dtos';
 
 const STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 const STATUS = { name: 'ChatStatus' };
@@ -26,14 +28,14 @@ export class TerminateChatResponse {
 }
 
 export class ChatBlockedByDto {
-  @EnumField(['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'org_suspended'], {
+  @EnumField(['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'org_suspended', 'agent_deleted'], {
     name: 'ChatBlockedByKind',
     description: '`cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price.',
   })
   kind: string;
   @DateTimeField({ nullable: true, description: 'Since when.' })
   since: string | null;
-  @StringField({ nullable: true, description: 'What of that kind: the request, the child chat, the time at which the timer ends, the worker, the organization, or a code.' })
+  @StringField({ nullable: true, description: 'What of that kind: the request, the child chat, the time at which the timer ends, the worker, the organization, the agent, or a code.' })
   ref: string | null;
 }
 
@@ -53,6 +55,15 @@ export class ChatQueueDto {
   oldest_ahead_s: number;
 }
 
+export class ChatLastTurnDto {
+  @UuidField({ description: 'The turn.' })
+  turn_id: string;
+  @EnumField(FINISH_REASONS, { name: 'FinishReason', nullable: true, description: 'Why its last answer ended; null where the turn failed or was stopped.' })
+  finish_reason: MessageFinish | null;
+  @NestedField(() => ChatErrorDto, { nullable: true, description: 'Why it failed.' })
+  error: ChatErrorDto | null;
+}
+
 export class ChatDiagnosisResponse {
   @EnumField(STATUSES, { ...STATUS, description: 'What the chat is.' })
   state: string;
@@ -62,8 +73,10 @@ export class ChatDiagnosisResponse {
   lease: ChatLeaseDto | null;
   @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where a turn that has not begun stands.' })
   queue: ChatQueueDto | null;
-  @EnumField(['answer', 'wait', 'continue', 'retry', 'message', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'], { name: 'ChatNextAction', description: 'What would have it go on.' })
-  next_action: string;
+  @NestedField(() => ChatLastTurnDto, { nullable: true, description: 'The newest turn that ran and is over; null where none has been.' })
+  last_turn: ChatLastTurnDto | null;
+  @EnumField(['answer', 'wait', 'continue', 'retry', 'message', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'], { name: 'ChatNextAction', nullable: true, description: 'What would have it go on: one of `allowed_actions`, or what lifts `blocked_by`. Null where nothing will, as in a closed chat without a message.' })
+  next_action: string | null;
   @ListField(['message', 'stop', 'terminate', 'continue', 'retry', 'archive', 'rename', 'share', 'delete'], { description: 'What the caller can do with it now that has an effect.' })
   allowed_actions: string[];
 }

@@ -1,15 +1,15 @@
 import { BooleanField, DateTimeField, EnumField, ListField, NestedField, ObjectField, PageQuery, StringField, UuidField } from '@aps/platform/http';
 
-const KINDS = ['question', 'approval', 'form'] as const;
-const STATUSES = ['pending', 'answered', 'cancelled', 'expired'] as const;
+export const HITL_KINDS = ['question', 'approval', 'form'] as const;
+export const HITL_STATUSES = ['pending', 'answered', 'cancelled', 'expired'] as const;
 const DECISIONS = ['approve', 'reject', 'edit'] as const;
 const KIND = { name: 'HitlKind' };
 const STATUS = { name: 'HitlStatus' };
 const DECISION = { name: 'HitlDecision' };
 
 export class HitlRequestsQuery extends PageQuery {
-  @EnumField(STATUSES, { ...STATUS, optional: true, description: 'Only requests in this state.' })
-  status?: (typeof STATUSES)[number];
+  @EnumField(HITL_STATUSES, { ...STATUS, optional: true, description: 'Only requests in this state.' })
+  status?: (typeof HITL_STATUSES)[number];
   @UuidField({ optional: true, description: 'Only requests of this chat.' })
   chat_id?: string;
   @UuidField({ optional: true, description: 'Only requests of this process run.' })
@@ -77,7 +77,7 @@ export class HitlRequest {
   agent_id: string | null;
   @StringField({ nullable: true, description: 'Step of the turn, or of the process run.' })
   step_id: string | null;
-  @EnumField(KINDS, { ...KIND, description: 'What is asked for: an answer or an option, a yes or no, or values.' })
+  @EnumField(HITL_KINDS, { ...KIND, description: 'What is asked for: an answer or an option, a yes or no, or values.' })
   kind: string;
   @StringField({ description: 'What the human reads.' })
   prompt: string;
@@ -87,7 +87,7 @@ export class HitlRequest {
   schema: Record<string, unknown> | null;
   @NestedField(() => HitlToolCall, { nullable: true, description: 'Of an approval: what runs when it is given.' })
   tool_call: HitlToolCall | null;
-  @EnumField(STATUSES, { ...STATUS, description: 'Only a pending one can be answered.' })
+  @EnumField(HITL_STATUSES, { ...STATUS, description: 'Only a pending one can be answered.' })
   status: string;
   @UuidField({ nullable: true, description: 'Who has to answer; null: anybody who sees it.' })
   assignee_user_id: string | null;

@@ -5,3 +5,4 @@ export * from './hitl.dtos';
 export * from './realtime.dtos';
 export * from './timeline.dtos';
 export * from './toggles.dtos';
+export * from './stream.dtos';

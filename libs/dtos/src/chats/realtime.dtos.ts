@@ -33,7 +33,7 @@ export class CreateTicketRequest {
 }
 
 export class TicketResponse {
-  @StringField({ description: 'For `?ticket=`, once.' })
+  @StringField({ credential: true, description: 'For `?ticket=`, once.' })
   ticket: string;
   @IntField({ description: 'Seconds until it is void.', example: 60 })
   expires_in: number;

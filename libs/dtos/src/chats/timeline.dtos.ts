@@ -1,8 +1,13 @@
-import { DateTimeField, DecimalString, IntField, NestedField, ObjectField, PageQuery, StringField } from '@aps/platform/http';
+import { EVENT_TYPES, STREAM_ONLY_EVENTS } from '@aps/contracts';
+import { DateTimeField, DecimalString, EnumField, IntField, NestedField, ObjectField, PageQuery, StringField } from '@aps/platform/http';
 import { TokenCounts } from './cost.dtos';
 
+/** Events of the stream under their names there, but answers, which have a step before them and a name of their own. */
+const SAME_NAME = EVENT_TYPES.filter((type) => type !== 'message_completed' && !(STREAM_ONLY_EVENTS as readonly string[]).includes(type));
+const TIMELINE_EVENT_TYPES = ['user_message_received', 'agent_step', 'assistant_message', ...SAME_NAME];
+
 export class TimelineActor {
-  @StringField({ description: '`user`, `agent`, `tool`, `system`, or what began the chat: `inbox`, `process`, `api`, `schedule`.', example: 'user' })
+  @EnumField(['user', 'agent', 'tool', 'system', 'inbox', 'process', 'api', 'schedule'], { name: 'TimelineActorKind', description: 'The last four are what began the chat.', example: 'user' })
   kind: string;
   @StringField({ nullable: true, description: 'Which one.' })
   id: string | null;
@@ -22,12 +27,7 @@ export class TimelineEvent {
   id: string;
   @IntField({ description: 'Its place in the timeline, counted from the oldest; it stays.' })
   seq: number;
-  @StringField({
-    description:
-      '`user_message_received`, `agent_step`, `assistant_message`, `tool_call`, `tool_result`, `decision_recorded`, `hitl_requested`, `hitl_resolved`, `delegation_started`, `delegation_finished`, ' +
-      '`status_changed`, `todo_updated`, `memory_written`, `compaction`, `blocker`, `error`; others may come.',
-    example: 'user_message_received',
-  })
+  @EnumField(TIMELINE_EVENT_TYPES, { name: 'TimelineEventType', description: 'What happened; others may come.', example: 'user_message_received' })
   type: string;
   @DateTimeField({ description: 'When it happened.' })
   created_at: string;

@@ -1,8 +1,8 @@
-import { BooleanField, DateTimeField, EmailField, EnumField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import { BooleanField, DateTimeField, EmailField, EnumField, ListField, NestedField, PageOf, StringField, UrlField, UuidField } from '@aps/platform/http';
 
 /** Long enough for any pass phrase; the bound only keeps hashing cheap. */
 const PASSWORD_MAX = 512;
-/** Shortest password that is accepted, C.2. */
+/** Shortest password that is accepted. */
 const PASSWORD_MIN = 12;
 
 export class SignupRequest {
@@ -43,6 +43,9 @@ export class UserInfo {
   @StringField({ nullable: true, format: 'uri', description: 'Their picture.', example: 'https://example.com/ada.png' })
   avatar_url: string | null;
 
+  @BooleanField({ description: 'Whether a mailed link has proven that the address is theirs. Until then no invitation to it is redeemed.', example: true })
+  email_verified: boolean;
+
   @DateTimeField({ description: 'When they signed up.', example: '2026-11-20T09:30:00.000Z' })
   created_at: string;
 
@@ -51,7 +54,7 @@ export class UserInfo {
 }
 
 export class SessionInfo {
-  @StringField({ description: 'Send it as `Authorization: Bearer <token>`. Shown this once.', example: 'aps_3q2-7wEjRWeJq83vASNFZ4mrze8BI0Vniavz7wEjRWc' })
+  @StringField({ credential: true, description: 'Send it as `Authorization: Bearer <token>`. Shown this once.', example: 'aps_3q2-7wEjRWeJq83vASNFZ4mrze8BI0Vniavz7wEjRWc' })
   token: string;
 
   @EnumField(['bearer'], { description: 'How to send it.', example: 'bearer' })
@@ -60,6 +63,31 @@ export class SessionInfo {
   @DateTimeField({ description: 'When it ends in any case; unused for 7 days it ends earlier.', example: '2026-12-20T09:30:00.000Z' })
   expires_at: string;
 }
+
+export class SessionDetails {
+  @UuidField({ description: 'The session.' })
+  id: string;
+
+  @DateTimeField({ description: 'When somebody signed in.', example: '2026-11-20T09:30:00.000Z' })
+  created_at: string;
+
+  @DateTimeField({ description: 'Last use, to within five minutes.', example: '2026-11-20T09:30:00.000Z' })
+  last_used_at: string;
+
+  @DateTimeField({ description: 'When it ends in any case; unused for 7 days it ends earlier.', example: '2026-12-20T09:30:00.000Z' })
+  expires_at: string;
+
+  @StringField({ nullable: true, description: 'What the client calls itself: printable ASCII, the first 256 characters.', example: 'Mozilla/5.0 (X11; Linux x86_64)' })
+  user_agent: string | null;
+
+  @StringField({ nullable: true, description: 'Address that the sign-in came from.', example: '203.0.113.9' })
+  ip: string | null;
+
+  @BooleanField({ description: 'Whether it is the session that asks.', example: true })
+  current: boolean;
+}
+
+export const SessionListResponse = PageOf(SessionDetails, 'SessionListResponse');
 
 export class MembershipInfo {
   @UuidField({ description: 'The organization.' })
@@ -101,15 +129,7 @@ export class UpdateMeRequest {
   @StringField({ optional: true, min: 1, max: 200, pattern: /\S/, patternMessage: 'Name should not be blank', description: 'New name.', example: 'Ada King' })
   name?: string;
 
-  @StringField({
-    optional: true,
-    nullable: true,
-    max: 2048,
-    pattern: /^https?:\/\/\S+$/,
-    patternMessage: 'Input should be an http:// or https:// URL',
-    description: 'New picture; null removes it.',
-    example: 'https://example.com/ada.png',
-  })
+  @UrlField({ optional: true, nullable: true, description: 'New picture; null removes it.', example: 'https://example.com/ada.png' })
   avatar_url?: string | null;
 }
 
@@ -124,6 +144,9 @@ export class ResetPasswordRequest {
 
   @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The new password.', example: 'correct horse battery staple' })
   password: string;
+
+  @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too; so is done in any case where the address was not proven yet.' })
+  revoke_tokens?: boolean;
 }
 
 export class ChangePasswordRequest {
@@ -132,6 +155,27 @@ export class ChangePasswordRequest {
 
   @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The new password.', example: 'staple battery horse correct' })
   new_password: string;
+
+  @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too.' })
+  revoke_tokens?: boolean;
+}
+
+export class VerifyEmailRequest {
+  @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' })
+  token: string;
+}
+
+export class VerifyEmailResponse {
+  @NestedField(() => UserInfo, { description: 'Whose address is proven now.' })
+  user: UserInfo;
+
+  @ListField(() => MembershipInfo, { description: 'Where the user is a member, by the invitations that waited, too.' })
+  memberships: MembershipInfo[];
+}
+
+export class ResendVerificationRequest {
+  @EmailField({ optional: true, description: "The address to mail a link to. Omitted: the caller's own, with a bearer token.", example: 'ada@example.com' })
+  email?: string;
 }
 
 /** Says that a request came in, and nothing about what it will lead to. */

@@ -87,8 +87,8 @@ export class CreateTokenResponse {
   @NestedField(() => TokenInfo, { description: 'The token as it is listed.' })
   token_info: TokenInfo;
 
-  @StringField({ description: 'The token itself. Shown this once.', example: 'apt_3kTzV0fQn8wLr5Xb2YcHs7MdJg4PaEu1_0K0mQx' })
-  token: string;
+  @StringField({ credential: true, nullable: true, description: 'The token itself. Shown this once; null in a repeat by `Idempotency-Key`.', example: 'apt_3kTzV0fQn8wLr5Xb2YcHs7MdJg4PaEu1_0K0mQx' })
+  token: string | null;
 }
 
 export const TokenListResponse = PageOf(TokenInfo, 'TokenListResponse');

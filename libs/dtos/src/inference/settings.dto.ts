@@ -155,11 +155,25 @@ export class OrgRuntimeSettingsResponse {
   platform_defaults: RuntimeDefaults;
 }
 
+/** Only what is there changes; null clears. */
+export class OrgRouteChange {
+  @StringField({ optional: true, nullable: true, max: 4_096, description: 'The own key, which nobody gets to read again; empty clears it, too.', example: 'sk-...' })
+  api_key?: string | null;
+
+  @EnumField(CREDENTIAL_SOURCE_VALUES, { name: 'CredentialSource', optional: true, nullable: true, description: 'Where the credential comes from.', example: 'api_key' })
+  credential_source?: (typeof CREDENTIAL_SOURCE_VALUES)[number] | null;
+
+  @StringField({ optional: true, nullable: true, max: 2_048, description: 'Instead of the route’s address. Needs a key of your own for the route, and goes with it; empty clears it, too.', example: 'https://models.example.com/v1' })
+  base_url?: string | null;
+
+  @BooleanField({ optional: true, nullable: true, description: 'The switch of the organization.', example: true })
+  enabled?: boolean | null;
+}
+
 export class UpdateOrgRoutesRequest {
   @ObjectField({
-    description:
-      'By route slug: `{api_key, credential_source, base_url, enabled}`, each optional. Only listed routes and present fields change; null clears (an empty `api_key` as well). ' +
-      'A `base_url` needs a key of your own for the route, and goes with it. Setting needs `byo_keys`, clearing does not.',
+    values: OrgRouteChange,
+    description: 'By route slug. Only listed routes change. Setting needs `byo_keys`, clearing does not.',
     example: { openai: { api_key: 'sk-...', enabled: true }, google: { enabled: false } },
   })
   routes: Record<string, unknown>;

@@ -19,6 +19,7 @@ export interface ChatPause {
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
 @Index('chats_root', ['root_chat_id'])
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
+@Index('chats_rollout', ['rollout_id', 'arm_label', 'org_id'], { where: 'rollout_id IS NOT NULL' })
 // Not led by the organization: the foreign keys look for an organization and an id, and a connection that plans that while there are few
 // chats may take any index that begins so, and then look through all of the organization's.
 @Index('chats_created', ['created_at', 'org_id'])
@@ -88,6 +89,7 @@ export interface ToolCallRecord {
 @Index('messages_turn', ['turn_id'], { where: 'turn_id IS NOT NULL' })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('messages_role', `role IN ('user', 'assistant', 'tool', 'system')`)
+@Check('messages_finish_reason', `finish_reason IN ('stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty')`)
 export class Message {
   @PrimaryColumn('uuid') id: string;
   @Column('uuid') org_id: string;
@@ -105,6 +107,8 @@ export class Message {
   @Column('jsonb', { nullable: true }) provider_state: unknown;
   @Column('text', { nullable: true }) model: string | null;
   @Column('jsonb', { nullable: true }) usage: Record<string, unknown> | null;
+  /** Of assistant messages that were not interrupted: why the model ended. */
+  @Column('text', { nullable: true }) finish_reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'refusal' | 'step_limit' | 'empty' | null;
   /** The turn was stopped before the model had ended: this is what it had said. */
   @Column('boolean', { default: false }) interrupted: boolean;
   /** The turn that wrote it; for a user message, the turn that answers it. */
@@ -173,6 +177,8 @@ export class Turn {
   /** Deliveries in a row that finished no step. */
   @Column('int', { default: 0 }) deliveries: number;
   @Column('int', { default: 0 }) steps_done: number;
+  /** Of them, those in which a model was asked: what the agent's `max_steps` bounds. */
+  @Column('int', { default: 0 }) model_steps: number;
   @Column('jsonb', { nullable: true }) error: { code: string; message: string; retryable: boolean } | null;
   @Column('timestamptz', { default: () => 'now()' }) dispatched_at: Date;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;

@@ -1,12 +1,18 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** A person. Addresses are unique without regard to case (see schema-extras). */
+/** A person. Addresses are told apart by their canonical form alone. */
 @Entity('users')
+@Index('users_email', ['email_canonical'], { unique: true })
 export class User {
   @PrimaryColumn('uuid') id: string;
+  /** As it was typed; never compared. */
   @Column('text') email: string;
+  /** What `canonicalEmail` makes of it. */
+  @Column('text') email_canonical: string;
   @Column('text') name: string;
   @Column('text', { nullable: true }) avatar_url: string | null;
+  /** When a mailed link proved that the address is theirs; null as long as none has. */
+  @Column('timestamptz', { nullable: true }) email_verified_at: Date | null;
   /** argon2id. */
   @Column('text') password_hash: string;
   @Column('timestamptz', { nullable: true }) deactivated_at: Date | null;
@@ -25,6 +31,9 @@ export class Session {
   @Column('timestamptz') expires_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) last_used_at: Date;
   @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
+  /** What the client calls itself, cut to a length that a list can show. */
+  @Column('text', { nullable: true }) user_agent: string | null;
+  @Column('inet', { nullable: true }) ip: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
@@ -50,12 +59,28 @@ export class ApiToken {
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
-@Entity('password_resets')
-@Unique('password_resets_token', ['token_hash'])
-@Index('password_resets_user', ['user_id'])
-export class PasswordReset {
+/** Failed log-ins of an address, until one succeeds or they are long ago. */
+@Entity('login_attempts')
+export class LoginAttemptRow {
+  /** SHA-256 of the canonical address: nobody's address is kept because somebody typed it. */
+  @PrimaryColumn('bytea') account: Buffer;
+  @Column('int') failures: number;
+  @Column('timestamptz') since: Date;
+  @Column('timestamptz') blocked_until: Date;
+}
+
+export const LINK_PURPOSES = ['password_reset', 'email_proof'] as const;
+export type LinkPurpose = (typeof LINK_PURPOSES)[number];
+
+/** A secret that was mailed to a user, and proves by coming back that they have the mailbox. */
+@Entity('mailed_links')
+@Unique('mailed_links_token', ['token_hash'])
+@Index('mailed_links_user', ['user_id'])
+@Check('mailed_links_purpose', `purpose IN (${LINK_PURPOSES.map((purpose) => `'${purpose}'`).join(', ')})`)
+export class MailedLink {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
+  @Column('text') purpose: LinkPurpose;
   @Column('bytea') token_hash: Buffer;
   @Column('timestamptz') expires_at: Date;
   @Column('timestamptz', { nullable: true }) used_at: Date | null;
@@ -72,9 +97,11 @@ export class PlatformAdminRow {
 
 /** Addresses that may sign up without an invitation. */
 @Entity('allowed_emails')
+@Index('allowed_emails_email', ['email_canonical'], { unique: true })
 export class AllowedEmail {
   @PrimaryColumn('uuid') id: string;
   @Column('text') email: string;
+  @Column('text') email_canonical: string;
   @Column('uuid', { nullable: true }) added_by: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
@@ -83,10 +110,12 @@ export const WAITLIST_STATUSES = ['pending', 'admitted', 'dismissed', 'registere
 export type WaitlistStatus = (typeof WAITLIST_STATUSES)[number];
 
 @Entity('waitlist_entries')
+@Index('waitlist_entries_email', ['email_canonical'], { unique: true })
 @Index('waitlist_entries_asked', ['asked_at'])
 export class WaitlistEntry {
   @PrimaryColumn('uuid') id: string;
   @Column('text') email: string;
+  @Column('text') email_canonical: string;
   @Column('text', { nullable: true }) name: string | null;
   @Column('text', { nullable: true }) note: string | null;
   @Column('text', { default: 'pending' }) status: WaitlistStatus;

@@ -28,8 +28,10 @@ export class Membership {
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
-/** An offer of membership to an address that has no account. At most one is pending per address and organization (see schema-extras). */
+/** An offer of membership to an address that has no account. At most one is pending per address and organization. */
 @Entity('invitations')
+@Index('invitations_pending', ['org_id', 'email_canonical'], { unique: true, where: `state = 'pending'` })
+@Index('invitations_email', ['email_canonical'])
 @Unique('invitations_token', ['token_hash'])
 @Index('invitations_org', ['org_id', 'state'])
 @Check('invitations_state', `state IN ('pending', 'accepted', 'revoked')`)
@@ -37,6 +39,7 @@ export class Invitation {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('text') email: string;
+  @Column('text') email_canonical: string;
   @Column('text') role: 'OWNER' | 'ADMIN' | 'MEMBER';
   @Column('bytea') token_hash: Buffer;
   @Column('text', { default: 'pending' }) state: 'pending' | 'accepted' | 'revoked';

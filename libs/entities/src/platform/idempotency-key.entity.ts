@@ -36,12 +36,9 @@ export class IdempotencyKeyEntity {
   @Column('smallint', { nullable: true })
   status_code: number | null;
 
-  /** The answer's JSON text, or its ciphertext; null for an empty answer. */
+  /** The answer's JSON text, without credentials; null for an empty answer. */
   @Column('text', { nullable: true })
   body: string | null;
-
-  @Column('boolean', { default: false })
-  encrypted: boolean;
 
   @CreateDateColumn({ type: 'timestamptz' })
   created_at: Date;

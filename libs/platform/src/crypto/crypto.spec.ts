@@ -5,7 +5,7 @@ import path from 'node:path';
 import { ConfigError, loadConfig } from '@aps/platform/config';
 import { cryptoConfig, requireInternalTokenSecrets, requireMasterKeys } from './crypto.config';
 import { INTERNAL_TOKEN_TTL_S, InternalTokens } from './internal-token';
-import { isMasked, mask, maskEnd } from './mask';
+import { isMasked, isMaskedKey, mask, maskEnd } from './mask';
 import { hashPassword, needsRehash, verifyPassword } from './passwords';
 import { hashToken, newApiToken, newOpaqueToken, newSessionToken, tokenHint, tokenKind } from './tokens';
 
@@ -54,6 +54,11 @@ describe('masks', () => {
     }
     expect(isMasked(' sk-…4f2a\n')).toBe(true);
     for (const secret of ['', 'a…b', 'pass…word-that-has-dots', 'sk-...4f2a']) expect(isMasked(secret)).toBe(false);
+  });
+
+  it('of keys are told from keys, whoever made them', () => {
+    for (const masked of [mask('sk-abcdefghijkl4f2a'), mask('short'), maskEnd('sk-abcdefghijkl4f2a'), 'sk-...4f2a', 'sk-...', '********', 'sk-***4f2a', '••••4f2a', 'sk-●●●●', 'sk-proj…', '··········']) expect(isMaskedKey(masked)).toBe(true);
+    for (const key of ['sk-abcdefghijkl4f2a', 'a.b.c', 'AIza*x', 'eyJhbGciOi.eyJzdWIi.x_-', 'xxxxxxxx', '']) expect(isMaskedKey(key)).toBe(false);
   });
 });
 
@@ -108,6 +113,8 @@ describe('internal tokens', () => {
   const claims = { user_id: 'u', email: 'ä@example.com', credential_id: 'c', scope: '*', request_id: 'r', aud: 'admin-api' };
   const A = 'a'.repeat(32);
   const B = 'b'.repeat(32);
+  const now = new Date(Date.UTC(2026, 0, 1));
+  const later = (ms: number) => new Date(now.getTime() + ms);
   const tokens = (secrets: string) => {
     loadConfig({ INTERNAL_TOKEN_SECRET: secrets });
     return new InternalTokens();
@@ -115,29 +122,28 @@ describe('internal tokens', () => {
 
   it('tell the caller to the service they are for, for a minute', () => {
     const t = tokens(A);
-    const now = Date.UTC(2026, 0, 1);
     const token = t.sign(claims, now);
-    expect(t.verify(token, 'admin-api', now)).toEqual({ ...claims, exp: now / 1000 + INTERNAL_TOKEN_TTL_S });
-    expect(t.verify(token, 'admin-api', now + 59_000)).toBeDefined();
-    expect(t.verify(token, 'admin-api', now + 60_000)).toBeUndefined();
+    expect(t.verify(token, 'admin-api', now)).toEqual({ ...claims, exp: now.getTime() / 1000 + INTERNAL_TOKEN_TTL_S });
+    expect(t.verify(token, 'admin-api', later(59_000))).toBeDefined();
+    expect(t.verify(token, 'admin-api', later(60_000))).toBeUndefined();
     expect(t.verify(token, 'billing', now)).toBeUndefined();
   });
 
   it('are refused when forged', () => {
     const t = tokens(A);
-    const token = t.sign(claims);
+    const token = t.sign(claims, now);
     const [body, signature] = token.split('.');
     const other = Buffer.from(JSON.stringify({ ...claims, user_id: 'admin', exp: 9e9 })).toString('base64url');
-    for (const bad of ['', '.', body, `${body}.`, `.${signature}`, `${other}.${signature}`, `${token}.x`, `${body}.${signature}=`, tokens(B).sign(claims), `${body}.${'A'.repeat(43)}`]) {
-      expect(t.verify(bad, 'admin-api')).toBeUndefined();
+    for (const bad of ['', '.', body, `${body}.`, `.${signature}`, `${other}.${signature}`, `${token}.x`, `${body}.${signature}=`, tokens(B).sign(claims, now), `${body}.${'A'.repeat(43)}`]) {
+      expect(t.verify(bad, 'admin-api', now)).toBeUndefined();
     }
   });
 
   it('outlive a change of the secret', () => {
-    const old = tokens(A).sign(claims);
+    const old = tokens(A).sign(claims, now);
     const rotating = tokens(`${B},${A}`);
-    expect(rotating.verify(old, 'admin-api')).toBeDefined();
-    expect(tokens(B).verify(rotating.sign(claims), 'admin-api')).toBeDefined();
+    expect(rotating.verify(old, 'admin-api', now)).toBeDefined();
+    expect(tokens(B).verify(rotating.sign(claims, now), 'admin-api', now)).toBeDefined();
     expect(() => tokens('short')).toThrow('at least 32 characters');
   });
 });

@@ -29,13 +29,14 @@ export type InternalClaims = z.infer<typeof claimsSchema>;
 export class InternalTokens {
   private readonly secrets = requireInternalTokenSecrets();
 
-  sign(claims: Omit<InternalClaims, 'exp'>, nowMs = Date.now()): string {
-    const body = Buffer.from(JSON.stringify({ ...claims, exp: Math.floor(nowMs / 1000) + INTERNAL_TOKEN_TTL_S })).toString('base64url');
+  /** @param now the database's time, which signer and reader share; their own clocks may be minutes apart */
+  sign(claims: Omit<InternalClaims, 'exp'>, now: Date): string {
+    const body = Buffer.from(JSON.stringify({ ...claims, exp: Math.floor(now.getTime() / 1000) + INTERNAL_TOKEN_TTL_S })).toString('base64url');
     return `${body}.${mac(this.secrets[0], body)}`;
   }
 
   /** @returns the claims, or undefined when the token is forged, over, or meant for another service */
-  verify(token: string, audience: string, nowMs = Date.now()): InternalClaims | undefined {
+  verify(token: string, audience: string, now: Date): InternalClaims | undefined {
     const [body, signature, ...rest] = token.split('.');
     if (!body || !signature || rest.length) return undefined;
     const given = Buffer.from(signature);
@@ -46,7 +47,7 @@ export class InternalTokens {
     }
     if (!authentic) return undefined;
     const claims = claimsSchema.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
-    if (!claims.success || claims.data.aud !== audience || claims.data.exp <= nowMs / 1000) return undefined;
+    if (!claims.success || claims.data.aud !== audience || claims.data.exp <= now.getTime() / 1000) return undefined;
     return claims.data;
   }
 }

@@ -20,3 +20,11 @@ export function maskEnd(secret: string): string {
 export function isMasked(value: string): boolean {
   return /^(?:.{3}….{4}|….{4}|…)$/su.test(value.trim());
 }
+
+/**
+ * The same of the key of an API, of which more can be told: no provider's holds what forms and consoles show in the place of characters,
+ * so `sk-****4f2a`, `••••` and the `sk-...` of an example are no keys either.
+ */
+export function isMaskedKey(value: string): boolean {
+  return isMasked(value) || /[\u00b7\u2022\u2026\u22ef\u25cf]|\*{3}|\.{3}/u.test(value);
+}

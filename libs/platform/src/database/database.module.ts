@@ -1,7 +1,9 @@
 import { DynamicModule, Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
+import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Database } from './database';
 import { databaseConfig } from './database.config';
+import { sessionLimits, Sessions } from './sessions';
 
 /** Entities and migrations come from the composition root: this library knows no table of a domain. */
 export interface SchemaSources {
@@ -9,9 +11,14 @@ export interface SchemaSources {
   migrations?: DataSourceOptions['migrations'];
 }
 
-/** Builds the data source; also used by the migration tool and the tests. */
-export function createDataSource(sources: SchemaSources, overrides: { url?: string; poolSize?: number; applicationName?: string } = {}): DataSource {
+/**
+ * Builds the data source; also used by the migration tool and the tests.
+ *
+ * @param overrides `unlimited`: statements may take as long as they need
+ */
+export function createDataSource(sources: SchemaSources, overrides: { url?: string; poolSize?: number; applicationName?: string; unlimited?: boolean } = {}): DataSource {
   const config = databaseConfig.value;
+  const sessions = new Sessions(overrides.unlimited ? undefined : sessionLimits());
   return new DataSource({
     type: 'postgres',
     url: overrides.url ?? config.url,
@@ -25,9 +32,8 @@ export function createDataSource(sources: SchemaSources, overrides: { url?: stri
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
-      statement_timeout: config.statementTimeoutMs,
-      lock_timeout: config.lockTimeoutMs,
-      idle_in_transaction_session_timeout: 15_000,
+      sessions,
+      onConnect: (client: ClientBase) => sessions.begin(client),
     },
   });
 }
@@ -53,8 +59,11 @@ export class DatabaseModule {
         {
           provide: Database,
           inject: [DataSource],
-          useFactory: (dataSource: DataSource) =>
-            new Database(dataSource, (error) => new Logger('Database').error(`A step after a commit failed: ${(error as Error).message}`)),
+          useFactory: async (dataSource: DataSource) => {
+            const db = new Database(dataSource, (error) => new Logger('Database').error(`A step after a commit failed: ${(error as Error).message}`));
+            await db.followClock();
+            return db;
+          },
         },
         DatabaseShutdown,
       ],

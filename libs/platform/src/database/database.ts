@@ -1,9 +1,12 @@
 import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { BatchLane, runAlone, type Ahead, type BatchStatement } from './batch';
+import { DatabaseClock } from './clock';
+import { commitCheck } from './commit-check';
 import { isConnectionLoss } from './errors';
 import { LaneConnection } from './lane-connection';
-import type { Statement } from './statement';
+import type { Sessions } from './sessions';
+import { unnamed, type Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
 const RETRYABLE = new Set(['40001', '40P01']);
@@ -27,6 +30,8 @@ export interface Db {
   /**
    * Opens a unit of work, or joins the one that is open. Serialization failures and deadlocks run it again, at most three times
    * in all, so `fn` must have no effect outside the database; those belong into {@link Tx.afterCommit}.
+   *
+   * In a request, its last statement asks whether the caller may still do this (see `checkAtCommit`); if not, it is rolled back.
    */
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** TypeORM's view of the same connection, for what is not on a hot path. */
@@ -37,33 +42,46 @@ export interface Db {
 export interface Tx extends Db {
   /** Runs `fn` once the outermost transaction has committed; never when it rolls back. Its failure is reported, not thrown. */
   afterCommit(fn: () => void | Promise<void>): void;
+  /**
+   * Asks now, and not before the commit, whether the caller may still do this: for work that ends the caller's own right to it. The
+   * answer holds until the commit by share locks on what it rests on, so take the locks of the work itself first: two who share a lock
+   * and then both want it alone wait for each other.
+   */
+  confirm(): Promise<void>;
 }
+
+/** A clock that is carried on alone drifts by far less than anybody sees in so long. */
+const LOOK_AT_CLOCK_MS = 60_000;
 
 /** So much later than PostgreSQL would end a statement, its connection is given up. */
 const ANSWER_GRACE_MS = 2_000;
 
-const toQuery = (sql: Statement | string, values?: unknown[]) => (typeof sql === 'string' ? { text: sql, values } : { name: sql.name, text: sql.text, values });
+/** How a statement is put to the driver. */
+type ToQuery = (sql: Statement | string, values?: unknown[]) => { name?: string; text: string; values?: unknown[] };
 
-const rowsOf = async <R>(on: Pool | PoolClient, sql: Statement | string, values?: unknown[]): Promise<R[]> => (await on.query(toQuery(sql, values))).rows as R[];
+const byName: ToQuery = (sql, values) => (typeof sql === 'string' ? { text: sql, values } : { name: sql.name, text: sql.text, values });
+const byText: ToQuery = (sql, values) => ({ text: typeof sql === 'string' ? sql : sql.text, values });
 
 class OpenTransaction implements Tx {
   readonly commitHooks: (() => void | Promise<void>)[] = [];
+  private confirmed = false;
 
   constructor(
     private readonly client: PoolClient,
     private readonly runner: QueryRunner,
+    private readonly toQuery: ToQuery,
   ) {}
 
   get manager(): EntityManager {
     return this.runner.manager;
   }
 
-  query<R>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
-    return rowsOf(this.client, sql, values);
+  async query<R>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
+    return (await this.client.query(this.toQuery(sql, values))).rows as R[];
   }
 
   async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
-    return (await this.client.query(toQuery(sql, values))).rowCount ?? 0;
+    return (await this.client.query(this.toQuery(sql, values))).rowCount ?? 0;
   }
 
   batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
@@ -77,11 +95,21 @@ class OpenTransaction implements Tx {
   afterCommit(fn: () => void | Promise<void>): void {
     this.commitHooks.push(fn);
   }
+
+  async confirm(): Promise<void> {
+    if (this.confirmed) return;
+    this.confirmed = true;
+    await commitCheck()?.(this);
+  }
 }
 
 /** The process's connection to PostgreSQL. */
 export class Database implements Db {
   private readonly pool: Pool;
+  private readonly sessions: Sessions;
+  private readonly toQuery: ToQuery;
+  private readonly clock = new DatabaseClock(async () => (await this.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms'))[0].ms);
+  private clockTimer: NodeJS.Timeout | undefined;
   private readonly lanes = new Map<unknown, { lane: BatchLane<unknown>; connection: LaneConnection }>();
 
   constructor(
@@ -91,6 +119,8 @@ export class Database implements Db {
     // TypeORM keeps the pool behind its driver; statements on hot paths go to it directly, prepared, without the query runner's
     // bookkeeping, which costs more than a one-row read.
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
+    this.sessions = (this.pool.options as unknown as { sessions: Sessions }).sessions;
+    this.toQuery = this.sessions.named ? byName : byText;
   }
 
   get manager(): EntityManager {
@@ -102,12 +132,12 @@ export class Database implements Db {
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
   }
 
-  query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
-    return rowsOf(this.pool, sql, values);
+  async query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
+    return (await this.pool.query(this.toQuery(sql, values))).rows as R[];
   }
 
   async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
-    return (await this.pool.query(toQuery(sql, values))).rowCount ?? 0;
+    return (await this.pool.query(this.toQuery(sql, values))).rowCount ?? 0;
   }
 
   async batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
@@ -125,20 +155,24 @@ export class Database implements Db {
 
   /**
    * Batches have connections of their own, one for each kind of statement, so that a backend always runs the same few statements: it
-   * has planned them, and all that they read is in its caches. No value of a batch would make for a better plan.
+   * has planned them, and all that they read is in its caches. No value of a batch would make for a better plan. Behind a pooler they
+   * are like any other connection.
    */
   private openLane<I>(batch: BatchStatement<I>): { lane: BatchLane<unknown>; connection: LaneConnection } {
+    const { sessions } = this;
     const { options } = this.pool;
-    const connection = new LaneConnection({
-      ...(options as ClientConfig),
-      password: options.password,
-      options: '-c plan_cache_mode=force_generic_plan',
-      // PostgreSQL ends a statement that takes too long. When it cannot say so any more, nobody shall wait behind that connection.
-      query_timeout: (Number(options.statement_timeout) || 0) + ANSWER_GRACE_MS,
-    });
+    const connection = new LaneConnection(
+      {
+        ...(options as ClientConfig),
+        password: options.password,
+        // PostgreSQL ends a statement that takes too long. When it cannot say so any more, nobody shall wait behind that connection.
+        query_timeout: sessions.statementTimeoutMs && sessions.statementTimeoutMs + ANSWER_GRACE_MS,
+      },
+      (client) => sessions.begin(client, 'force_generic_plan'),
+    );
     const lane = new BatchLane<I>(
       batch,
-      async (sql, items, onRow) => connection.run(sql, JSON.stringify(items), onRow),
+      async (sql, items, onRow) => connection.run(sessions.named ? sql : unnamed(sql), JSON.stringify(items), onRow),
       (item) => runAlone((sql, values) => this.query(sql, values), batch, item),
       // Whether a commit went through that the connection broke in is not known.
       (error) => !isConnectionLoss(error),
@@ -146,8 +180,21 @@ export class Database implements Db {
     return { lane: lane as BatchLane<unknown>, connection };
   }
 
+  /** The database's time. Whatever another process may compare is written with it, never with this process's own. */
+  now(): Date {
+    return this.clock.now();
+  }
+
+  /** Looks at the database's time, now and from then on. */
+  async followClock(): Promise<void> {
+    await this.clock.set();
+    // What fails is left to the next look.
+    this.clockTimer ??= setInterval(() => void this.clock.set().catch(() => undefined), LOOK_AT_CLOCK_MS).unref();
+  }
+
   /** Closes all connections. */
   async close(): Promise<void> {
+    clearInterval(this.clockTimer);
     await Promise.all(Array.from(this.lanes.values(), ({ connection }) => connection.close()));
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
@@ -168,9 +215,10 @@ export class Database implements Db {
     let result: T;
     try {
       const client = (await runner.connect()) as PoolClient;
-      tx = new OpenTransaction(client, runner);
+      tx = new OpenTransaction(client, runner, this.toQuery);
       await runner.startTransaction();
       result = await fn(tx);
+      await tx.confirm();
       await runner.commitTransaction();
     } catch (error) {
       // The connection itself may be what broke; then there is nothing left to roll back.

@@ -1,7 +1,10 @@
 export { alreadyCommitted, batchStatement, type Ahead, type BatchStatement } from './batch';
+export { checkAtCommit, withCommitCheck } from './commit-check';
 export * from './database';
 export * from './database.config';
 export * from './database.module';
 export * from './errors';
 export * from './lists';
-export * from './statement';
+export * from './one-by-one';
+export { sessionLimits, storeLimits } from './sessions';
+export { statement, statements, type Statement } from './statement';

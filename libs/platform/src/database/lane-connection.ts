@@ -63,7 +63,11 @@ export class LaneConnection {
   private client: Promise<Client> | undefined;
   private closed = false;
 
-  constructor(private readonly options: ClientConfig) {}
+  /** @param begin prepares each connection for its work */
+  constructor(
+    private readonly options: ClientConfig,
+    private readonly begin: (client: Client) => Promise<void>,
+  ) {}
 
   /**
    * @param items JSON
@@ -103,7 +107,13 @@ export class LaneConnection {
     };
     // The batch that was under way gets the error itself.
     client.on('error', forget).on('end', forget);
-    const opened = client.connect().then(() => client);
+    const opened = client.connect().then(async () => {
+      await this.begin(client).catch((error: unknown) => {
+        void client.end();
+        throw error;
+      });
+      return client;
+    });
     opened.catch(forget);
     return opened;
   }

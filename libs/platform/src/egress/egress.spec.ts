@@ -48,6 +48,11 @@ const NAMES: Record<string, string[]> = {
   'foo.localhost': ['127.0.0.1'],
   '127.0.0.1.nip.example': ['127.0.0.1'],
   'public.example': ['93.184.216.34'],
+  // What a cloud's own resolver says, and what somebody's name says of it.
+  'azure.example': ['168.63.129.16'],
+  'mixed-azure.example': ['93.184.216.34', '168.63.129.16'],
+  // Names of the inside, where the resolver gives them an address that looks public.
+  ...Object.fromEntries(['metadata.google.internal', 'metadata.google.internal.', 'instance-data', 'instance-data.ec2.internal', 'metadata', 'metadata.goog', 'metadata.tencentyun.com', 'metadata.platformequinix.com', 'kubernetes.default.svc.cluster.local', 'printer.local', 'router.lan', 'host.docker.internal', 'nas.home.arpa'].map((name) => [name, ['93.184.216.34']])),
 };
 
 const resolve = async (name: string) => {
@@ -63,9 +68,9 @@ const HOSTILE_HOSTS = [
   // other alphabets and dots, which URL parsing folds to ASCII
   '１２７.０.０.１', '①②⑦.⓪.⓪.①', '127。0。0。1', '127．0．0．1', '１２７。１', '%31%32%37.0.0.1', '127%2e0%2e0%2e1', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'LOCALHOST', 'locaⓁhost', 'loc\u00adalhost',
   // private, shared, link-local, metadata, documentation, multicast, reserved
-  '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '100.127.255.255', '169.254.169.254', '169.254.170.2', '0xa9fea9fe', '2852039166', '192.0.0.1', '192.0.0.192', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255', '192.31.196.1', '192.52.193.1', '192.175.48.1', '100.100.100.200',
+  '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '100.127.255.255', '169.254.169.254', '169.254.170.2', '0xa9fea9fe', '2852039166', '192.0.0.1', '192.0.0.192', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255', '192.31.196.1', '192.52.193.1', '192.175.48.1', '100.100.100.200', '168.63.129.16', '0xa83f8110', '2822734096', '168.63.33040', '１６８.６３.１２９.１６', '161.26.0.10', '166.9.48.1', '166.11.255.255',
   // IPv6: loopback, unspecified, mapped, compatible, NAT64, 6to4, Teredo, local, documentation, not given out
-  '[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:1]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]', '[::7f00:1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::1]', '[64:ff9b::a9fe:a9fe]', '[2002:7f00:1::]', '[2002:a9fe:a9fe::1]', '[2001::1]', '[2001:0:4136:e378:8000:63bf:3fff:fdd2]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[2001:db8::1]', '[3fff::1]', '[100::1]', '[5f00::1]', '[1::1]', '[4000::1]', '[2001:2::1]', '[2001:10::1]', '[2001:20::1]', '[2620:4f:8000::1]',
+  '[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:1]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]', '[::7f00:1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::1]', '[64:ff9b::a9fe:a9fe]', '[2002:7f00:1::]', '[2002:a9fe:a9fe::1]', '[2001::1]', '[2001:0:4136:e378:8000:63bf:3fff:fdd2]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[fd20:ce::254]', '[::ffff:168.63.129.16]', '[64:ff9b::a83f:8110]', '[ff02::1]', '[2001:db8::1]', '[3fff::1]', '[100::1]', '[5f00::1]', '[1::1]', '[4000::1]', '[2001:2::1]', '[2001:10::1]', '[2001:20::1]', '[2620:4f:8000::1]',
   // names
   ...Object.keys(NAMES).filter((n) => n !== 'public.example'), 'unknown.example', 'Loopback.Example', 'loopback.example.',
 ];
@@ -75,7 +80,7 @@ const HOSTILE_URLS = [
   'http://public.example/', 'http://127.0.0.1:P/', 'ftp://public.example/', 'file:///etc/passwd', 'gopher://127.0.0.1:P/_x', 'data:text/plain,x', 'javascript:1', 'ws://public.example/', 'blob:https://public.example/x', 'unix:/var/run/docker.sock',
   'https://user@public.example/', 'https://user:pass@public.example/', 'https://:pass@public.example/', 'https://public.example@127.0.0.1:P/', 'https://public.example%40127.0.0.1:P/', 'https://127.0.0.1:P\\@public.example/',
   'https://public.example:22/', 'https://public.example:80/', 'https://public.example:0/', 'https://public.example:1023/', 'https://public.example:25/',
-  '', ' ', 'public.example', '//public.example/', 'https://', 'https:///', 'https://?', 'https://.', 'https://[::1', 'https://[fe80::1%25lo]:P/', 'https://a b/', 'https://public.example:99999/', 'https://256.256.256.256/', 'https://1.2.3.4.5:P/',
+  '', ' ', 'public.example', '//public.example/', 'https://', 'https:///', 'https://?', 'https://.', 'https://[::1', 'https://[fe80::1%25lo]:P/', 'https://a b/', 'https://public.example:99999/', 'https://256.256.256.256/', 'https://8.8.8.8\\@127.0.0.1/', 'https:\\\\public.example/', 'https://public.example/a\\b', ' https://public.example/', 'https://public.example/ ', 'https://public.example/\n', 'ht\ntps://public.example/', 'https://public.exa\tmple/', 'https://public.example/a b', 'https://public.example/\u0000', 'https://public.example/\u007f', 'https://public.example/\u0085', 'https://public.example/\u00a0', 'https://public.example/\u2028', 'https://1.2.3.4.5:P/',
 ];
 
 const GUARDED: EgressPurpose[] = ['tool', 'source', 'hook', 'inference'];
@@ -179,7 +184,7 @@ describe('Egress', () => {
   });
 
   describe('addresses', () => {
-    it.each(['1.1.1.1', '93.184.216.34', '172.15.0.1', '172.32.0.1', '100.63.0.1', '100.128.0.1', '::ffff:8.8.8.8', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e'])('%s is public', (a) => {
+    it.each(['168.63.129.15', '168.63.129.17', '161.25.0.1', '161.27.0.1', '166.7.255.255', '166.12.0.1', '1.1.1.1', '93.184.216.34', '172.15.0.1', '172.32.0.1', '100.63.0.1', '100.128.0.1', '::ffff:8.8.8.8', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e'])('%s is public', (a) => {
       expect(isPublicAddress(a)).toBe(true);
     });
     it.each(['2606:4700:4700::1111%eth0', '127.0.0.1', '::1', '', 'localhost', '1.1.1.1:80', '1.1.1.1 '])('%p is not', (a) => {

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { guardedConnector, type Dial } from './connector';
 import { egressConfig } from './egress.config';
 import { guardedFetch, type EgressRequest, type EgressResponse } from './fetch';
-import { EgressError, EgressPolicy, systemResolve, type EgressPurpose, type Resolve } from './policy';
+import { EgressError, EgressPolicy, parseAddress, systemResolve, type EgressPurpose, type Resolve } from './policy';
 
 /** Replacements for tests. */
 export interface EgressOptions {
@@ -13,8 +13,8 @@ export interface EgressOptions {
   ca?: string;
 }
 
-/** First byte and silence within a model's answer, milliseconds (C.21.18). A stream may be long, so there is no cap on its size but this. */
-const INFERENCE = { headersTimeout: 60_000, bodyTimeout: 60_000, maxResponseSize: 256 * 1024 * 1024 };
+/** Of a model's answer, bytes: a stream may be long. Its times are bounded by the model client, which tells signs of life from an answer. */
+const INFERENCE = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: 256 * 1024 * 1024 };
 
 /**
  * The way out. Everything whose address a tenant can choose goes through here; no other HTTP client is imported anywhere.
@@ -64,14 +64,13 @@ export class Egress implements OnApplicationShutdown {
    * saves it; what protects is the check at the connection.
    *
    * @param field where it stands in the body, e.g. `base_url` or `['servers', 0, 'url']`
-   * @returns the parsed URL
+   * @returns the parsed URL, which is what to store: what is checked is what is used
    * @throws DomainError `validation_error` with the problem at `field`
    */
   async assertPublicUrl(value: string, { field, purpose = 'tool' }: { field: string | (string | number)[]; purpose?: EgressPurpose }): Promise<URL> {
     const policy = this.policyFor(purpose);
     try {
-      if (!URL.canParse(value)) throw new EgressError('url', 'This is not a URL.');
-      const url = new URL(value);
+      const url = parseAddress(value);
       policy.checkForm(url);
       if (!policy.vouched(url.hostname, Number(url.port) || (url.protocol === 'https:' ? 443 : 80))) {
         await withinTime(policy.addresses(url.protocol, url.hostname, url.port), egressConfig.value.connectTimeoutMs);

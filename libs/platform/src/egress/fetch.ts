@@ -2,7 +2,7 @@ import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request, type Dispatcher } from 'undici';
-import { EgressError, type EgressPolicy, type EgressPurpose } from './policy';
+import { EgressError, parseAddress, type EgressPolicy, type EgressPurpose } from './policy';
 
 export interface EgressRequest {
   purpose: EgressPurpose;
@@ -48,7 +48,7 @@ export async function guardedFetch(address: string, init: EgressRequest, policy:
   const deadline = AbortSignal.timeout(init.timeoutMs ?? limits.timeoutMs);
   const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
   const maxBytes = init.maxBytes ?? limits.maxBytes;
-  let url = parse(address);
+  let url = parseAddress(address);
   let method: Dispatcher.HttpMethod = init.method ?? 'GET';
   let body = init.body;
   let headers = withoutOurs(init.headers ?? {});
@@ -90,9 +90,10 @@ function asEgressError(error: unknown, caller?: AbortSignal): unknown {
   return new EgressError('network', 'The exchange with the address failed.', { cause: error });
 }
 
-function parse(address: string, base?: URL): URL {
-  if (!URL.canParse(address, base?.href)) throw new EgressError('url', 'This is not a URL.');
-  return new URL(address, base);
+/** Where a redirect leads. Servers write it in many ways, and it is ours alone to read. */
+function parse(location: string, base: URL): URL {
+  if (!URL.canParse(location, base.href)) throw new EgressError('url', 'This is not a URL.');
+  return new URL(location, base);
 }
 
 const first = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
-import { bareHost, hostKey, isPublicAddress } from './address';
+import { bareHost, hostKey, isInnerName, isPublicAddress, readUrl } from './address';
 
 /**
  * What a request leaves the house for.
@@ -35,6 +35,13 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 
 /** The system's resolver, which is also what a plain connection would ask: /etc/hosts, search domains and all. */
 export const systemResolve: Resolve = async (hostname) => (await dns.lookup(hostname, { all: true, verbatim: true })).map((a) => a.address);
+
+/** @throws EgressError `url` */
+export function parseAddress(written: string): URL {
+  const url = readUrl(written);
+  if (!url) throw new EgressError('url', 'This is not a URL.');
+  return url;
+}
 
 const portOf = (protocol: string, port: string) => (port ? Number(port) : protocol === 'https:' ? 443 : 80);
 
@@ -84,6 +91,7 @@ export class EgressPolicy {
     // A literal is looked at like any answer of a resolver; Node itself would connect to it without asking anybody.
     if (isIP(host)) found = [host];
     else {
+      if (!vouched && isInnerName(host)) throw notPublic();
       // The name goes out with its closing dot, if it has one: without it a search domain could answer for it.
       const name = hostname.toLowerCase();
       found = await this.resolve(name).catch((cause: Error) => {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { json } from 'express';
 
-/** A JSON body, C.1: 1 MiB. */
+/** Bytes of a JSON body: 1 MiB. */
 export const JSON_BODY_LIMIT = 1024 * 1024;
 
 /** How deep lists and objects of a body may nest. Everything that walks a body recurses, and the stack ends long before 1 MiB of `[` does. */
@@ -11,10 +13,23 @@ const MAX_DEPTH = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, MINUS, ZERO, NINE] = Buffer.from('"\\[]{}-09');
+/** By byte, whether it may stand in a number. */
+const IN_NUMBER = Array.from({ length: 256 }, (_, byte) => '0123456789+-.eE'.includes(String.fromCharCode(byte)));
+const EXPONENT = /[eE]/;
 
-/** Looks at the text, before anything is built from it. */
-function nestsTooDeep(raw: Buffer): boolean {
+/** So many digits come out of a double as they went in. */
+const SAFE_DIGITS = 15;
+
+interface Findings {
+  tooDeep: boolean;
+  /** Where numbers stand that a double does not keep: offsets of their first byte and of the one behind. */
+  inexact: [number, number][];
+}
+
+/** Looks at the text, before anything is built from it: afterwards a number is what the double made of it. */
+function inspect(raw: Buffer): Findings {
+  const found: Findings = { tooDeep: false, inexact: [] };
   let depth = 0;
   let inText = false;
   for (let i = 0; i < raw.length; i++) {
@@ -24,10 +39,79 @@ function nestsTooDeep(raw: Buffer): boolean {
       else if (c === QUOTE) inText = false;
     } else if (c === QUOTE) inText = true;
     else if (c === OPEN_LIST || c === OPEN_OBJECT) {
-      if (++depth > MAX_DEPTH) return true;
+      if (++depth > MAX_DEPTH) return { ...found, tooDeep: true };
     } else if (c === CLOSE_LIST || c === CLOSE_OBJECT) depth--;
+    else if (c === MINUS || (c >= ZERO && c <= NINE)) {
+      const start = i;
+      while (IN_NUMBER[raw[i + 1]]) i++;
+      const text = raw.toString('latin1', start, i + 1);
+      if ((text.length > SAFE_DIGITS || EXPONENT.test(text)) && !survivesDouble(text)) found.inexact.push([start, i + 1]);
+    }
   }
-  return false;
+  return found;
+}
+
+/** Whether a JSON number comes out of a double as the number that went in, however it is written: `1e2` does, 2^53+1 does not. */
+export const survivesDouble = (text: string): boolean => decimalOf(text) === decimalOf(String(Number(text)));
+
+/** One spelling per number: its digits without zeros around them, and the power of ten. What is no number is itself. */
+function decimalOf(text: string): string {
+  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  if (whole === undefined) return text;
+  const digits = whole + fraction;
+  let [from, to] = [0, digits.length];
+  // No pattern: one that looks for zeros at the end takes the square of their number where they are not at the end.
+  while (from < to && digits[from] === '0') from++;
+  while (to > from && digits[to - 1] === '0') to--;
+  return from === to ? '0' : `${sign}${digits.slice(from, to)}e${Number(exponent) - fraction.length + (digits.length - to)}`;
+}
+
+type Place = (string | number)[];
+
+/** Stands in for a number while its place is looked for; nobody outside can write it. */
+const MARK = randomUUID();
+
+/** The ways to the numbers in the parsed body. Parses it once more, which only bodies with such numbers need. */
+function placesOf(raw: Buffer, inexact: Findings['inexact']): Place[] {
+  const parts: string[] = [];
+  let end = 0;
+  for (const [from, to] of inexact) {
+    parts.push(raw.toString('utf8', end, from), `"${MARK}"`);
+    end = to;
+  }
+  const places: Place[] = [];
+  const look = (value: unknown, place: Place): void => {
+    if (value === MARK) places.push(place);
+    else if (Array.isArray(value)) value.forEach((v, i) => look(v, [...place, i]));
+    else if (value !== null && typeof value === 'object') for (const [key, v] of Object.entries(value)) look(v, [...place, key]);
+  };
+  try {
+    // The parser takes a byte order mark for none of the text, and JSON.parse does not.
+    look(JSON.parse((parts.join('') + raw.toString('utf8', end)).replace(/^\ufeff/, '')), []);
+  } catch {
+    // It is no JSON, which the parser says better.
+  }
+  return places;
+}
+
+/** What the edge notes on a request about its body. */
+export interface ReadBody {
+  /** Why there is nothing to judge. */
+  bodyProblem?: Problem | DomainError;
+  /** Where numbers stood that are not what they were any more. */
+  inexactNumbers?: Place[];
+}
+
+/** Whether a request brings a body, by its headers: before any of it is read. */
+export const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** 415, in the words of the form that would be taken. */
+export const unsupportedMediaType = (wanted: string): DomainError => new DomainError('unsupported_media_type', `The body must be ${wanted}, and its Content-Type must say so.`);
+
+/** JSON under one of its names. In UTF-8 alone: in UTF-16 the bytes that are looked at would not be the text that is parsed. */
+function isJson(contentType = ''): boolean {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType) ?? [];
+  return /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType) && /^utf-8$/i.test(charset);
 }
 
 /**
@@ -38,23 +122,46 @@ export function jsonBody(limit: number = JSON_BODY_LIMIT): RequestHandler {
   const parse = json({
     limit,
     strict: false,
-    type: (req) => /^application\/([\w.+-]+\+)?json\b/i.test(req.headers['content-type'] ?? ''),
-    verify: (_req, _res, raw) => {
+    type: () => true,
+    verify: (req: IncomingMessage & ReadBody, _res, raw) => {
       utf8.decode(raw);
-      if (nestsTooDeep(raw)) throw Object.assign(new Error('The body is nested too deeply'), { type: 'json.too.deep', status: 422 });
+      const { tooDeep, inexact } = inspect(raw);
+      if (tooDeep) throw Object.assign(new Error('The body is nested too deeply'), { type: 'json.too.deep', status: 422 });
+      if (inexact.length) req.inexactNumbers = placesOf(raw, inexact);
     },
   });
-  return (req: Request & { bodyProblem?: Problem }, res: Response, next: NextFunction) => {
-    if (req.method === 'GET' || req.method === 'HEAD') return next();
+  return (req: Request & ReadBody, res: Response, next: NextFunction) => {
+    if (req.method === 'GET' || req.method === 'HEAD' || !hasBody(req)) return next();
+    if (!isJson(req.headers['content-type'])) {
+      req.bodyProblem = unsupportedMediaType('application/json in UTF-8');
+      return next();
+    }
+    const tooLarge = () => new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`);
+    // Said as soon as it is known. The parser would first take in all that the client has to send.
+    if (Number(req.headers['content-length'] ?? 0) > limit) return next(tooLarge());
+    let refused = false;
+    let received = 0;
+    const count = (chunk: Buffer) => {
+      received += chunk.length;
+      if (refused || received <= limit) return;
+      refused = true;
+      next(tooLarge());
+    };
+    if (req.headers['transfer-encoding'] !== undefined) req.on('data', count);
     parse(req, res, (error?: unknown) => {
+      if (refused) return;
       if (!error) return next();
       const { type, status, message } = error as { type?: string; status?: number; message?: string };
-      if (type === 'entity.too.large') return next(new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`));
+      if (type === 'entity.too.large') return next(tooLarge());
       if (type === 'json.too.deep') {
         req.bodyProblem = { loc: ['body'], msg: `The body may nest ${MAX_DEPTH} levels deep`, type: 'json_invalid' };
         return next();
       }
-      if (type === 'entity.parse.failed' || type === 'entity.verify.failed' || status === 415 || status === 400) {
+      if (type === 'encoding.unsupported') {
+        req.bodyProblem = new DomainError('unsupported_media_type', 'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.');
+        return next();
+      }
+      if (type === 'entity.parse.failed' || type === 'entity.verify.failed' || status === 400) {
         const at = /position (\d+)/.exec(message ?? '');
         const loc = at ? ['body', Number(at[1])] : ['body'];
         req.bodyProblem = { loc, msg: 'The body is not valid JSON in UTF-8', type: 'json_invalid' };

@@ -1,7 +1,16 @@
 import http from 'node:http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express } from 'express';
+import { DomainError } from '@aps/contracts';
+import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { Connections } from './connections';
+import { sendError } from './error.filter';
+
+/** A row of Express' table of routes. */
+interface Layer {
+  route?: { methods: Record<string, boolean> };
+  match(path: string): unknown;
+}
 
 /** A constructor of the same objects as `base`, born with another prototype. */
 function bornWith<T extends typeof http.IncomingMessage | typeof http.ServerResponse>(base: T, prototype: object): T {
@@ -20,11 +29,44 @@ function bornWith<T extends typeof http.IncomingMessage | typeof http.ServerResp
  * changes nothing, and a request costs half as much; see docs/adr/0013-prototypes-of-requests.md.
  */
 export class HttpAdapter extends ExpressAdapter {
+  private connections: Connections | undefined;
+
   override initHttpServer(options: NestApplicationOptions): void {
     // TLS ends in front of us, and connections are closed by our own shutdown.
     if (options?.httpsOptions || options?.forceCloseConnections) return super.initHttpServer(options);
     const app = this.getInstance<Express>();
     const born = { IncomingMessage: bornWith(http.IncomingMessage, app.request), ServerResponse: bornWith(http.ServerResponse, app.response) };
-    this.httpServer = http.createServer(born, app);
+    const server = http.createServer(born, app);
+    this.httpServer = server;
+    this.connections = new Connections(server);
+  }
+
+  /** The process is going to end: from now on answers ask clients to connect anew. New connections are still taken until {@link close}. */
+  release(): void {
+    this.connections?.release();
+  }
+
+  override async close(): Promise<void> {
+    await this.connections?.end();
+  }
+
+  /** What no route takes: by another method of the same address (405, and an answer to OPTIONS), or by no address at all. */
+  override setNotFoundHandler(notFound: RequestHandler): void {
+    super.setNotFoundHandler((request: Request, response: Response, next: NextFunction) => {
+      const methods = this.methodsAt(request.path);
+      if (!methods.length) return notFound(request, response, next);
+      response.setHeader('Allow', methods.join(', '));
+      if (request.method === 'OPTIONS') return response.status(204).end();
+      // Whoever asks: which methods an address takes stands in the public document.
+      sendError(new DomainError('method_not_allowed', `This address takes ${methods.join(', ')}.`), request, response);
+    });
+  }
+
+  private methodsAt(path: string): string[] {
+    const layers = this.getInstance<Express>().router.stack as unknown as Layer[];
+    const found = new Set(layers.flatMap((layer) => (layer.route && layer.match(path) ? Object.keys(layer.route.methods) : [])));
+    if (!found.size) return [];
+    if (found.has('get')) found.add('head');
+    return [...found.add('options')].map((method) => method.toUpperCase()).sort();
   }
 }

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -20,6 +20,8 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { parseEmail } from '@aps/platform/email';
+import { readUrl } from '../egress/address';
 
 /**
  * The fields of the wire contract. One decorator says what a field is; validation, conversion and the OpenAPI schema follow from it,
@@ -39,7 +41,7 @@ export interface FieldOptions {
 /** How a query string's text is read before it is validated. */
 export type QueryKind = 'string' | 'int' | 'number' | 'bool' | 'list';
 
-type Ctor = new () => object;
+export type Ctor = new () => object;
 
 /** How a field is read. */
 interface FieldReading {
@@ -48,6 +50,10 @@ interface FieldReading {
   nested?: () => Ctor;
   /** Applied to what was sent, before it is validated. */
   convert?: (value: unknown) => unknown;
+  /** Numbers in it are kept as they were written, so one that a double would change is refused. */
+  exact?: boolean;
+  /** Whoever has the value can act as somebody. */
+  credential?: boolean;
 }
 
 const FIELDS = Symbol('fields');
@@ -57,6 +63,21 @@ const fieldsOf = (dto: object): Record<string, FieldReading> => (Reflect.getMeta
 /** How one query value of a DTO is read; undefined for what the DTO does not know. */
 export function queryKindOf(dto: Ctor, field: string): QueryKind | undefined {
   return Object.hasOwn(fieldsOf(dto), field) ? fieldsOf(dto)[field].kind : undefined;
+}
+
+/** Whether the field that a place in a body belongs to keeps numbers as they were written. */
+export function keepsNumbers(dto: Ctor, [name, ...rest]: (string | number)[]): boolean {
+  const field = Object.hasOwn(fieldsOf(dto), name) ? fieldsOf(dto)[name] : undefined;
+  if (!field?.nested) return field?.exact ?? false;
+  return keepsNumbers(field.nested(), typeof rest[0] === 'number' ? rest.slice(1) : rest);
+}
+
+/** The fields of a class and of the objects in it that are as wanted, each by its names from the outside in. */
+export function fieldPaths(dto: Ctor, wanted: (reading: { credential?: boolean }) => boolean): string[][] {
+  return Object.entries(fieldsOf(dto)).flatMap(([name, reading]) => [
+    ...(wanted(reading) ? [[name]] : []),
+    ...(reading.nested ? fieldPaths(reading.nested(), wanted).map((path) => [name, ...path]) : []),
+  ]);
 }
 
 /**
@@ -107,6 +128,11 @@ export interface StringOptions extends FieldOptions {
   /** Said when the pattern does not match. */
   patternMessage?: string;
   format?: string;
+  /**
+   * The value is a credential, shown in this answer alone: no cache may keep the answer, and its repeat by `Idempotency-Key` says null.
+   * So it is nullable where the operation is idempotent.
+   */
+  credential?: boolean;
 }
 
 function stringValidators(o: StringOptions, wrap: (v: ValidationOptions) => ValidationOptions): PropertyDecorator[] {
@@ -128,7 +154,7 @@ const stringSchema = (o: StringOptions) => ({
 const one = (v: ValidationOptions) => v;
 
 export function StringField(o: StringOptions = {}): PropertyDecorator {
-  return field('string', o, stringSchema(o), stringValidators(o, one));
+  return field('string', o, { ...stringSchema(o), ...(o.credential && { 'x-credential': true }) }, stringValidators(o, one), { credential: o.credential });
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -150,10 +176,7 @@ export function SlugField(o: FieldOptions = {}): PropertyDecorator {
   return StringField({ ...o, min: 1, max: 64, pattern: SLUG, patternMessage: 'Slug should be lower-case letters and digits joined by single hyphens' });
 }
 
-// Deliberately loose: the only proof of an address is a mail that arrives. Refuses what cannot be delivered or would break a header.
-const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;
-
-/** An email address, at most 254 characters, trimmed; case is kept (addresses compare case-insensitively in the database). */
+/** An email address, at most 254 characters, as it was typed: trimmed, in NFC. What compares addresses takes their canonical form. */
 export function EmailField(o: FieldOptions = {}): PropertyDecorator {
   return field(
     'string',
@@ -162,9 +185,32 @@ export function EmailField(o: FieldOptions = {}): PropertyDecorator {
     [
       IsString(message('string_type', 'Input should be a valid string')),
       MaxLength(254, message('string_too_long', 'String should have at most 254 characters')),
-      Matches(EMAIL, message('value_error', 'Input should be a valid email address')),
+      ValidateBy(
+        { name: 'isEmail', validator: { validate: (v: unknown) => typeof v === 'string' && parseEmail(v) !== null } },
+        message('value_error', 'Input should be a valid email address'),
+      ),
     ],
-    { convert: (value) => (typeof value === 'string' ? value.trim() : value) },
+    { convert: (value) => (typeof value === 'string' ? (parseEmail(value)?.typed ?? value) : value) },
+  );
+}
+
+/** The address of a page or a picture that browsers are led to, kept as it was read. Nothing here fetches it: what is fetched is checked by `Egress`. */
+export function UrlField(o: FieldOptions = {}): PropertyDecorator {
+  const read = (value: unknown) => (typeof value === 'string' ? readUrl(value) : undefined);
+  const isLink = (value: unknown) => {
+    const url = read(value);
+    return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password;
+  };
+  return field(
+    'string',
+    o,
+    { type: 'string', format: 'uri', pattern: '^https?://', maxLength: 2_048 },
+    [
+      IsString(message('string_type', 'Input should be a valid string')),
+      MaxLength(2_048, message('string_too_long', 'String should have at most 2048 characters')),
+      ValidateBy({ name: 'isLink', validator: { validate: isLink } }, message('value_error', 'Input should be an http:// or https:// URL without a user name')),
+    ],
+    { convert: (value) => read(value)?.href ?? value },
   );
 }
 
@@ -228,7 +274,7 @@ export function DecimalField(o: FieldOptions & { positive?: boolean; min?: numbe
           ]
         : []),
     ],
-    { convert: (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value) },
+    { exact: true, convert: (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value) },
   );
 }
 
@@ -251,9 +297,13 @@ export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
   ]);
 }
 
-/** A JSON object whose keys are the caller's. */
-export function ObjectField(o: FieldOptions = {}): PropertyDecorator {
-  return field('string', o, { type: 'object', additionalProperties: true }, [IsObject(message('dict_type', 'Input should be a valid object'))]);
+/** A JSON object whose keys are the caller's, and whose numbers are kept or refused. `values` documents what stands under them; whoever reads them judges them. */
+export function ObjectField({ values, ...o }: FieldOptions & { values?: Ctor } = {}): PropertyDecorator {
+  const decorate = field('string', o, { type: 'object', additionalProperties: values ? { $ref: getSchemaPath(values) } : true }, [IsObject(message('dict_type', 'Input should be a valid object'))], { exact: true });
+  return (target, key) => {
+    if (values) ApiExtraModels(values)(target.constructor);
+    decorate(target, key);
+  };
 }
 
 /** An object of a declared shape. */
@@ -289,7 +339,7 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
       ValidateBy({ name: 'uniqueItems', validator: { validate: (v: unknown) => !Array.isArray(v) || new Set(v).size === v.length } }, message('value_error', 'Items should not repeat')),
     );
   }
-  const sizes = { ...(o.max !== undefined && { maxItems: o.max }), ...(o.min !== undefined && { minItems: o.min }) };
+  const sizes = { ...(o.max !== undefined && { maxItems: o.max }), ...(o.min !== undefined && { minItems: o.min }), ...(o.unique && { uniqueItems: true }) };
   if (of === 'string') {
     return field('list', o, { type: 'array', items: stringSchema(o.item ?? {}), ...sizes }, [...validators, ...stringValidators(o.item ?? {}, each)]);
   }
@@ -297,10 +347,8 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
     return field('list', o, { type: 'array', items: { type: 'string', format: 'uuid' }, ...sizes }, [...validators, ...uuidValidators(each)]);
   }
   if (of === 'object') {
-    return field('list', o, { type: 'array', items: { type: 'object', additionalProperties: true }, ...sizes }, [
-      ...validators,
-      IsObject(each(message('dict_type', 'Input should be a valid object'))),
-    ]);
+    const elements = [...validators, IsObject(each(message('dict_type', 'Input should be a valid object')))];
+    return field('list', o, { type: 'array', items: { type: 'object', additionalProperties: true }, ...sizes }, elements, { exact: true });
   }
   if (typeof of === 'function') {
     return field(

@@ -1,9 +1,10 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { withCommitCheck } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
-import { jsonBody } from './body';
+import { hasBody, jsonBody } from './body';
 import { ErrorFilter } from './error.filter';
 import { httpConfig } from './http.config';
 import { requestContext } from './request-context';
@@ -16,8 +17,7 @@ const UPLOAD_MS = 300_000;
 
 /** Cuts off who sends a body too slowly. The server itself knows one time for all requests. */
 function bodyDeadline(req: Request, _res: Response, next: () => void): void {
-  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
-  if (hasBody && !/^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '')) {
+  if (hasBody(req) && !/^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '')) {
     const timer = setTimeout(() => {
       if (!req.complete) req.destroy();
     }, BODY_MS);
@@ -42,6 +42,12 @@ function securityHeaders(): RequestHandler {
     for (const [name, value] of headers) res.setHeader(name, value);
     next();
   };
+}
+
+/** What a request writes, it writes only as long as its caller may: the access guard says what that rests on. Reads write nothing. */
+function checkedWrites(req: Request, res: Response, next: () => void): void {
+  if (req.method === 'GET' || req.method === 'HEAD' || req.method === 'OPTIONS') return next();
+  res.once('finish', withCommitCheck(next));
 }
 
 /** Paths whose bodies are not ours to parse: they are streamed on as they are. */
@@ -70,6 +76,8 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger, ra
   const parse = jsonBody();
   app.use(bodyDeadline);
   app.use((req: Request, res: Response, next: () => void) => (rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next)));
+  // Behind the body: what is awaited there comes back with a context of its own.
+  app.use(checkedWrites);
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as import('node:http').Server;
   server.requestTimeout = UPLOAD_MS;

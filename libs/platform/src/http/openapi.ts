@@ -1,60 +1,60 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUS } from '@aps/contracts';
+import { unionSchemas } from './event-schemas';
+import { ANSWER_HEADERS, completeAnswers, type Operation } from './openapi-answers';
+import { toJsonSchema } from './openapi-schema';
 
-interface Operation {
-  description?: string;
-  responses?: Record<string, { description?: string; content?: unknown }>;
-  parameters?: { in: string; name: string; required?: boolean; description?: string; schema?: Record<string, unknown> }[];
-  'x-access'?: { tier: string; area?: string };
-}
-
-const errorRef = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-const validationRef = { 'application/json': { schema: { $ref: '#/components/schemas/HTTPValidationError' } } };
 const codesOf = (status: number) => Object.entries(ERROR_STATUS).filter(([, s]) => s === status).map(([c]) => c);
+
+/** What a 422 says of one problem: the vocabulary of Pydantic, and the code of a refusal that needs more than the value to be seen. */
+const PROBLEM_TYPES = [
+  ...['missing', 'string_type', 'int_parsing', 'float_parsing', 'bool_parsing', 'uuid_parsing', 'decimal_parsing', 'datetime_parsing', 'enum', 'literal_error', 'string_too_short', 'string_too_long'],
+  ...['greater_than_equal', 'less_than_equal', 'too_short', 'too_long', 'dict_type', 'list_type', 'json_invalid', 'value_error'],
+  ...codesOf(422).filter((code) => code !== 'validation_error').map((code) => `semantic.${code}`),
+];
+
+const common = {
+  request_id: { type: 'string', description: 'The `X-Request-Id` of the answer, by which operators find it in their logs.' },
+  context: { type: 'object', additionalProperties: true, description: 'Facts that let a program act on the error.' },
+};
 
 const COMPONENTS = {
   Error: {
     type: 'object',
+    description: 'The body of every error but 422.',
     required: ['detail', 'code', 'request_id'],
     properties: {
       detail: { type: 'string', description: 'One sentence for a human.' },
-      code: { type: 'string', description: 'Stable, for programs.', enum: [...new Set(Object.keys(ERROR_STATUS))].filter((c) => ERROR_STATUS[c as keyof typeof ERROR_STATUS] !== 422).sort() },
-      request_id: { type: 'string' },
-      context: { type: 'object', additionalProperties: true, description: 'Facts that let a program act on the error.' },
+      code: { type: 'string', description: 'Stable, for programs.', enum: Object.keys(ERROR_STATUS).filter((c) => ERROR_STATUS[c as keyof typeof ERROR_STATUS] !== 422).sort() },
+      ...common,
     },
   },
   HTTPValidationError: {
     type: 'object',
+    description: 'The body of every 422.',
     required: ['detail', 'code', 'request_id'],
     properties: {
-      detail: { type: 'array', description: 'Every problem of the request.', items: { $ref: '#/components/schemas/ValidationError' } },
-      code: { type: 'string', enum: codesOf(422).sort() },
-      request_id: { type: 'string' },
-      context: { type: 'object', additionalProperties: true },
+      detail: { type: 'array', minItems: 1, description: 'Every problem of the request.', items: { $ref: '#/components/schemas/ValidationError' } },
+      code: { type: 'string', description: 'Stable, for programs.', enum: codesOf(422).sort() },
+      ...common,
     },
   },
   ValidationError: {
     type: 'object',
+    description: 'One problem of a request.',
     required: ['loc', 'msg', 'type'],
     properties: {
-      loc: { type: 'array', items: { oneOf: [{ type: 'string' }, { type: 'integer' }] }, description: 'Where: `body`, `query`, `path` or `header`, then the way down.' },
-      msg: { type: 'string' },
-      type: { type: 'string' },
+      loc: { type: 'array', minItems: 1, description: 'Where: `body`, `query`, `path` or `header`, then the way down.', items: { oneOf: [{ type: 'string' }, { type: 'integer' }] } },
+      msg: { type: 'string', description: 'What is wrong, for a human.' },
+      type: { type: 'string', description: 'What is wrong, for a program.', enum: PROBLEM_TYPES },
     },
   },
 };
 
-const WHY: Record<string, string> = {
-  '200': 'The result.',
-  '201': 'What was made.',
-  '202': 'Taken in; it goes on after this answer.',
-  '204': 'Done; there is nothing to say.',
-  '401': 'No valid bearer token.',
-  '403': 'Not allowed: membership, suspension, role, token scope or plan.',
-  '404': 'Nothing there, or nothing that the caller may see.',
-  '422': 'The request is not valid; every problem is listed.',
-  '429': 'Too many requests; see `Retry-After`.',
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'A session (`aps_…`) from login or signup, or an API token (`apt_…`) from `POST /api/tokens`.' },
+  ticket: { type: 'apiKey', in: 'query', name: 'ticket', description: 'From `POST /api/realtime/tickets`, for streams, once: browsers cannot send a header with them.' },
 };
 
 const WHO: Record<string, string> = {
@@ -73,53 +73,56 @@ function accessOf(method: string, { tier, area }: { tier: string; area?: string 
   return area ? `${who}; with an API token, of scope \`${area}:${method === 'get' ? 'read' : 'write'}\`.` : `${who}.`;
 }
 
-/** Adds to every operation what the platform answers on its behalf: the errors of its access tier, its limits and its validation. */
+/** Adds to every operation what its path and its access declaration say. */
 function completeOperation(path: string, method: string, op: Operation): void {
   const access = op['x-access'] ?? { tier: 'public' };
-  const responses = (op.responses ??= {});
-  if (access.tier !== 'public') {
-    responses['401'] ??= {};
-    responses['403'] ??= {};
-  }
-  if (path.includes('{')) responses['404'] ??= {};
-  responses['422'] ??= {};
-  responses['429'] ??= {};
-  for (const [status, response] of Object.entries(responses)) {
-    response.description ||= WHY[status] ?? 'The request is refused; `code` says why.';
-    if (status >= '400') response.content ??= status === '422' ? validationRef : errorRef;
-  }
+  completeAnswers(path, method, op);
   op.description = [op.description, accessOf(method, access)].filter(Boolean).join('\n\n');
+  // Said also where nothing is asked for: an operation that says nothing may have been forgotten.
+  if (access.tier === 'public') op.security = access.identifies ? [{}, { bearer: [] }] : [];
+  if (access.ticket) op.security?.push({ ticket: [] });
   const parameters = (op.parameters ??= []);
   for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
     // What only the access guard reads is in no handler's arguments, where the generator looks.
-    if (!parameters.some((p) => p.in === 'path' && p.name === name)) parameters.unshift({ in: 'path', name, required: true, schema: { type: 'string' } });
+    if (!parameters.some((p) => p.in === 'path' && p.name === name)) parameters.unshift({ in: 'path', name, required: true });
   }
   for (const p of parameters) {
-    if (p.in !== 'path' || !p.name.endsWith('_id')) continue;
+    if (p.in !== 'path') continue;
+    p.schema = { type: 'string', ...p.schema };
+    if (!p.name.endsWith('_id')) continue;
     p.description ??= p.name === 'org_id' ? 'The organization.' : `The ${p.name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`;
-    if (p.schema && !('format' in p.schema) && !('pattern' in p.schema)) p.schema.format = 'uuid';
+    if (!('format' in p.schema) && !('pattern' in p.schema)) p.schema.format = 'uuid';
   }
+}
+
+/** What the document says about the API as a whole. */
+export interface ApiInfo {
+  title: string;
+  description: string;
+  version: string;
+  license: { name: string; identifier: string };
+  contact: { name: string };
+  tags: Record<string, string>;
 }
 
 /**
  * Generates the OpenAPI document of an application. `@nestjs/swagger` is loaded only here: at run time the gateway serves the
  * committed document.
  */
-export async function buildOpenApi(app: INestApplication, info: { title: string; description: string; version: string; tags: Record<string, string> }, extraModels: Type<unknown>[] = []): Promise<OpenAPIObject> {
-  const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
-  const builder = new DocumentBuilder().setTitle(info.title).setDescription(info.description).setVersion(info.version).addBearerAuth();
-  for (const [name, description] of Object.entries(info.tags)) builder.addTag(name, description);
-  const document = SwaggerModule.createDocument(app, builder.build(), {
-    extraModels,
+export async function buildOpenApi(app: INestApplication, { tags, ...info }: ApiInfo): Promise<OpenAPIObject> {
+  const { SwaggerModule } = await import('@nestjs/swagger');
+  const generated = SwaggerModule.createDocument(app, { openapi: '3.1.0', info, tags: Object.entries(tags).map(([name, description]) => ({ name, description })), servers: [{ url: '/', description: 'The service that gave you this document.' }] }, {
     operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '').replace(/^./, (c) => c.toLowerCase())}.${method}`,
   });
-  for (const [path, item] of Object.entries(document.paths)) {
+  for (const [path, item] of Object.entries(generated.paths)) {
     for (const [method, op] of Object.entries(item as Record<string, Operation>)) completeOperation(path, method, op);
   }
-  document.components ??= {};
-  document.components.schemas = { ...document.components.schemas, ...(COMPONENTS as unknown as typeof document.components.schemas) };
   // Sorted, so that a diff shows what changed and nothing else.
-  document.paths = Object.fromEntries(Object.entries(document.paths).sort(([a], [b]) => (a < b ? -1 : 1)));
-  document.components.schemas = Object.fromEntries(Object.entries(document.components.schemas ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return document;
+  const sorted = <T>(record: Record<string, T>): Record<string, T> => Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const document = {
+    ...generated,
+    paths: sorted(generated.paths),
+    components: { securitySchemes: SECURITY_SCHEMES, headers: ANSWER_HEADERS, schemas: sorted({ ...generated.components?.schemas, ...unionSchemas(generated.components?.schemas ?? {}), ...COMPONENTS }) },
+  };
+  return toJsonSchema(document) as OpenAPIObject;
 }

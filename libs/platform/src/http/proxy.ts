@@ -2,6 +2,7 @@ import http from 'node:http';
 import { DomainError } from '@aps/contracts';
 import { beginSpan, failSpan, traceparentOf } from '@aps/platform/tracing';
 import type { Request, Response } from 'express';
+import { hasBody } from './body';
 import { routeOf, type RequestContext } from './request-context';
 import { sendError } from './error.filter';
 
@@ -17,16 +18,31 @@ export interface ProxyTarget {
   timeoutMs: number;
 }
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+/** Methods whose request may be sent a second time. */
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Connections for reads. Those that are not used end here, long before the service would close them (65 s) at an inconvenient moment. */
+const kept = new http.Agent({ keepAlive: true, maxSockets: 256, timeout: 30_000 });
+/**
+ * A connection for every change. On a kept one the service may be hanging up at this very moment, as it does when it ends; then nobody
+ * knows whether the request was read, and it cannot be sent again. The service is not told that it will not be kept: it would
+ * hang up right after an answer that comes before the whole body, and on a connection that is reset the answer is lost.
+ */
+const fresh = Object.assign(new http.Agent({ keepAlive: true, maxSockets: 256 }), { keepSocketAlive: () => false });
+
+/** The service had closed a kept connection. */
+const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || error.code === 'EPIPE';
 
 /**
  * Streams a request to a service behind the gateway and its answer back, bodies untouched.
  *
- * An unreachable service answers 502, a slow one 504, both in our error shape.
+ * An unreachable service answers 502, a slow one 504, both in our error shape. A read that finds its kept connection closed is sent once more.
  *
  * @param headers added to the request, e.g. the signed internal token
  */
-export function proxyRequest(request: Request & RequestContext, response: Response, target: ProxyTarget, headers: Record<string, string>): Promise<void> {
+export async function proxyRequest(request: Request & RequestContext, response: Response, target: ProxyTarget, headers: Record<string, string>): Promise<void> {
+  // The client left while the guards were asked: there is nobody to work for, and its address is no longer known.
+  if (request.socket.destroyed || request.ip === undefined) return;
   // Put together by hand: resolving the target against the base would let an absolute one name another host, and get our signature.
   const base = new URL(target.baseUrl);
   const path = request.originalUrl;
@@ -41,20 +57,27 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
   const traceparent = traceparentOf(span);
   Object.assign(outgoing, headers, traceparent && { traceparent }, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
 
+  const isRead = READS.has(request.method) && !hasBody(request);
   return new Promise<void>((resolve) => {
+    let upstream: http.ClientRequest;
     let timedOut = false;
-    const upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });
     const timer = setTimeout(() => {
       timedOut = true;
       upstream.destroy(new Error('time-out'));
     }, target.timeoutMs);
-    upstream.on('response', (answer) => {
+    const pass = (answer: http.IncomingMessage) => {
       clearTimeout(timer);
       span.setAttribute('http.response.status_code', answer.statusCode ?? 0);
       const back: http.OutgoingHttpHeaders = {};
       for (const [name, value] of Object.entries(answer.headers)) if (!HOP_BY_HOP.has(name)) back[name] = value;
       response.writeHead(answer.statusCode ?? 502, back);
       answer.pipe(response);
+      // Answered before the whole body came. The rest is taken off the client's connection, or its next request would wait behind that.
+      answer.on('end', () => {
+        if (request.complete) return;
+        request.unpipe(upstream).resume();
+        upstream.destroy();
+      });
       // Cut in the middle: the client must not take half an answer for a whole one.
       answer.on('error', () => response.destroy());
       answer.on('aborted', () => response.destroy());
@@ -62,8 +85,8 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
         answer.destroy();
         resolve();
       });
-    });
-    upstream.on('error', () => {
+    };
+    const fail = () => {
       clearTimeout(timer);
       failSpan(span, timedOut ? 'upstream_timeout' : response.destroyed ? 'aborted' : 'upstream_unavailable');
       if (!response.destroyed) {
@@ -73,11 +96,18 @@ export function proxyRequest(request: Request & RequestContext, response: Respon
         sendError(error, request, response);
       }
       resolve();
-    });
+    };
+    const send = (agent: http.Agent) => {
+      upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });
+      upstream.on('response', pass);
+      upstream.on('error', (error) => (isRead && upstream.reusedSocket && hungUp(error) && !response.headersSent && !response.destroyed ? send(fresh) : fail()));
+      if (isRead) upstream.end();
+      else request.pipe(upstream);
+    };
     // A client that hangs up ends the work behind, too, also after its body has been sent.
     response.once('close', () => {
       if (!response.writableFinished) upstream.destroy();
     });
-    request.pipe(upstream);
+    send(isRead ? kept : fresh);
   }).finally(() => span.end());
 }

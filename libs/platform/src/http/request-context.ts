@@ -21,6 +21,9 @@ export function routeOf(request: Request): string {
   return route?.path ?? 'unmatched';
 }
 
+/** What is noted, and never sent, of a client that left before its answer began; nginx' number for it. */
+const CLIENT_CLOSED_REQUEST = 499;
+
 /** Gives each request its id and, when it is over, one log line and one measurement. */
 export function requestContext(logger: Logger, duration: Histogram<'method' | 'route' | 'status'>): RequestHandler {
   // The fields are the same few for every request, and none could hold a secret; looking for one costs more than the rest of the line.
@@ -36,13 +39,14 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
     res.once('close', () => {
       const ms = Number(process.hrtime.bigint() - started) / 1e6;
       const route = routeOf(req);
-      duration.observe({ method: req.method, route, status: String(res.statusCode) }, ms / 1000);
+      const status = res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST;
+      duration.observe({ method: req.method, route, status: String(status) }, ms / 1000);
       span.updateName(`${req.method} ${route}`);
-      span.setAttributes({ 'http.request.method': req.method, 'http.route': route, 'http.response.status_code': res.statusCode, 'aps.request_id': req.requestId });
-      if (res.statusCode >= 500) failSpan(span, String(res.statusCode));
+      span.setAttributes({ 'http.request.method': req.method, 'http.route': route, 'http.response.status_code': status, 'aps.request_id': req.requestId });
+      if (status >= 500) failSpan(span, String(status));
       span.end();
-      const level = res.statusCode >= 500 ? 'error' : 'info';
-      lines[level]({ request_id: req.requestId, method: req.method, route, status: res.statusCode, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
+      const level = status >= 500 ? 'error' : 'info';
+      lines[level]({ request_id: req.requestId, method: req.method, route, status, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
     });
     next();
   };

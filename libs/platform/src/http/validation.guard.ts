@@ -4,7 +4,8 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { DomainError, type Problem } from '@aps/contracts';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
-import { instantiate, queryKindOf, type QueryKind } from './fields';
+import type { ReadBody } from './body';
+import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './fields';
 
 interface Inputs {
   body?: Type<object>;
@@ -28,10 +29,7 @@ export function inputsOf(controller: Type<unknown>, method: string): Inputs {
 
 const NUL = /\u0000/;
 
-/** Keys that name the machinery of an object: class-transformer takes a `constructor` for the class to make. */
-const RESERVED = new Set(['__proto__', 'constructor']);
-
-/** What must not enter: PostgreSQL stores neither NUL nor half a surrogate pair, and no object keeps a reserved key. */
+/** What must not enter: PostgreSQL stores neither NUL nor half a surrogate pair. */
 function findUnstorable(value: unknown, loc: (string | number)[], problems: Problem[]): void {
   if (typeof value === 'string') {
     if (NUL.test(value)) problems.push({ loc, msg: 'String should not contain NUL characters', type: 'value_error' });
@@ -40,15 +38,19 @@ function findUnstorable(value: unknown, loc: (string | number)[], problems: Prob
     value.forEach((v, i) => findUnstorable(v, [...loc, i], problems));
   } else if (value && typeof value === 'object') {
     for (const [k, v] of Object.entries(value)) {
-      if (RESERVED.has(k)) {
-        problems.push({ loc, msg: 'Object should not have a reserved key', type: 'value_error' });
-        // Taken out, so that the rest can be checked all the same.
-        delete (value as Record<string, unknown>)[k];
-        continue;
-      }
       findUnstorable(k, loc, problems);
       findUnstorable(v, [...loc, k], problems);
     }
+  }
+}
+
+const NUMBER_UNSAFE = 'semantic.number_unsafe';
+
+/** Numbers that would be stored as others: by the time that anybody else looks, they are. */
+function findUnsafeNumbers(dto: Type<object>, inexact: ReadBody['inexactNumbers'] = [], problems: Problem[]): void {
+  for (const place of inexact) {
+    if (!keepsNumbers(dto as new () => object, place)) continue;
+    problems.push({ loc: ['body', ...place], msg: 'A double cannot keep this number; send it as a string', type: NUMBER_UNSAFE });
   }
 }
 
@@ -108,6 +110,7 @@ rememberRules();
 
 function check(dto: Type<object>, raw: Record<string, unknown>, place: 'body' | 'query', problems: Problem[]): object {
   const instance = instantiate(dto as new () => object, raw);
+  findUnstorable(instance, [place], problems);
   flatten(validateSync(instance, { forbidUnknownValues: false }), [place], problems);
   return instance;
 }
@@ -129,26 +132,28 @@ export class RequestValidationGuard implements CanActivate {
     if (!inputs) this.inputs.set(handler, (inputs = inputsOf(context.getClass(), handler.name)));
     if (!inputs.body && !inputs.query) return true;
 
-    const request = context.switchToHttp().getRequest<Request & { bodyProblem?: Problem }>();
+    const request = context.switchToHttp().getRequest<Request & ReadBody>();
+    // What nobody can read has no problems to list.
+    if (inputs.body && request.bodyProblem instanceof DomainError) throw request.bodyProblem;
     const problems: Problem[] = [];
     if (inputs.query) {
       const dto = inputs.query as new () => object;
       const raw: Record<string, unknown> = {};
       for (const [key, value] of Object.entries(request.query)) raw[key] = coerce(value, queryKindOf(dto, key));
-      findUnstorable(raw, ['query'], problems);
       // Express makes `query` a getter; the instance takes its place for the handler.
       Object.defineProperty(request, 'query', { value: check(inputs.query, raw, 'query', problems), configurable: true });
     }
     if (inputs.body) {
       const body: unknown = request.body ?? {};
-      if (request.bodyProblem) problems.push(request.bodyProblem);
+      if (request.bodyProblem) problems.push(request.bodyProblem as Problem);
       else if (typeof body !== 'object' || Array.isArray(body)) problems.push({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' });
       else {
-        findUnstorable(body, ['body'], problems);
         request.body = check(inputs.body, body as Record<string, unknown>, 'body', problems);
+        findUnsafeNumbers(inputs.body, request.inexactNumbers, problems);
       }
     }
-    if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
-    return true;
+    if (!problems.length) return true;
+    const code = problems.every(({ type }) => type === NUMBER_UNSAFE) ? 'number_unsafe' : 'validation_error';
+    throw new DomainError(code, 'The request is not valid.', { problems });
   }
 }

@@ -1,27 +1,25 @@
 import { applyDecorators, CallHandler, createParamDecorator, ExecutionContext, Injectable, Logger, SetMetadata, UseInterceptors } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { ApiHeader } from '@nestjs/swagger';
-import { errorBody, toDomainError, type SelectiveInterceptor } from '@aps/platform/http';
+import { errorBody, toDomainError, withoutCredentials, type SelectiveInterceptor } from '@aps/platform/http';
 import type { Request, Response } from 'express';
 import { catchError, from, mergeMap, type Observable, of, throwError } from 'rxjs';
 import { idempotencyKeyOf, requestHash, type OwnedRequest } from './request';
 import { IdempotencyStore, type Attempt, type StoredAnswer } from './store';
 
-const IDEMPOTENT = 'aps:idempotent';
+/** What a caller may do, and how often, changes; what they have asked for does not. */
+const ABOUT_THE_CALLER = new Set([401, 403, 429]);
 
-export interface IdempotentOptions {
-  /** The answer holds a secret, e.g. a token's plaintext: it is stored encrypted. */
-  secret?: boolean;
-}
+/** Metadata of handlers whose repeats are answered as the first time. */
+export const IDEMPOTENT = 'aps:idempotent';
 
 /**
  * For POSTs that create or dispatch: a repeat with the same `Idempotency-Key` gets the first answer again, with
- * `Idempotency-Replayed: true`, and nothing is done twice. Errors are answers too, unless another try may end differently: 429,
- * 5xx and those with a `Retry-After`.
+ * `Idempotency-Replayed: true`, and nothing is done twice. A credential in it is shown once, and null from then on. Errors are answers too, unless another try may end differently: 401, 403,
+ * 429, 5xx and those with a `Retry-After`.
  */
-export const Idempotent = (options: IdempotentOptions = {}) =>
+export const Idempotent = () =>
   applyDecorators(
-    SetMetadata(IDEMPOTENT, options),
+    SetMetadata(IDEMPOTENT, true),
     UseInterceptors(IdempotencyInterceptor),
     ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Makes a repeat safe: the same key and body get the first answer again, for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255 } }),
   );
@@ -33,10 +31,7 @@ export const IdempotencyAttempt = createParamDecorator((_: unknown, context: Exe
 export class IdempotencyInterceptor implements SelectiveInterceptor {
   private readonly logger = new Logger('Idempotency');
 
-  constructor(
-    private readonly store: IdempotencyStore,
-    private readonly reflector: Reflector,
-  ) {}
+  constructor(private readonly store: IdempotencyStore) {}
 
   concerns(request: Request): boolean {
     return request.headers['idempotency-key'] !== undefined;
@@ -49,11 +44,10 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
     const owner = request.principal?.credentialId;
     // Keys belong to a token; who has none (sign-up, log-in) has no place to keep an answer that nobody else may see.
     if (key === undefined || !owner) return next.handle();
-    const { secret = false } = this.reflector.get<IdempotentOptions>(IDEMPOTENT, context.getHandler());
-    return this.handle(owner, key, secret, request, http.getResponse<Response>(), next);
+    return this.handle(owner, key, context.getHandler(), request, http.getResponse<Response>(), next);
   }
 
-  private async handle(owner: string, key: string, secret: boolean, request: OwnedRequest, response: Response, next: CallHandler): Promise<Observable<unknown>> {
+  private async handle(owner: string, key: string, handler: object, request: OwnedRequest, response: Response, next: CallHandler): Promise<Observable<unknown>> {
     const begun = await this.store.begin(owner, key, requestHash(request));
     if (begun.state === 'answered') {
       response.status(begun.answer.status).setHeader('Idempotency-Replayed', 'true');
@@ -63,22 +57,22 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
     // For handlers that go on where a failed try of the same request stopped.
     request.idempotencyAttempt = attempt;
     return next.handle().pipe(
-      mergeMap((body: unknown) => from(this.keep(attempt, { status: response.statusCode, body: body === undefined ? null : JSON.stringify(body) }, secret).then(() => body))),
-      catchError((error: unknown) => from(this.keepError(attempt, error, request.requestId ?? '', secret)).pipe(mergeMap(() => throwError(() => error)))),
+      mergeMap((body: unknown) => from(this.keep(attempt, { status: response.statusCode, body: body === undefined ? null : JSON.stringify(withoutCredentials(handler, body)) }).then(() => body))),
+      catchError((error: unknown) => from(this.keepError(attempt, error, request.requestId ?? '')).pipe(mergeMap(() => throwError(() => error)))),
     );
   }
 
-  private async keepError(attempt: Attempt, error: unknown, requestId: string, secret: boolean): Promise<void> {
+  private async keepError(attempt: Attempt, error: unknown, requestId: string): Promise<void> {
     const { error: known } = toDomainError(error);
-    if (known.status < 500 && known.status !== 429 && known.retryAfterS === undefined) {
-      await this.keep(attempt, { status: known.status, body: JSON.stringify(errorBody(known, requestId)) }, secret);
+    if (known.status < 500 && !ABOUT_THE_CALLER.has(known.status) && known.retryAfterS === undefined) {
+      await this.keep(attempt, { status: known.status, body: JSON.stringify(errorBody(known, requestId)) });
     } else {
       await this.unlessFailing('let go of', this.store.abandon(attempt));
     }
   }
 
-  private async keep(attempt: Attempt, answer: StoredAnswer, secret: boolean): Promise<void> {
-    await this.unlessFailing('keep the answer of', this.store.complete(attempt, answer, { secret }));
+  private async keep(attempt: Attempt, answer: StoredAnswer): Promise<void> {
+    await this.unlessFailing('keep the answer of', this.store.complete(attempt, answer));
   }
 
   /** What was done is done: the caller gets its answer even when that cannot be kept for a repeat. */

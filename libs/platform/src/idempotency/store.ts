@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { Database, statement, type Db, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 
-/** The time that a try has; one that is silent for longer died with its process, and a repeat takes its place. */
-export const ATTEMPT_S = 60;
+/** A try holds its key for so long, and again as long as its process lives; one that falls silent died, and a repeat takes its place. */
+export const LEASE_S = 10;
+const BEAT_MS = 3_000;
+/** Nobody waits any more for the answer of a handler that takes longer than this, and its key is let go. */
+const ATTEMPT_MS = 300_000;
 const KEPT_H = 24;
 
 /** One try at a request; who holds it may answer for the key. */
@@ -31,7 +33,7 @@ interface Row {
   resource_id: string | null;
   status_code: number | null;
   body: string | null;
-  encrypted: boolean;
+  wait_s: number;
 }
 
 // One statement decides who handles the request. A row that has expired is anybody's; one whose try has died goes to a repeat of
@@ -44,16 +46,21 @@ const BEGIN = statement(`
     resource_id = CASE WHEN k.expires_at <= now() THEN NULL ELSE k.resource_id END,
     created_at = CASE WHEN k.expires_at <= now() THEN now() ELSE k.created_at END,
     request_hash = excluded.request_hash, attempt_id = excluded.attempt_id, locked_until = excluded.locked_until,
-    expires_at = excluded.expires_at, status_code = NULL, body = NULL, encrypted = false, answered_at = NULL
+    expires_at = excluded.expires_at, status_code = NULL, body = NULL, answered_at = NULL
   WHERE k.expires_at <= now() OR (k.status_code IS NULL AND k.locked_until <= now() AND k.request_hash = excluded.request_hash)
   RETURNING id, resource_id`);
 const FIND = statement(`
-  SELECT id, attempt_id, request_hash, resource_id, status_code, body, encrypted FROM idempotency_keys WHERE owner_id = $1 AND key = $2`);
+  SELECT id, attempt_id, request_hash, resource_id, status_code, body, greatest(1, ceil(extract(epoch FROM locked_until - now())))::int AS wait_s
+  FROM idempotency_keys WHERE owner_id = $1 AND key = $2`);
 const ATTACH = statement(`
   UPDATE idempotency_keys SET resource_id = $3, locked_until = now() + make_interval(secs => $4)
   WHERE id = $1 AND attempt_id = $2 AND status_code IS NULL`);
+const KEEP = statement(`
+  UPDATE idempotency_keys k SET locked_until = now() + make_interval(secs => $3)
+  FROM unnest($1::uuid[], $2::uuid[]) AS a(id, attempt_id)
+  WHERE k.id = a.id AND k.attempt_id = a.attempt_id AND k.status_code IS NULL`);
 const COMPLETE = statement(`
-  UPDATE idempotency_keys SET status_code = $3, body = $4, encrypted = $5, answered_at = now()
+  UPDATE idempotency_keys SET status_code = $3, body = $4, answered_at = now()
   WHERE id = $1 AND attempt_id = $2 AND status_code IS NULL`);
 // What made something keeps its row, so that a repeat finds it; what made nothing leaves no trace.
 const ABANDON = statement(`
@@ -71,34 +78,41 @@ const PURGE = statement(`
  * it makes with {@link attach} in the transaction that makes it, and ends with {@link complete} or {@link abandon}.
  */
 @Injectable()
-export class IdempotencyStore {
-  constructor(
-    private readonly db: Database,
-    private readonly crypto: EnvelopeCrypto,
-  ) {}
+export class IdempotencyStore implements OnApplicationShutdown {
+  /** Tries of this process, with the time at which they began. */
+  private readonly running = new Map<Attempt, number>();
+  private beat: NodeJS.Timeout | undefined;
+
+  constructor(private readonly db: Database) {}
+
+  onApplicationShutdown(): void {
+    clearInterval(this.beat);
+  }
 
   /**
    * @param owner id of the session or API token; two never share a key
    * @param hash of the request, see `requestHash`
    * @throws DomainError `idempotency_mismatch` when the key came with another request before, `idempotency_in_progress` while the
-   *   first one is being handled
+   *   first one is being handled; a caller who waits as long as that says finds an answer, or that the first one has died
    */
   async begin(owner: string, key: string, hash: Buffer): Promise<Begun> {
+    let waitS = 1;
     // A second round only when the row vanished between the two statements (purged, or abandoned by its try).
     for (let round = 0; round < 3; round++) {
       const attemptId = uuidv7();
-      const [mine] = await this.db.query<{ id: string; resource_id: string | null }>(BEGIN, [attemptId, owner, key, hash, ATTEMPT_S, KEPT_H]);
-      if (mine) return { state: 'started', attempt: { id: mine.id, attemptId, resourceId: mine.resource_id } };
+      const [mine] = await this.db.query<{ id: string; resource_id: string | null }>(BEGIN, [attemptId, owner, key, hash, LEASE_S, KEPT_H]);
+      if (mine) return { state: 'started', attempt: this.track({ id: mine.id, attemptId, resourceId: mine.resource_id }) };
       const [row] = await this.db.query<Row>(FIND, [owner, key]);
       if (!row) continue;
       if (!row.request_hash.equals(hash)) {
         const msg = 'This key was used with a different request before.';
         throw new DomainError('idempotency_mismatch', msg, { problems: [{ loc: ['header', 'Idempotency-Key'], msg, type: 'semantic.idempotency_mismatch' }] });
       }
+      waitS = row.wait_s;
       if (row.status_code === null) break;
-      return { state: 'answered', answer: { status: row.status_code, body: await this.bodyOf(row) } };
+      return { state: 'answered', answer: { status: row.status_code, body: row.body } };
     }
-    throw new DomainError('idempotency_in_progress', 'The first request with this key is still being handled.', { retryAfterS: 1 });
+    throw new DomainError('idempotency_in_progress', 'The first request with this key is still being handled.', { retryAfterS: waitS });
   }
 
   /**
@@ -107,7 +121,7 @@ export class IdempotencyStore {
    * @throws DomainError `idempotency_in_progress` when a repeat has taken over; the transaction must then roll back
    */
   async attach(tx: Tx, attempt: Attempt, resourceId: string): Promise<void> {
-    if ((await tx.execute(ATTACH, [attempt.id, attempt.attemptId, resourceId, ATTEMPT_S])) === 0) {
+    if ((await tx.execute(ATTACH, [attempt.id, attempt.attemptId, resourceId, LEASE_S])) === 0) {
       throw new DomainError('idempotency_in_progress', 'Another request with this key is being handled.', { retryAfterS: 1 });
     }
   }
@@ -115,18 +129,17 @@ export class IdempotencyStore {
   /**
    * Stores the answer for repeats.
    *
-   * @param options.secret the answer holds a secret: only its ciphertext is stored
-   * @param options.db the transaction of the effect, where answer and effect must not part
+   * @param db the transaction of the effect, where answer and effect must not part
    * @returns false when a repeat had taken over and its answer counts
    */
-  async complete(attempt: Attempt, answer: StoredAnswer, { secret = false, db = this.db }: { secret?: boolean; db?: Db } = {}): Promise<boolean> {
-    const encrypted = secret && answer.body !== null;
-    const body = encrypted ? await this.crypto.encrypt(db, placeOf(attempt.id), answer.body!) : answer.body;
-    return (await db.execute(COMPLETE, [attempt.id, attempt.attemptId, answer.status, body, encrypted])) > 0;
+  async complete(attempt: Attempt, answer: StoredAnswer, db: Db = this.db): Promise<boolean> {
+    this.running.delete(attempt);
+    return (await db.execute(COMPLETE, [attempt.id, attempt.attemptId, answer.status, answer.body])) > 0;
   }
 
   /** Ends a try without an answer: the next repeat begins at once, with what this one had attached. */
   async abandon(attempt: Attempt): Promise<void> {
+    this.running.delete(attempt);
     await this.db.execute(ABANDON, [attempt.id, attempt.attemptId]);
   }
 
@@ -139,10 +152,17 @@ export class IdempotencyStore {
     return this.db.execute(PURGE, [limit]);
   }
 
-  private async bodyOf(row: Row): Promise<string | null> {
-    return row.encrypted && row.body !== null ? this.crypto.decrypt(this.db, placeOf(row.id), row.body) : row.body;
+  /** Keeps the leases of the tries that take longer than a beat; most are over before, and cost nothing. */
+  async keep(): Promise<void> {
+    const now = Date.now();
+    for (const [attempt, since] of this.running) if (now - since > ATTEMPT_MS) this.running.delete(attempt);
+    const slow = [...this.running].filter(([, since]) => now - since >= BEAT_MS / 2).map(([attempt]) => attempt);
+    if (slow.length) await this.db.execute(KEEP, [slow.map((a) => a.id), slow.map((a) => a.attemptId), LEASE_S]);
+  }
+
+  private track(attempt: Attempt): Attempt {
+    this.running.set(attempt, Date.now());
+    this.beat ??= setInterval(() => void this.keep().catch(() => undefined), BEAT_MS).unref();
+    return attempt;
   }
 }
-
-// Of the platform and not of an organization: creating one is itself a request that may be repeated.
-const placeOf = (id: string) => ({ orgId: null, table: 'idempotency_keys', column: 'body', rowId: id });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
@@ -10,52 +9,13 @@ import { EnvelopeCrypto } from '@aps/platform/crypto';
 import type { Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import type { Outbox } from '@aps/platform/outbox';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { createTestDatabase, decodeWords, SmtpServer, type TestDatabase } from '@aps/platform/testing';
 import { DataKeyEntity } from '../../../entities/src/platform/data-key.entity';
 import { OutboundMailEntity } from '../../../entities/src/platform/outbound-mail.entity';
 import { appLink, mailConfig } from './mail.config';
 import { MailJobs } from './mail.jobs';
 import { Mailer } from './mailer';
 import { MailTransport } from './transport';
-
-/** Speaks as much SMTP as a client needs; `refuse` is its answer to RCPT. */
-class SmtpServer {
-  readonly mails: string[] = [];
-  refuse?: string;
-  private readonly server = net.createServer((socket) => {
-    let inData = false;
-    let text = '';
-    const say = (line: string) => socket.write(`${line}\r\n`);
-    say('220 test');
-    socket.on('error', () => undefined).on('data', (chunk) => {
-      text += chunk.toString();
-      for (;;) {
-        const end = text.indexOf(inData ? '\r\n.\r\n' : '\r\n');
-        if (end < 0) return;
-        const line = text.slice(0, end);
-        text = text.slice(end + (inData ? 5 : 2));
-        if (inData) {
-          this.mails.push(line);
-          inData = false;
-          say('250 taken');
-        } else if (/^DATA/i.test(line)) {
-          inData = true;
-          say('354 go on');
-        } else if (/^RCPT/i.test(line)) say(this.refuse ?? '250 ok');
-        else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n');
-        else say('250 ok');
-      }
-    });
-  });
-
-  async listen(): Promise<string> {
-    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
-    return `smtp://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-  close(): void {
-    this.server.close();
-  }
-}
 
 const MAIL = { to: 'person@somewhere.example', subject: 'You are invited – ünï', text: `Open ${'https://app.example/invite/'}the-credential-${'x'.repeat(43)}\n` };
 
@@ -140,6 +100,17 @@ describe('mail', () => {
     const [eml] = files();
     expect(eml).toContain("To: o'neil+tag@x.example");
     expect(eml).not.toMatch(/^bcc:/im);
+  });
+
+  it.each(['=?utf-8?q?Pay_here?=', 'x =?UTF-8?B?UGF5IGhlcmU=?= ü', '==??utf-8?q?Pay_here?=', 'Pay\u202ehere', 'Pay\u2028here', 'Pay\r\n\there'])('shows a subject as it was read by us, whatever a mail program would make of it: %j', async (subject) => {
+    const server = new SmtpServer();
+    configure({ SMTP_URL: await server.listen() });
+    await jobs.send({ mail_id: await send({ ...MAIL, subject }) });
+    const shown = server.headers().get('subject') ?? '';
+    expect(decodeWords(shown)).toBe(shown);
+    expect(shown.replaceAll(' ', '')).toBe(subject.replace(/[\s\u202e]/g, ''));
+    expect(shown).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    server.close();
   });
 
   it('goes through the SMTP server when there is one', async () => {

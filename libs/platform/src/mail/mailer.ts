@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { statement, type Tx } from '@aps/platform/database';
+import { parseEmail } from '@aps/platform/email';
 import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 
@@ -23,9 +24,6 @@ const INSERT = statement('INSERT INTO outbound_mails (id, recipient, subject, bo
 /** Where a mail's body is encrypted. Of the platform: a mail goes to a person, who need not belong to any organization. */
 export const bodyPlace = (id: string) => ({ orgId: null, table: 'outbound_mails', column: 'body', rowId: id });
 
-/** One plain address. Anything that a header could read as several, or as more than an address, is none. */
-const ONE_ADDRESS = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()\\,;"@]+$/;
-
 /** Sends mail with a transaction: it leaves when that commits, and never when it does not. */
 @Injectable()
 export class Mailer {
@@ -39,10 +37,11 @@ export class Mailer {
    * @throws Error when `to` is not one plain address; whoever takes addresses in has to check them
    */
   async send(tx: Tx, mail: Mail, options: { requestId?: string } = {}): Promise<string> {
-    if (!ONE_ADDRESS.test(mail.to)) throw new Error('A mail goes to one plain address.');
+    const to = parseEmail(mail.to);
+    if (!to) throw new Error('A mail goes to one plain address.');
     const id = uuidv7();
     const body: MailBody = { text: mail.text, ...(mail.html !== undefined && { html: mail.html }) };
-    await tx.execute(INSERT, [id, mail.to, mail.subject, await this.crypto.encrypt(tx, bodyPlace(id), JSON.stringify(body))]);
+    await tx.execute(INSERT, [id, to.mailbox, mail.subject, await this.crypto.encrypt(tx, bodyPlace(id), JSON.stringify(body))]);
     await this.outbox.enqueue(tx, 'mail.send', { mail_id: id }, { id, requestId: options.requestId });
     return id;
   }

@@ -74,6 +74,12 @@ export class MailTransport implements OnApplicationShutdown {
   }
 }
 
+/**
+ * A text for a header: one line, without what is not seen, and without the beginning of an encoded word (RFC 2047). The library leaves
+ * ASCII as it is, and a mail program would show what the word decodes to.
+ */
+const headerText = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('=?', '= ?');
+
 function message(mail: ReadyMail): SendMailOptions {
   const { from } = mailConfig.value;
   const domain = /@([^<>@\s]+?)>?$/.exec(from)?.[1] ?? 'localhost';
@@ -81,7 +87,7 @@ function message(mail: ReadyMail): SendMailOptions {
     from,
     // As an object it is one address, whatever commas it has in it.
     to: { name: '', address: mail.to },
-    subject: mail.subject,
+    subject: headerText(mail.subject),
     text: mail.text,
     html: mail.html,
     // A repeat carries the same id, by which a mailbox tells that it has the mail already.

@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type QueueName } from '@aps/contracts';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { Database, statement, type Db, type Tx } from '@aps/platform/database';
 import type { JobsOptions, Queue } from 'bullmq';
 import { uuidv7 } from 'uuidv7';
 
@@ -52,6 +52,7 @@ export class Outbox {
     @InjectQueue(QUEUES[0]) turns: Queue,
     @InjectQueue(QUEUES[1]) titles: Queue,
     @InjectQueue(QUEUES[2]) maintenance: Queue,
+    private readonly db: Database,
   ) {
     for (const queue of [turns, titles, maintenance]) {
       // BullMQ reports connection errors on every queue; the Redis module has already said it once.
@@ -89,7 +90,7 @@ export class Outbox {
   async publish(jobs: OutboxJob[]): Promise<void> {
     if (jobs.length === 1) {
       const [job] = jobs;
-      await this.queueOf(job.name).add(job.name, envelope(job), optionsOf(job));
+      await this.queueOf(job.name).add(job.name, envelope(job), this.optionsOf(job));
       return;
     }
     const byQueue = new Map<QueueName, OutboxJob[]>();
@@ -98,7 +99,7 @@ export class Outbox {
       byQueue.set(queue, [...(byQueue.get(queue) ?? []), job]);
     }
     for (const [queue, batch] of byQueue) {
-      await this.queues.get(queue)?.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: optionsOf(job) })));
+      await this.queues.get(queue)?.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: this.optionsOf(job) })));
     }
   }
 
@@ -121,9 +122,12 @@ export class Outbox {
   allQueues(): Queue[] {
     return [...this.queues.values()];
   }
-}
 
-const optionsOf = (job: OutboxJob): JobsOptions => ({ ...JOB_OPTIONS, jobId: job.id, ...(job.priority && { priority: job.priority }) });
+  /** The time of a job is what tells its age to all workers, whichever process has published it. */
+  private optionsOf(job: OutboxJob): JobsOptions {
+    return { ...JOB_OPTIONS, jobId: job.id, timestamp: this.db.now().getTime(), ...(job.priority && { priority: job.priority }) };
+  }
+}
 
 function envelope(job: OutboxJob): JobEnvelope {
   return {

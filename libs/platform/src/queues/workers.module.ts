@@ -162,7 +162,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       for (const q of mine) {
         // The first of those with a priority is not always the oldest, but near to it.
         const jobs = await Promise.all([q.getJobs(['wait'], 0, 0, true), q.getJobs(['prioritized'], 0, 0, true)]).then((lists) => lists.flat(), () => []);
-        g.set({ queue: q.name }, Math.max(0, ...jobs.map((job) => (Date.now() - job.timestamp) / 1000)));
+        g.set({ queue: q.name }, Math.max(0, ...jobs.map((job) => (this.db.now().getTime() - job.timestamp) / 1000)));
       }
     });
   }

@@ -10,6 +10,7 @@ export const rateLimitConfig = configSection('rate-limit', {
   signup: perMinute('RATE_LIMIT_SIGNUP', 10, 'Sign-ups from one IP address'),
   waitlist: perMinute('RATE_LIMIT_WAITLIST', 10, 'Waitlist entries from one IP address'),
   password_reset: perMinute('RATE_LIMIT_PASSWORD_RESET', 10, 'Password reset requests from one IP address'),
+  verification: perMinute('RATE_LIMIT_VERIFICATION', 10, 'Proofs of addresses, and requests for their links, from one IP address'),
   webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
   prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
   export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
@@ -22,6 +23,7 @@ export const RULES = {
   signup: 'ip',
   waitlist: 'ip',
   password_reset: 'ip',
+  verification: 'ip',
   prompt_test: 'credential',
   export: 'credential',
 } as const satisfies Partial<Record<keyof typeof rateLimitConfig.settings, 'ip' | 'credential'>>;

@@ -11,6 +11,15 @@ const RATE_LIMIT = 'aps:rate-limit';
 /** Puts a handler (or all of a controller) under a limit of its own, beside the one that every session and token has. */
 export const RateLimit = (rule: RuleName) => SetMetadata(RATE_LIMIT, rule);
 
+/** An address in its shortest form, IPv4 as such; null where there is none. */
+export function addressOf(ip: string | undefined): string | null {
+  try {
+    return ip ? ipaddr.process(ip.replace(/%.*$/, '')).toString() : null;
+  } catch {
+    return null;
+  }
+}
+
 /** What is counted as one caller: an IPv4 address, or the /64 that a provider hands to one subscriber. */
 export function callerOf(ip: string | undefined): string {
   if (!ip) return 'unknown';

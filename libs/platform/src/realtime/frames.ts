@@ -22,8 +22,8 @@ export function envelopeOf(event: SpineEvent, { name, orgId, conceal }: TopicNam
 }
 
 /** As {@link envelopeOf}, of the state with which a topic begins. */
-export function snapshotEnvelope(newestId: number, data: Record<string, unknown>, { name, orgId }: TopicName): string {
-  return numberedEnvelope('snapshot', newestId, new Date().toISOString(), data, name, orgId);
+export function snapshotEnvelope(newestId: number, data: Record<string, unknown>, { name, orgId }: TopicName, at: Date): string {
+  return numberedEnvelope('snapshot', newestId, at.toISOString(), data, name, orgId);
 }
 
 function numberedEnvelope(type: string, id: number, at: string, data: Record<string, unknown>, topic: string, org_id: string, conceal?: ReadonlySet<string>): string {
@@ -32,16 +32,16 @@ function numberedEnvelope(type: string, id: number, at: string, data: Record<str
 }
 
 /** The whole frame of what has no number: pieces of text, notices. */
-export function fleetingFrame(item: MessageDelta | TopicNotice, { name, orgId }: TopicName): string {
+export function fleetingFrame(item: MessageDelta | TopicNotice, { name, orgId }: TopicName, at: Date): string {
   let text = texts.get(item);
   if (!text) {
-    text = isDelta(item) ? unnumberedFrame('message_delta', name, orgId, { ...item }) : unnumberedFrame(item.notice, name, orgId, item.data, item.at);
+    text = isDelta(item) ? unnumberedFrame('message_delta', name, orgId, at, { ...item }) : unnumberedFrame(item.notice, name, orgId, item.at, item.data);
     texts.set(item, text);
   }
   return text;
 }
 
 /** @param topic null for what concerns a stream of several topics as a whole */
-export function unnumberedFrame(type: string, topic: string | null, org_id: string, data: Record<string, unknown> = {}, at = new Date().toISOString()): string {
+export function unnumberedFrame(type: string, topic: string | null, org_id: string, at: Date | string, data: Record<string, unknown> = {}): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, topic, org_id, at, data })}\n\n`;
 }

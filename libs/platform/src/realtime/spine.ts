@@ -13,6 +13,11 @@ const NEWEST = statement('SELECT t.topic, (SELECT e.seq FROM events e WHERE e.to
 export class EventSpine {
   constructor(private readonly db: Database) {}
 
+  /** The time by which events are dated. */
+  now(): Date {
+    return this.db.now();
+  }
+
   async after(topic: string, seq: number, limit = 500): Promise<SpineEvent[]> {
     const rows = await this.db.query<{ seq: number; type: EventType; data: Record<string, unknown>; created_at: Date }>(AFTER, [topic, seq, limit]);
     return rows.map((r) => ({ id: Number(r.seq), type: r.type, at: r.created_at.toISOString(), data: r.data }));

@@ -14,8 +14,9 @@ import type { EventSpine } from './spine';
 import { SseStreams, type Audience } from './sse';
 
 /** A spine that holds what it is told to, so that backlogs of any size are at hand. */
-class Spine {
+class Spine implements Pick<EventSpine, 'now' | 'after' | 'newestOf'> {
   readonly events = new Map<string, SpineEvent[]>();
+  now = () => new Date();
 
   add(topic: string, text: string): SpineEvent {
     const list = this.events.get(topic) ?? [];
@@ -123,6 +124,13 @@ describe('readers of event streams', () => {
 
   const upTo = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
   const cut = async () => Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await metrics.getSingleMetricAsString('sse_streams_cut_total'))?.[1] ?? 0);
+
+  it('are told by HEAD what the stream would be, and not kept waiting', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/?topics=chat:${randomUUID()}`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    // It ends for the server, too: its place is free again.
+    await until(() => responses.at(-1)!.closed);
+  });
 
   it('do not wait for one that does not read; that one is cut off and holds no more than its share', async () => {
     const topic = `chat:${randomUUID()}`;

@@ -99,8 +99,9 @@ export class SseStreams implements BeforeApplicationShutdown {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',
         'X-Accel-Buffering': 'no',
-        Connection: 'keep-alive',
       });
+      // A HEAD asks what a stream would look like; it gets no frames, and must not be kept waiting for them.
+      if (response.req.method === 'HEAD') return void response.end();
       // Head and first frames are one write to the socket, but two texts: joined to another text, a head is kept in seventy pieces.
       response.cork();
       response.flushHeaders();

@@ -47,7 +47,7 @@ export class Stream {
    */
   constructor(
     private readonly response: Response,
-    spine: EventSpine,
+    private readonly spine: EventSpine,
     readonly orgId: string,
     topics: StreamTopic[],
     readonly multiplexed: boolean,
@@ -87,7 +87,7 @@ export class Stream {
     const at = this.feeds.indexOf(feed);
     if (at < 0) return;
     this.feeds.splice(at, 1);
-    this.write(unnumberedFrame('topic_closed', feed.name, this.orgId, { reason: 'access_lost' }));
+    this.write(unnumberedFrame('topic_closed', feed.name, this.orgId, this.spine.now(), { reason: 'access_lost' }));
     if (this.feeds.length === 0) this.end();
   }
 
@@ -138,7 +138,7 @@ export class Stream {
   }
 
   private tell(type: string): void {
-    this.write(unnumberedFrame(type, this.multiplexed ? null : (this.feeds[0]?.name ?? null), this.orgId));
+    this.write(unnumberedFrame(type, this.multiplexed ? null : (this.feeds[0]?.name ?? null), this.orgId, this.spine.now()));
   }
 
   private cutOff(): void {
@@ -185,7 +185,7 @@ export class Feed implements TopicListener, TopicName {
     if (!resumes) this.last = newestId;
     // A resuming client still has events to come below the snapshot's number, so its frame must not move the client there.
     const id = this.stream.multiplexed ? this.stream.cursor() : resumes ? undefined : newestId;
-    this.stream.write(`event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this)}`);
+    this.stream.write(`event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this, this.spine.now())}`);
     this.catchingUp = false;
     // The snapshot was read after the subscription stood: without a gap to fill there is nothing to ask for.
     if (this.last < newestId || this.again) void this.catchUp();
@@ -194,7 +194,7 @@ export class Feed implements TopicListener, TopicName {
   onSignal(signal: TopicSignal): void {
     for (const item of signal) {
       if (isDelta(item) || isNotice(item)) {
-        if (!this.catchingUp) this.stream.write(fleetingFrame(item, this));
+        if (!this.catchingUp) this.stream.write(fleetingFrame(item, this, this.spine.now()));
       } else if (this.catchingUp) {
         this.again = true;
       } else if (item.id === this.last + 1) {

@@ -24,6 +24,7 @@ export class Readiness {
    * @param redisRequired a gateway goes on serving reads and logins without Redis, so it stays ready; a worker does not
    */
   async report(redisRequired: boolean): Promise<ReadinessReport> {
+    if (!this.accepting) return { ready: false, checks: { shutdown: 'in progress' } };
     const checks: Record<string, string> = {};
     const check = async (name: string, probe: Promise<unknown>) => {
       checks[name] = await probe.then(
@@ -32,7 +33,7 @@ export class Readiness {
       );
     };
     await Promise.all([check('postgresql', this.db.query('SELECT 1')), check('redis', this.redis.ping())]);
-    const ready = this.accepting && checks.postgresql === 'ok' && (checks.redis === 'ok' || !redisRequired);
-    return { ready, checks: { ...checks, ...(this.accepting ? {} : { shutdown: 'in progress' }) } };
+    const ready = checks.postgresql === 'ok' && (checks.redis === 'ok' || !redisRequired);
+    return { ready, checks };
   }
 }

@@ -18,7 +18,7 @@ import { Readiness } from './readiness';
 export const runtimeConfig = configSection('runtime', {
   internalHost: setting('INTERNAL_HOST', z.string().default('127.0.0.1'), 'Address of the internal port; 0.0.0.0 in a container'),
   internalPort: setting('INTERNAL_PORT', integer(9090, 0, 65_535), 'Port of /healthz, /readyz and /metrics; never exposed to the outside; 0 takes a free one'),
-  shutdownDelayMs: setting('SHUTDOWN_DELAY_MS', integer(0, 0, 60_000), 'Time between turning unready and closing the port, for load balancers to notice'),
+  shutdownDelayMs: setting('SHUTDOWN_DELAY_MS', integer(15_000, 0, 600_000), 'How long a process with an HTTP port still takes requests after it has turned unready: longer than load balancers need to see that (period and failures of their probe); 0 without one'),
   shutdownGraceMs: setting('SHUTDOWN_GRACE_MS', integer(25_000, 0, 600_000), 'Time that requests and jobs get to finish after a SIGTERM'),
 });
 
@@ -83,7 +83,7 @@ const letHeapGrow = () => setFlagsFromString('--semi-space-growth-factor=16');
 
 /**
  * Runs a deployable: checks the configuration, serves the internal port, starts the application, and ends it in order on SIGTERM or
- * SIGINT: unready first, then no new work, then the running work within the grace, then connections.
+ * SIGINT: unready first, out of service when load balancers know, then the running work within the grace, then connections.
  */
 export async function runApp(definition: AppDefinition): Promise<void> {
   process.title = `aps-${definition.name}`;
@@ -106,13 +106,19 @@ export async function runApp(definition: AppDefinition): Promise<void> {
   let ending = false;
   let endTracing = (): Promise<void> => Promise.resolve();
 
+  /** An HTTP port stays open until load balancers have seen that it is unready; until then every answer tells its client to connect anew. */
+  const leaveService = async (): Promise<void> => {
+    if (!app || !definition.http) return;
+    ((app as INestApplication).getHttpAdapter() as HttpAdapter).release();
+    await sleep(runtimeConfig.value.shutdownDelayMs);
+  };
   const end = async (signal: string, exitCode = 0): Promise<void> => {
     if (ending) return;
     ending = true;
-    const { shutdownDelayMs, shutdownGraceMs } = runtimeConfig.value;
+    const { shutdownGraceMs } = runtimeConfig.value;
     logger.log(`${signal}: shutting down`);
     if (readiness) readiness.accepting = false;
-    if (shutdownDelayMs) await sleep(shutdownDelayMs);
+    if (exitCode === 0) await leaveService();
     const timer = setTimeout(() => {
       logger.warn(`Still busy after ${shutdownGraceMs} ms, ending anyway`);
       process.exit(exitCode || 1);

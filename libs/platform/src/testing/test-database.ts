@@ -73,6 +73,7 @@ export function testEnvironment(databaseUrl: string): Record<string, string> {
     INTERNAL_TOKEN_SECRET: 'test-internal-token-secret-0123456789abcdef',
     PORT: '0',
     INTERNAL_PORT: '0',
+    SHUTDOWN_DELAY_MS: '0',
     FILES_DIR: path.join(tmpdir(), `aps-files-${randomBytes(6).toString('hex')}`),
   };
 }

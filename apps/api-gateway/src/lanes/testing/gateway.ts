@@ -34,7 +34,7 @@ export async function startGateway(): Promise<LaneGateway> {
 /** A signed-in user. */
 export async function makeUser(db: Database, name: string, options: { admin?: boolean } = {}): Promise<{ id: string; email: string; token: string; sessionId: string }> {
   const [id, sessionId, token, email] = [uuidv7(), uuidv7(), newSessionToken(), `${name}@example.com`];
-  await db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [id, email, name, 'x']);
+  await db.execute('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())', [id, email, name, 'x']);
   await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [sessionId, id, hashToken(token)]);
   if (options.admin) await db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [id]);
   return { id, email, token, sessionId };

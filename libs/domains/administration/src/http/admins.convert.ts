@@ -1,6 +1,5 @@
 import type { AllowedEmailResponse, PlatformAdminResponse, UserStatusResponse, WaitlistEntryResponse } from '@aps/dtos';
-import type { WaitlistEntry } from '@aps/entities';
-import type { AllowedEmailView, PlatformAdminView, UserStatusChange } from '@aps/identity';
+import type { AllowedEmailView, PlatformAdminView, UserStatusChange, WaitlistRow } from '@aps/identity';
 
 const time = (at: Date | null) => at?.toISOString() ?? null;
 
@@ -27,7 +26,7 @@ export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): Us
   sole_owner_org_ids,
 });
 
-export const toWaitlistEntry = (entry: WaitlistEntry): WaitlistEntryResponse => ({
+export const toWaitlistEntry = (entry: WaitlistRow): WaitlistEntryResponse => ({
   id: entry.id,
   email: entry.email,
   name: entry.name,

@@ -2,6 +2,7 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Authenticator, notAuthenticated, type AuthenticatedRequest, type Principal } from '@aps/guards';
 import { InternalTokenModule, InternalTokens } from '@aps/platform/crypto';
+import { Database } from '@aps/platform/database';
 import { OperatorQueries } from '../operator.queries';
 
 /** Carries the gateway's signed word about the caller. Headers of this prefix never pass the gateway from outside. */
@@ -18,13 +19,14 @@ export class InternalAuthenticator extends Authenticator {
   constructor(
     private readonly tokens: InternalTokens,
     private readonly operators: OperatorQueries,
+    private readonly db: Database,
   ) {
     super();
   }
 
   async authenticate(request: AuthenticatedRequest): Promise<Principal> {
     const token = request.headers[INTERNAL_TOKEN_HEADER];
-    const claims = typeof token === 'string' ? this.tokens.verify(token, ADMIN_API_AUDIENCE) : undefined;
+    const claims = typeof token === 'string' ? this.tokens.verify(token, ADMIN_API_AUDIENCE, this.db.now()) : undefined;
     if (!claims) throw notAuthenticated();
     const operator = await this.operators.byId(claims.user_id);
     if (!operator) throw notAuthenticated();

@@ -33,7 +33,7 @@ describe('usage of an organization', () => {
     test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), BillingModule, OrgUsageHttpModule]);
     const { db } = database;
     for (const [name, { id, token }] of Object.entries(users)) {
-      await db.execute('INSERT INTO users (id, email, name, password_hash) VALUES ($1, $2, $3, $4)', [id, `${name}@example.com`, name, 'x']);
+      await db.execute('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())', [id, `${name}@example.com`, name, 'x']);
       await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
     }
     for (const id of [orgId, uuidv7()]) await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [id, `org-${id}`]);

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AddPlatformAdminRequest, PlatformAdminResponse } from '@aps/dtos';
 import { PlatformAdmin } from '@aps/guards';
 import { PlatformAdminsService, type ActingUser } from '@aps/identity';
@@ -25,6 +25,7 @@ export class PlatformAdminsController {
   @Idempotent()
   @ApiOperation({ summary: 'Make a registered user a platform administrator' })
   @ApiCreatedResponse({ type: PlatformAdminResponse })
+  @ApiNotFoundResponse({ description: '`user_not_found`: nobody has registered with the address.' })
   async add(@CurrentOperator() operator: ActingUser, @Body() body: AddPlatformAdminRequest): Promise<PlatformAdminResponse> {
     return toPlatformAdmin(await this.admins.add(operator, body.email));
   }

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SubscriptionBackfillRequest, SubscriptionBackfillResponse } from '@aps/dtos';
 import { PlatformAdmin } from '@aps/guards';
 import type { ActingUser } from '@aps/identity';
@@ -18,6 +18,7 @@ export class AdminSubscriptionsController {
   @Idempotent()
   @ApiOperation({ summary: 'Subscribe organizations that have no subscription', description: 'Never changes an existing subscription; repeating it creates none.' })
   @ApiOkResponse({ type: SubscriptionBackfillResponse })
+  @ApiNotFoundResponse({ description: '`not_found`: there is no such organization or plan.' })
   backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
     return this.subscriptions.run({ orgId: body.org_id ?? null, planCode: body.plan_code ?? null }, operator);
   }

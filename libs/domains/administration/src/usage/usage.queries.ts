@@ -41,7 +41,7 @@ export class UsageQueries {
   ) {}
 
   /** Dollars are null where the organization is billed in credits. */
-  async summary(scope: OrgScope, window: UsageWindow, now = new Date()): Promise<UsageSummary> {
+  async summary(scope: OrgScope, window: UsageWindow, now = this.db.now()): Promise<UsageSummary> {
     const from = new Date(now.getTime() - HOURS[window] * 3_600_000);
     const values = [scope.orgId, from, now];
     const [spend, chats, turns, inCredits] = await Promise.all([

@@ -61,7 +61,7 @@ export class AgentsController {
   @OrgAdmin('agents', BY_AGENT)
   @HttpCode(204)
   @ApiAgentPath()
-  @ApiOperation({ summary: 'Delete an agent', description: 'Refused while other agents name it. Its slug is free again; its chats keep what they run on.' })
+  @ApiOperation({ summary: 'Delete an agent', description: 'Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.' })
   @ApiNoContentResponse()
   @ApiConflict('`agent_in_use`, with the agents that name it')
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {

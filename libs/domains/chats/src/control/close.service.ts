@@ -41,7 +41,7 @@ export class CloseService {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       if (!isTerminable(chat)) return { chat_id: chat.id, status: chat.status, terminated: false, completed_at: chat.completed_at, cancelled_hitl_request_ids: [] };
-      const at = new Date();
+      const at = this.db.now();
       const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
       await this.control.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
       await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...events, closed(chat, 'terminated')] }], at);
@@ -69,7 +69,7 @@ export class CloseService {
     await this.db.transaction(async (tx) => {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
-      const at = new Date();
+      const at = this.db.now();
       await this.endAll(tx, chat, 'deleted', at);
       await this.control.remove(tx, chat.id, at);
       await this.children.onChatEnded(tx, chat, 'deleted');

@@ -3,9 +3,10 @@ import { Blockers, type Blocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
+import { agentDeleted } from '../chats.errors';
 import { isContinuable } from '../chats.policy';
 import { ChatsRepository } from '../chats.repository';
-import { QueueDepth } from '../queue-depth';
+import { QueueDepth, type Room } from '../queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
 import { TurnEndings } from '../turns/turn-endings';
 
@@ -27,14 +28,24 @@ export class ContinueService {
    * Dispatches the next turn of a chat that failed, or that was closed for a reason that has passed; this is what un-archives a chat. The
    * turn asks for its model as the one before it did. When a turn of an earlier `continue` is not over, nothing is done.
    *
-   * @throws DomainError 404; 422 `not_continuable`; 402 `credits_exhausted`, `budget_exceeded`; 429 `queue_full`
+   * @throws DomainError 404; 409 `agent_deleted`; 422 `not_continuable`; 402 `credits_exhausted`, `budget_exceeded`; 429 `queue_full`
    */
   async continue(scope: OrgScope, agentId: string, chatId: string): Promise<void> {
-    const [blocker] = await Promise.all([this.blockers.of(scope.orgId), this.depth.requireRoom(scope.orgId)]);
-    const at = new Date();
-    await this.db.transaction(async (tx) => {
+    const blocker = await this.blockers.of(scope.orgId);
+    const room = await this.depth.enter(scope.orgId);
+    try {
+      await this.continueInto(room, scope, agentId, chatId, blocker);
+    } finally {
+      room.leave();
+    }
+  }
+
+  private continueInto(room: Room, scope: OrgScope, agentId: string, chatId: string, blocker: Blocker | null): Promise<void> {
+    const at = this.db.now();
+    return this.depth.transaction(room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
+      if (chat.agent_deleted) throw agentDeleted();
       const last = await this.chats.newestTurn(tx, chat.id);
       if (last?.cause === 'continue' && NOT_OVER.includes(last.status)) return;
       if (!isContinuable(chat)) {
@@ -43,6 +54,7 @@ export class ContinueService {
         });
       }
       if (blocker) throw refusalOf(blocker);
+      await this.depth.confirm(tx, room);
       // An unpriced model is let through once: the turn would be closed for it again.
       const unpricedAllowed = chat.stop_reason === 'model_unpriced';
       const id = await this.dispatch.resume(tx, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });

@@ -52,6 +52,12 @@ const END_TURNS = statement(`
   )
   SELECT count(*)::int AS n FROM t`);
 
+const BUSY = statement(`
+  SELECT c.id FROM chats c
+  WHERE c.agent_id = $2 AND c.org_id IS NOT DISTINCT FROM $1 AND c.deleted_at IS NULL AND ($3::uuid IS NULL OR c.id > $3)
+    AND (c.current_turn_id IS NOT NULL OR EXISTS (SELECT 1 FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending'))
+  ORDER BY c.id LIMIT $4`);
+
 const SETTLE = statement(`
   UPDATE chats SET pause = NULL, current_turn_id = NULL, pending_turns = 0, updated_at = $2,
     status = CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 'ACTIVE' ELSE status END,
@@ -132,6 +138,20 @@ export class ControlRepository {
       how.at,
       how.completedAt,
     ]);
+  }
+
+  /**
+   * Chats of an agent that do something, or ask humans, after a chat in the order of their ids.
+   *
+   * @param after null for the first
+   */
+  async busyOf(db: Db, orgId: string, agentId: string, after: string | null, limit: number): Promise<string[]> {
+    return (await db.query<{ id: string }>(BUSY, [orgId, agentId, after, limit])).map((r) => r.id);
+  }
+
+  /** Notes why chats do nothing any more. */
+  async setStopReason(tx: Tx, chatId: string, reason: string): Promise<void> {
+    await tx.execute('UPDATE chats SET stop_reason = $2 WHERE id = $1', [chatId, reason]);
   }
 
   /** From here on nobody finds the chat. What the agent still meant to do is invalid. */

@@ -1,14 +1,14 @@
 import type { Blocker } from '@aps/billing';
 import type { ChatError, Pause } from '../chat.types';
-import { isContinuable, type ControlState } from '../chats.policy';
+import { isContinuable, type ChatAction, type ControlState } from '../chats.policy';
 
-export const BLOCKED_BY = ['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'org_suspended'] as const;
+export const BLOCKED_BY = ['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'org_suspended', 'agent_deleted'] as const;
 
 /** What keeps a chat from going on. */
 export interface BlockedBy {
   kind: (typeof BLOCKED_BY)[number];
   since: Date | null;
-  /** What of that kind: the request, the child chat, the time that the timer ends, the worker, the organization, or the code. */
+  /** What of that kind: the request, the child chat, the time that the timer ends, the worker, the organization, the agent, or the code. */
   ref: string | null;
 }
 
@@ -23,15 +23,19 @@ export interface ChatFacts extends ControlState {
   archived_at: Date | null;
   last_turn_at: Date | null;
   org_suspended_at: Date | null;
+  agent_id: string;
+  agent_deleted_at: Date | null;
   turn: { status: 'queued' | 'running' | 'waiting'; parked: boolean; dispatched_at: Date; lease_owner: string | null; lease_expires_at: Date | null; lease_expired: boolean; fence: string } | null;
 }
 
-const ROUTE_ERRORS: readonly string[] = ['route_disabled', 'model_unavailable'];
+/** What the route, its key or its model is to blame for: no message and no repeat will help. */
+const ROUTE_ERRORS: readonly string[] = ['route_disabled', 'model_unavailable', 'provider_auth'];
 const SPENDING = { credits_exhausted: 'credits', model_unpriced: 'credits', budget_exceeded: 'budget' } as const;
 
 /** Why a chat does not go on by itself at this moment; null when nothing is in its way, or nothing is to be done. */
 export function blockedBy(chat: ChatFacts): BlockedBy | null {
   const { turn, pause } = chat;
+  if (chat.agent_deleted_at) return { kind: 'agent_deleted', since: chat.agent_deleted_at, ref: chat.agent_id };
   if (!turn) return closedBy(chat);
   if (chat.org_suspended_at) return { kind: 'org_suspended', since: chat.org_suspended_at, ref: chat.org_id };
   if (turn.status === 'running' && turn.lease_expired) return { kind: 'lease', since: turn.lease_expires_at, ref: turn.lease_owner };
@@ -51,16 +55,16 @@ function closedBy(chat: ChatFacts): BlockedBy | null {
   return ROUTE_ERRORS.includes(code) ? { kind: 'route', since, ref: code } : null;
 }
 
-/** What a person would do next to have the chat go on. */
-export function nextAction(chat: ChatFacts, by: BlockedBy | null, blocker: Blocker | null): NextAction {
+/** What a person would do next to have the chat go on: something that is allowed now, or that lifts what is in the way; null where nothing will. */
+export function nextAction(chat: ChatFacts, by: BlockedBy | null, blocker: Blocker | null, allowed: readonly ChatAction[]): NextAction | null {
+  if (by?.kind === 'agent_deleted') return null;
   if (by?.kind === 'org_suspended') return 'unsuspend';
   if (by?.kind === 'human') return 'answer';
   if (chat.turn) return 'wait';
-  if (isContinuable(chat)) {
-    if (blocker) return blocker.code === 'budget_exceeded' ? 'raise_budget' : 'add_credits';
-    if (by?.kind === 'route') return 'fix_route';
-    // What lies in the request fails again.
-    return chat.error && !chat.error.retryable ? 'message' : 'continue';
-  }
-  return chat.status === 'ARCHIVED' || chat.status === 'ABANDONED' ? 'retry' : 'message';
+  const continuable = isContinuable(chat);
+  if (continuable && blocker) return blocker.code === 'budget_exceeded' ? 'raise_budget' : 'add_credits';
+  if (by?.kind === 'route') return 'fix_route';
+  // What lies in the request fails again.
+  const inOrder = continuable && (chat.error?.retryable ?? true) ? (['continue', 'message', 'retry'] as const) : (['message', 'continue', 'retry'] as const);
+  return inOrder.find((action) => allowed.includes(action)) ?? null;
 }

@@ -1,4 +1,5 @@
 import { TurnDispatch } from '../turns/turn-dispatch';
+import { AgentEndService } from './agent-end.service';
 import { CloseService } from './close.service';
 import { ContinueService } from './continue.service';
 import { ControlRepository } from './control.repository';
@@ -9,6 +10,7 @@ import { StopService } from './stop.service';
 import { Teardown } from './teardown';
 import { UpdateService } from './update.service';
 
+export * from './agent-end.service';
 export * from './close.service';
 export * from './continue.service';
 export * from './diagnosis.queries';
@@ -17,5 +19,5 @@ export * from './stop.service';
 export * from './update.service';
 
 /** What controls chats, for the module. */
-export const CONTROL = [StopService, CloseService, UpdateService, ContinueService, RetryService, DiagnosisQueries];
+export const CONTROL = [StopService, CloseService, UpdateService, ContinueService, RetryService, DiagnosisQueries, AgentEndService];
 export const CONTROL_PARTS = [ControlRepository, RetryRepository, Teardown, TurnDispatch];

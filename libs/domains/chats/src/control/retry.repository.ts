@@ -3,9 +3,9 @@ import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { ChatRow, NewEvent } from '../chat.types';
+import { eventMessage, type ChatRow, type NewEvent } from '../chat.types';
 import type { TurnChoices } from '../chats.policy';
-import { VISIBLE_CHAT } from '../chats.repository';
+import { agentDeletedAt, VISIBLE_CHAT } from '../chats.repository';
 
 /** What a retry takes from its source. */
 export interface RetrySource {
@@ -17,6 +17,7 @@ export interface RetrySource {
   enabled_scopes: string[] | null;
   origin_kind: ChatRow['origin_kind'];
   origin_ref_id: string | null;
+  agent_deleted: boolean;
 }
 
 /** A user message before the first answer. */
@@ -29,7 +30,8 @@ export interface OpeningMessage {
 }
 
 const SOURCE = statement(`
-  SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.origin_kind, c.origin_ref_id FROM chats c WHERE ${VISIBLE_CHAT}`);
+  SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.origin_kind, c.origin_ref_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
+  FROM chats c WHERE ${VISIBLE_CHAT}`);
 
 /** The condition on `m` that holds for what users wrote before the first answer. */
 const OPENING = `m.role = 'user' AND m.seq < coalesce((SELECT min(a.seq) FROM messages a WHERE a.chat_id = m.chat_id AND a.role = 'assistant'), 2147483647)`;
@@ -86,7 +88,7 @@ export class RetryRepository {
   ): Promise<string[]> {
     const messages = opening.map((m) => ({ id: uuidv7(), content: m.content, attachments: m.attachments, author_id: m.author_id }));
     const events = messages.map(({ id, content, attachments }, i): NewEvent => {
-      const message = { id, seq: i + 1, role: 'user', content, attachments: attachments ?? [], tool_calls: [], model: null, created_at: turn.at.toISOString(), usage: null };
+      const message = eventMessage({ id, seq: i + 1, role: 'user', content, attachments: attachments ?? [], at: turn.at });
       return { type: 'message_created', data: { message, turn_id: turn.id } };
     });
     await tx.query(INSERT, [

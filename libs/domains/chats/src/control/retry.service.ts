@@ -6,10 +6,11 @@ import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { uuidv7 } from 'uuidv7';
+import { agentDeleted } from '../chats.errors';
 import { carriedChoices } from '../chats.policy';
 import { ChatsRepository } from '../chats.repository';
 import { MessageFiles } from '../message-files';
-import { QueueDepth } from '../queue-depth';
+import { QueueDepth, type Room } from '../queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
 import { TurnRepository } from '../turns/turn.repository';
 import { RetryRepository } from './retry.repository';
@@ -37,20 +38,31 @@ export class RetryService {
    *
    * @param attempt of a request with an idempotency key; one whose first try was answered 503 goes on with the chat of that try
    * @returns the new chat's id
-   * @throws DomainError 404; 422 `nothing_to_retry`; 429 `queue_full`; 503 `dispatch_failed` with `{chat_id}`
+   * @throws DomainError 404; 409 `agent_deleted`; 422 `nothing_to_retry`; 429 `queue_full`; 503 `dispatch_failed` with `{chat_id}`
    */
   async retry(scope: OrgScope, agentId: string, chatId: string, attempt?: Attempt): Promise<string> {
     if (attempt?.resourceId) return this.dispatchAgain(scope, agentId, attempt.resourceId);
-    const [{ direct_model_choice: direct }] = await Promise.all([this.entitlements.of(scope.orgId), this.depth.requireRoom(scope.orgId)]);
-    const at = new Date();
+    const room = await this.depth.enter(scope.orgId);
+    try {
+      return await this.retryInto(room, scope, agentId, chatId, attempt);
+    } finally {
+      room.leave();
+    }
+  }
+
+  private async retryInto(room: Room, scope: OrgScope, agentId: string, chatId: string, attempt?: Attempt): Promise<string> {
+    const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
+    const at = this.db.now();
     const turn = { id: uuidv7(), chat_id: uuidv7() };
-    await this.db.transaction(async (tx) => {
+    await this.depth.transaction(room, async (tx) => {
       const source = await this.rows.source(tx, scope, agentId, chatId);
       if (!source) throw notFound('Chat');
+      if (source.agent_deleted) throw agentDeleted();
       const opening = await this.rows.opening(tx, scope, source.id);
       if (opening.length === 0) throw new DomainError('nothing_to_retry', 'No user has written in this chat before its first answer, so there is nothing to begin with.');
       const live = await this.agents.forNewChat(tx, scope, agentId);
-      if (!live) throw notFound('Agent');
+      if (!live) throw agentDeleted();
+      await this.depth.confirm(tx, room);
       const choices = await this.rows.choicesOf(tx, opening[0].turn_id);
       const chat = { ...source, ...live, new_id: turn.chat_id, created_by: source.created_by && scope.actor.userId };
       const copies = await this.rows.insert(tx, scope, chat, opening, { id: turn.id, choices: choices && carriedChoices(choices, direct), at });
@@ -63,13 +75,15 @@ export class RetryService {
 
   /** A repeat of a request whose first try made its chat and got no further. */
   private async dispatchAgain(scope: OrgScope, agentId: string, chatId: string): Promise<string> {
-    const at = new Date();
+    const at = this.db.now();
     const id = await this.db.transaction(async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const last = await this.chats.newestTurn(tx, chat.id);
       // It runs or has run: nothing is left to dispatch.
       if (chat.status !== 'ERRORED' || last?.status !== 'cancelled') return null;
+      if (chat.agent_deleted) throw agentDeleted();
+      await this.depth.requireRoom(tx, scope.orgId);
       return this.dispatch.resume(tx, chat, { cause: 'retry', messageId: last.message_id, last, at });
     });
     return id ? this.publish(scope, { id, chat_id: chatId }) : chatId;

@@ -164,6 +164,18 @@ const EXPECTED: Record<string, Record<string, string>> = {
     unarchive: '422 cannot_unarchive =',
     rename: '200 = {title_changed}',
   },
+  'terminated, without a message': {
+    stop: '200 =',
+    cascade: '200 =',
+    terminate: '200 =',
+    continue: '422 not_continuable =',
+    message: '202 chat_archived =',
+    retry: '422 nothing_to_retry =',
+    delete: '204 -> DELETED terminated archived_at completed_at []',
+    archive: '200 =',
+    unarchive: '422 cannot_unarchive =',
+    rename: '200 = {title_changed}',
+  },
   abandoned: {
     stop: '200 =',
     cascade: '200 =',
@@ -260,6 +272,7 @@ describe('the states of a chat', () => {
       await make.idle(chat);
       await post(chat, 'terminate');
     },
+    'terminated, without a message': (chat) => post(chat, 'terminate'),
     abandoned: async (chat) => {
       await make.human(chat);
       await app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
@@ -312,7 +325,7 @@ describe('the states of a chat', () => {
 
   it.each(Object.keys(make))('%s', async (state) => {
     const table: Record<string, string> = {};
-    let diagnosis: { state: string; allowed_actions: string[] } = { state: '', allowed_actions: [] };
+    let diagnosis: { state: string; next_action: string | null; allowed_actions: string[] } = { state: '', next_action: null, allowed_actions: [] };
     for (const action of Object.keys(actions)) {
       const chat = await app.chat(org);
       await make[state](chat);
@@ -327,5 +340,6 @@ describe('the states of a chat', () => {
     // What is said to be allowed is what has an effect.
     const effective = ['message', 'stop', 'terminate', 'continue', 'retry', 'archive'].filter((action) => /^2\d\d .*->|^201 /.test(table[action]));
     expect(diagnosis.allowed_actions).toEqual([...effective, 'rename', 'share', 'delete']);
+    expect([...effective, 'wait', 'answer', null]).toContain(diagnosis.next_action);
   });
 });

@@ -60,7 +60,7 @@ export class StopService {
   private async stopLocked(tx: Tx, chats: ControlledChat[], reason: string | null): Promise<Map<string, Date>> {
     const busy = chats.filter((c) => stopEffect(c) !== 'none');
     if (busy.length === 0) return new Map();
-    const at = new Date();
+    const at = this.db.now();
     const waits = await this.teardown.endTurns(tx, busy, 'stopped', at);
     const requested = await this.control.settle(tx, busy.map((c) => c.id), at, true);
     const events = busy.map((c): { chat_id: string; events: NewEvent[] } => {

@@ -38,7 +38,7 @@ export class UpdateService {
       const tree = patch.shared === undefined ? alone && [alone] : await this.control.lockTree(tx, scope, agentId, chatId);
       const chat = tree?.at(-1);
       if (!tree || !chat) throw notFound('Chat');
-      const at = new Date();
+      const at = this.db.now();
       if (patch.shared !== undefined) await this.share(tx, scope, chat, tree, patch.shared, at);
       if (patch.title !== undefined && patch.title !== chat.title) await this.rename(tx, chat, patch.title, at);
       if (patch.archived === false && chat.status === 'ARCHIVED') throw refuseField('cannot_unarchive', ['archived'], 'An archived chat stays archived; only continuing it can open it again, where that is possible.');

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
-import type { Db, Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type NewEvent } from '../chat.types';
+import { eventMessage, numbered, type NewEvent } from '../chat.types';
 import { publishTurns } from '../turns/publish-turns';
 import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
@@ -27,6 +27,7 @@ export class ChildWaits implements WaitSource {
   readonly kind = 'children';
 
   constructor(
+    private readonly db: Database,
     private readonly rows: DelegationRepository,
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
@@ -44,7 +45,7 @@ export class ChildWaits implements WaitSource {
    * @param chat locked by this transaction
    */
   async onChatEnded(tx: Tx, chat: { id: string }, how: ChildEnd): Promise<void> {
-    const at = new Date();
+    const at = this.db.now();
     await this.tellUnread(tx, chat.id, at);
     // Its own children have nobody any more; the sweeper sees to them.
     if (how !== 'done' && how !== 'stopped') await this.rows.markOrphans(tx, chat.id, at);
@@ -59,7 +60,7 @@ export class ChildWaits implements WaitSource {
    * @param chatIds locked by this transaction
    */
   async abandonOf(tx: Tx, chatIds: string[]): Promise<void> {
-    await this.rows.abandon(tx, { parentChatIds: chatIds }, new Date());
+    await this.rows.abandon(tx, { parentChatIds: chatIds }, this.db.now());
   }
 
   open(db: Db, refs: string[]): Promise<string[]> {
@@ -73,11 +74,11 @@ export class ChildWaits implements WaitSource {
   }
 
   async abandon(tx: Tx, refs: string[], reason: AbandonReason): Promise<NewEvent[]> {
-    const at = new Date();
+    const at = this.db.now();
     const unread = await this.rows.takeUnread(tx, { childChatIds: refs });
     if (reason === 'message') await this.rows.waitNoMore(tx, refs);
     else await this.rows.abandon(tx, { childChatIds: refs }, at);
-    if (reason === 'terminated' || reason === 'deleted') return [];
+    if (reason === 'terminated' || reason === 'deleted' || reason === 'agent_deleted') return [];
     return this.noteAll(tx, unread, at);
   }
 
@@ -119,9 +120,9 @@ export class ChildWaits implements WaitSource {
 
   /** Leaves what a child came to in its parent's transcript, where the next turn reads it. */
   private async note(tx: Tx, parentChatId: string, result: ChildResult, at: Date): Promise<NewEvent> {
-    const message = { id: uuidv7(), role: 'system', content: JSON.stringify(result) };
-    const { seq, turn_id } = await this.rows.insertNote(tx, parentChatId, { ...message, at });
-    return { type: 'message_created', data: { message: { ...message, seq, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null }, turn_id } };
+    const message = { id: uuidv7(), role: 'system' as const, content: JSON.stringify(result), at };
+    const { seq, turn_id } = await this.rows.insertNote(tx, parentChatId, message);
+    return { type: 'message_created', data: { message: eventMessage({ ...message, seq }), turn_id } };
   }
 
   private async announce(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
-import { Entitlements } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
-import type { Tx } from '@aps/platform/database';
+import { Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
+import { eventMessage } from '../chat.types';
 import { ChatsRepository, type NewMessage } from '../chats.repository';
+import { QueueDepth } from '../queue-depth';
 import { publishTurns } from '../turns/publish-turns';
 import { refusalOf, titleOf } from './delegation.policy';
 import { DelegationRepository } from './delegation.repository';
@@ -31,12 +32,13 @@ const storable = (text: string): string => text.toWellFormed().replaceAll('\0', 
 export class DelegateTool {
   constructor(
     catalog: ToolCatalog,
+    private readonly db: Database,
     private readonly rows: DelegationRepository,
     private readonly chats: ChatsRepository,
     private readonly agents: AgentsQueries,
     private readonly delegates: AgentDelegates,
     private readonly revisions: AgentRevisions,
-    private readonly entitlements: Entitlements,
+    private readonly depth: QueueDepth,
     private readonly outbox: Outbox,
   ) {
     catalog.register(
@@ -66,17 +68,17 @@ export class DelegateTool {
     const basis = agent && (await this.agents.forNewChat(tx, scope, agent.id));
     // Whether it is there is nobody's business who may not use it.
     if (!agent || !basis) return refuse(`There is no agent ${storable(args.agent)} that you may delegate to.`);
-    const { max_queue_depth: maxQueueDepth } = await this.entitlements.of(context.orgId, tx);
+    const waiting = await this.depth.waiting(tx, context.orgId);
     const refusal = refusalOf({
       agent,
       chain: chain.map((chat, i) => ({ agentId: chat.agent_id, depth: chat.depth, maxChildDepth: configs[i].max_child_depth })),
       ...(await this.rows.countBelow(tx, chain[0])),
-      waitingTurns: maxQueueDepth < 0 ? 0 : await this.chats.waitingTurns(tx, context.orgId, maxQueueDepth),
-      maxQueueDepth,
+      waitingTurns: waiting.n,
+      maxQueueDepth: waiting.limit,
     });
     if (refusal) return refuse(refusal);
 
-    const at = new Date();
+    const at = this.db.now();
     const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
     const childId = uuidv7();
     await this.rows.insertChild(tx, { id: childId, parentId: context.chatId, basis, title: titleOf(task), at });
@@ -95,7 +97,7 @@ export class DelegateTool {
   /** The task is the child's first message; its turn is dispatched like that of any other message. */
   private async dispatch(tx: Tx, scope: OrgScope, agentId: string, chatId: string, task: string, at: Date): Promise<void> {
     const [messageId, turnId] = [uuidv7(), uuidv7()];
-    const message = { id: messageId, seq: 0, role: 'user', content: task, attachments: [], tool_calls: [], model: null, created_at: at.toISOString(), usage: null };
+    const message = eventMessage({ id: messageId, role: 'user', content: task, at });
     const m: NewMessage = { messageId, turnId, content: task, model: null, mode: null, effort: null, attachments: null, at, event: { message, turn_id: turnId } };
     await this.chats.send(tx, scope, agentId, chatId, m);
     tx.afterCommit(() => publishTurns(this.outbox, [{ id: turnId, org_id: scope.orgId, chat_id: chatId }]));

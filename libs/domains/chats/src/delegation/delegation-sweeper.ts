@@ -44,7 +44,7 @@ export class DelegationSweeper {
   }
 
   private async wake(tx: Tx, turnId: string): Promise<void> {
-    const at = new Date();
+    const at = this.db.now();
     const woken = await this.waits.wake(tx, turnId, at);
     if (!woken) return;
     await this.announce(tx, woken.turn.chat_id, woken.events, at);
@@ -67,7 +67,7 @@ export class DelegationSweeper {
       await this.endings.end(tx, { id: child.current_turn_id, chat_id: chatId, org_id: child.org_id }, child.status, { turnStatus: 'cancelled', chatStatus: 'ABANDONED', events });
       return;
     }
-    const at = new Date();
+    const at = this.db.now();
     await this.rows.setAbandoned(tx, chatId, at);
     await this.announce(tx, chatId, [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }], at);
     await this.children.onChatEnded(tx, { id: chatId }, 'abandoned');

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { HitlRequest, HitlStatus } from '@aps/entities';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 
 /** A request with what decides who may answer it. */
 export type SeenRequest = HitlRequest & {
@@ -124,8 +125,8 @@ export class HitlRepository {
   /** A member by user id or address; null when there is none. */
   async memberBy(db: Db, orgId: string, who: string): Promise<string | null> {
     const [row] = await db.query<{ user_id: string }>(
-      `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR lower(u.email) = lower($2)) LIMIT 1`,
-      [orgId, who],
+      `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
+      [orgId, who, canonicalEmail(who)],
     );
     return row?.user_id ?? null;
   }

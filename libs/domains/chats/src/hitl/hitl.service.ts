@@ -59,7 +59,7 @@ export class HitlService {
    * @returns what to tell the chat's readers
    */
   async request(tx: Tx, ask: NewRequest): Promise<{ id: string; events: NewEvent[] }> {
-    const at = new Date();
+    const at = this.db.now();
     const id = uuidv7();
     const request = {
       id,
@@ -94,7 +94,7 @@ export class HitlService {
   async answer(scope: OrgScope, id: string, input: AnswerInput): Promise<{ request: HitlRequest; resumed: boolean }> {
     const known = this.answerable(await this.requests.seen(this.db, scope, id), scope);
     const answer = checkAnswer(known, input);
-    const at = new Date();
+    const at = this.db.now();
     return this.db.transaction(async (tx) => {
       // A turn that is about to wait looks at the request under this lock: it either sees the answer or is seen waiting.
       const chat = known.chat_id ? await this.requests.lockChat(tx, known.chat_id) : null;
@@ -131,7 +131,7 @@ export class HitlService {
 
   /** Ends requests without an answer. Under the chat's lock. @returns what to tell the chat's readers */
   async close(tx: Tx, ids: string[], status: 'cancelled' | 'expired', reason: string): Promise<NewEvent[]> {
-    const closed = await this.requests.close(tx, ids, status, new Date());
+    const closed = await this.requests.close(tx, ids, status, this.db.now());
     tx.afterCommit(() => resolved.inc({ status }, closed.length));
     return closed.map((request) => resolvedEvent(request, reason));
   }
@@ -151,7 +151,7 @@ export class HitlService {
   }
 
   private async expireOne(tx: Tx, due: DueRequest): Promise<boolean> {
-    const at = new Date();
+    const at = this.db.now();
     const chat = due.chat_id ? await this.requests.lockChat(tx, due.chat_id) : null;
     const request = await this.requests.byId(tx, due.id);
     // Another worker, or an answer, was faster.

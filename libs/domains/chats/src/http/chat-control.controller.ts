@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiForbiddenResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiResponse, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { ApiConflictResponse, ApiCreatedResponse, ApiForbiddenResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiResponse, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, CloseService, ContinueService, DiagnosisQueries, RetryService, StopService, UpdateService } from '@aps/chats';
 import { ChatDiagnosisResponse, ChatResponse, StopChatRequest, StopChatResponse, TerminateChatResponse, UpdateChatRequest } from '@aps/dtos';
@@ -70,6 +70,7 @@ export class ChatControlController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Continue a chat', description: 'Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message. Two at once dispatch one turn.' })
   @ApiOkResponse({ type: ChatResponse })
+  @ApiConflictResponse({ description: '`agent_deleted`: the chat can only be read.' })
   @ApiResponse({ status: 402, description: '`credits_exhausted` or `budget_exceeded`: what closed the chat has not passed.' })
   async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
     await this.continuing.continue(scope, agentId, chatId);
@@ -84,6 +85,7 @@ export class ChatControlController {
     description: 'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is.',
   })
   @ApiCreatedResponse({ type: ChatResponse })
+  @ApiConflictResponse({ description: '`agent_deleted`: there is nothing that a new chat could run on.' })
   @ApiServiceUnavailableResponse({ description: '`dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`.' })
   async retry(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @IdempotencyAttempt() attempt: Attempt | undefined): Promise<ChatResponse> {
     return this.chat(scope, agentId, await this.retries.retry(scope, agentId, chatId, attempt));

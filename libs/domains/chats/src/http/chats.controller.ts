@@ -1,11 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiConflictResponse, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
 import { chatTopic } from '@aps/contracts';
-import { ChatResponse, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse } from '@aps/dtos';
+import { ChatResponse, ChatStreamEvent, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
-import { ApiPage, PageOf, type Page } from '@aps/platform/http';
+import { ApiEventStream, ApiPage, PageOf, type Page } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { toChat, toChatSummary, toTodo } from './chats.convert';
@@ -63,6 +63,7 @@ export class ChatsController {
       'A 503 means that the message is stored and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message.',
   })
   @ApiAcceptedResponse({ type: SendMessageResponse })
+  @ApiConflictResponse({ description: '`agent_deleted`: the chat can only be read.' })
   @ApiServiceUnavailableResponse({ description: '`dispatch_failed`: stored as `context.message_id`, but not dispatched.' })
   send(
     @CurrentOrg() scope: OrgScope,
@@ -91,9 +92,7 @@ export class ChatsController {
       'Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` and `presence_changed` in between (no id, best effort). ' +
       'Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.',
   })
-  @ApiProduces('text/event-stream')
-  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The last event that the client has seen.', schema: { type: 'string' } })
-  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
+  @ApiEventStream(ChatStreamEvent, 'The last event that the client has seen.')
   stream(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

@@ -53,6 +53,7 @@ export function toChatMessage(m: MessageRow, hideDollars: boolean): ChatMessageD
     model: m.model,
     created_at: m.created_at.toISOString(),
     usage: m.usage && hideDollars ? { ...m.usage, cost_usd: null } : m.usage,
+    finish_reason: m.finish_reason,
     interrupted: m.interrupted,
   };
 }

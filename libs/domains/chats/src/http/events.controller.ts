@@ -1,8 +1,9 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '@aps/contracts';
-import { CreateTicketRequest, FollowEventsQuery, TicketResponse } from '@aps/dtos';
+import { CreateTicketRequest, FollowEventsQuery, TicketResponse, TopicStreamEvent } from '@aps/dtos';
 import { CurrentOrg, CurrentPrincipal, OrgMember, OrgScope, SignedIn, TICKET_TTL_S, Tickets, type AuthenticatedRequest, type Principal } from '@aps/guards';
+import { ApiEventStream, ShowsCredential } from '@aps/platform/http';
 import type { Response } from 'express';
 import { EventStreams } from './event-streams';
 import { listTopics } from './topics';
@@ -23,9 +24,7 @@ export class EventsController {
       'Topics that are not there or that the caller may not follow are answered 404 with `context.topics`, and nothing is followed. ' +
       '`topic_closed` says that the caller may not follow a topic any more; the stream goes on with the others. A stream counts as one of the user’s, however many topics it has.',
   })
-  @ApiProduces('text/event-stream')
-  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The id of the last frame that the client has seen.', schema: { type: 'string' } })
-  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
+  @ApiEventStream(TopicStreamEvent, 'The id of the last frame that the client has seen.')
   follow(@CurrentOrg() scope: OrgScope, @Query() query: FollowEventsQuery, @Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
     return this.streams.ofTopics(scope, query.topics, request, response);
   }
@@ -45,6 +44,7 @@ export class TicketsController {
       'and the stream ends when the session or token ends that the ticket was asked for with.',
   })
   @ApiCreatedResponse({ type: TicketResponse })
+  @ShowsCredential(TicketResponse)
   @ApiServiceUnavailableResponse({ description: '`service_unavailable`: tickets cannot be kept right now.' })
   async create(@CurrentPrincipal() principal: Principal, @Body() body: CreateTicketRequest): Promise<TicketResponse> {
     const topics = listTopics(body.topics.join());

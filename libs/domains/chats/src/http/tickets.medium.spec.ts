@@ -137,7 +137,8 @@ describe('tickets for streams', () => {
     away.disconnect();
     const tickets = new Tickets(away, app.nest.get(PrincipalStore, { strict: false }));
     const said = { code: 'service_unavailable', retryAfterS: 2 };
-    await expect(tickets.issue({ via: 'session', credentialId: uuidv7(), orgPin: null } as Principal, { orgId: null, topics: ['org'] })).rejects.toMatchObject(said);
+    const [{ id: credentialId }] = await app.db.query<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1', [org.ownerId]);
+    await expect(tickets.issue({ via: 'session', credentialId, orgPin: null } as Principal, { orgId: null, topics: ['org'] })).rejects.toMatchObject(said);
     await expect(tickets.redeem(newOpaqueToken())).rejects.toMatchObject(said);
   });
 });

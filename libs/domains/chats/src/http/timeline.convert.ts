@@ -66,7 +66,7 @@ function stepOf(row: TimelineRow): [metadata: Data, sentence: string] {
     return [{ kind: 'tool', ...common, name, tool_call_id: row.tool_call_id ?? data.tool_call_id }, `Called ${name}`];
   }
   const model = row.model_key ?? ((data.message as Data | undefined)?.model as string | undefined) ?? null;
-  const call = { model, requested_model: row.requested_model, finish_reason: row.finish_reason ?? data.finish_reason ?? null, first_token_ms: row.first_token_ms };
+  const call = { model, requested_model: row.requested_model, finish_reason: row.finish_reason ?? data.finish_reason ?? null, provider_finish_reason: row.provider_finish_reason, first_token_ms: row.first_token_ms };
   return [{ kind: 'llm', ...common, ...call }, `Asked ${model ?? 'the model'}`];
 }
 

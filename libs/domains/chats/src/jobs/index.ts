@@ -1,8 +1,9 @@
 import { Controller, Injectable, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import type { Broadcasts, JobPayload } from '@aps/contracts';
-import { Leases, TitleService, TurnRunner, TurnsModule } from '@aps/chats';
+import { AgentEndService, ChatsModule, Leases, TitleService, TurnRunner, TurnsModule } from '@aps/chats';
 import { OnBroadcast } from '@aps/platform/broadcast';
+import { Database } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 
@@ -28,16 +29,29 @@ export class TitleProcessor {
   }
 }
 
-/** Hears stops as they happen; the heartbeat would find them out a little later. */
-@Controller()
-export class ChatBroadcasts {
-  constructor(private readonly leases: Leases) {}
+@Injectable()
+export class AgentProcessor {
+  constructor(private readonly ends: AgentEndService) {}
 
-  @OnBroadcast('chat.stop')
-  onStop(@Payload() { turn_id, at }: Broadcasts['chat.stop']): void {
-    if (this.leases.stopTurn(turn_id)) stopToAbort.observe(Math.max(0, Date.now() - Date.parse(at)) / 1000);
+  @JobHandler('agent.end_chats')
+  run({ org_id, agent_id }: JobPayload<'agent.end_chats'>, context: JobContext): Promise<void> {
+    return this.ends.endChats(org_id, agent_id, context.signal);
   }
 }
 
-@Module({ imports: [TurnsModule], providers: [TurnProcessor, TitleProcessor], controllers: [ChatBroadcasts] })
+/** Hears stops as they happen; the heartbeat would find them out a little later. */
+@Controller()
+export class ChatBroadcasts {
+  constructor(
+    private readonly db: Database,
+    private readonly leases: Leases,
+  ) {}
+
+  @OnBroadcast('chat.stop')
+  onStop(@Payload() { turn_id, at }: Broadcasts['chat.stop']): void {
+    if (this.leases.stopTurn(turn_id)) stopToAbort.observe(Math.max(0, this.db.now().getTime() - Date.parse(at)) / 1000);
+  }
+}
+
+@Module({ imports: [ChatsModule, TurnsModule], providers: [TurnProcessor, TitleProcessor, AgentProcessor], controllers: [ChatBroadcasts] })
 export class ChatsJobsModule {}

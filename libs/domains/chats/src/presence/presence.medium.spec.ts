@@ -82,7 +82,7 @@ describe('presence in a chat', () => {
     await say('POST', bob.token);
     await told();
     await silence(ada.id);
-    const other = new PresenceService(app.nest.get(ChatsQueries, { strict: false }), new PresenceRoster(redis), new PresenceQueries(app.db), app.nest.get(RealtimePublisher, { strict: false }));
+    const other = new PresenceService(app.db, app.nest.get(ChatsQueries, { strict: false }), new PresenceRoster(redis), new PresenceQueries(app.db), app.nest.get(RealtimePublisher, { strict: false }));
     await Promise.all([service().sweep(), other.sweep(), service().sweep(), other.sweep()]);
     other.onApplicationShutdown();
     expect(await told()).toEqual([['Bob']]);
@@ -130,7 +130,7 @@ describe('presence in a chat', () => {
     await say('POST', ada.token);
     const away = connectRedis('commands', { retryStrategy: () => null });
     away.disconnect();
-    const blind = new PresenceService(app.nest.get(ChatsQueries, { strict: false }), new PresenceRoster(away), new PresenceQueries(app.db), app.nest.get(RealtimePublisher, { strict: false }));
+    const blind = new PresenceService(app.db, app.nest.get(ChatsQueries, { strict: false }), new PresenceRoster(away), new PresenceQueries(app.db), app.nest.get(RealtimePublisher, { strict: false }));
     const scope = OrgScope.member(org.id, org.ownerId, 'OWNER');
     expect(await blind.heartbeat(scope, org.agentId, chat)).toEqual([]);
     expect(await blind.leave(scope, org.agentId, chat)).toEqual([]);

@@ -1,6 +1,7 @@
 import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
+import { Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { ChatsQueries } from '../chats.queries';
 import { PresenceQueries, type Person } from './presence.queries';
@@ -24,6 +25,7 @@ export class PresenceService implements OnApplicationShutdown {
   private failing = false;
 
   constructor(
+    private readonly db: Database,
     private readonly chats: ChatsQueries,
     private readonly roster: PresenceRoster,
     private readonly queries: PresenceQueries,
@@ -75,7 +77,7 @@ export class PresenceService implements OnApplicationShutdown {
 
   private tell({ chatId }: ChatRef, viewers: Viewer[]): void {
     const data = { viewers: viewers.map((viewer) => ({ ...viewer, last_seen_at: viewer.last_seen_at.toISOString() })) };
-    this.publisher.publish(chatTopic(chatId), [{ notice: 'presence_changed', at: new Date().toISOString(), data }]);
+    this.publisher.publish(chatTopic(chatId), [{ notice: 'presence_changed', at: this.db.now().toISOString(), data }]);
   }
 
   private async bestEffort<T>(ask: () => Promise<T>): Promise<T | undefined> {

@@ -1,8 +1,10 @@
 import { AgentsModule, AgentsService } from '@aps/agents';
+import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule, Blockers, configuredEntitlements, Entitlements, type Blocker, type EntitlementSet } from '@aps/billing';
 import { SwitchableConnections, type SwitchableConnection } from '@aps/chats';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, OrgScope } from '@aps/guards';
+import type { Dialect } from '@aps/inference';
 import type { Database } from '@aps/platform/database';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
@@ -85,6 +87,7 @@ export class ChatsTestApp {
         IdempotencyModule,
         BillingModule,
         AgentsModule,
+        AgentsHttpModule,
         ChatsHttpModule,
         ChatsJobsModule,
         MaintenanceModule,
@@ -116,6 +119,16 @@ export class ChatsTestApp {
   /** A model of the test's model server whose price nobody knows. */
   async addUnpricedModel(key: string): Promise<void> {
     await this.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`, [key]);
+  }
+
+  /** A model of the test's model server that is called in a dialect; its key is the dialect's name. Any route has a key of the environment. */
+  async addDialect(dialect: Dialect): Promise<void> {
+    const route = uuidv7();
+    await this.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, $2, $2, $3, $4)`, [route, dialect.replace('_', '-'), dialect, `${this.model.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`]);
+    await this.db.execute(
+      `INSERT INTO model_catalog (id, key, route_id, label, provider, remote_model_id, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, $2, $3, $2, 'mock', 'claude-opus-4-6', 1, 2, 128000)`,
+      [uuidv7(), dialect, route],
+    );
   }
 
   /** What every organization may do from now on, beyond what the configuration says. */

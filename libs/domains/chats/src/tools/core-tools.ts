@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MemoriesService, SkillsQueries } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
+import { Database } from '@aps/platform/database';
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { z } from 'zod';
 import { TodoRepository } from './todo.repository';
@@ -11,7 +12,7 @@ const dayMs = 86_400_000;
 /** The tools that every agent has and that need nothing outside this service. */
 @Injectable()
 export class CoreTools {
-  constructor(catalog: ToolCatalog, todos: TodoRepository, memories: MemoriesService, skills: SkillsQueries) {
+  constructor(db: Database, catalog: ToolCatalog, todos: TodoRepository, memories: MemoriesService, skills: SkillsQueries) {
     catalog.register(
       defineTool({
         slug: 'todo_write',
@@ -56,7 +57,7 @@ export class CoreTools {
           })
           .refine((v) => (v.at === undefined) !== (v.for_s === undefined), 'give exactly one of at and for_s'),
         run(_tx, { at, for_s }) {
-          const now = Date.now();
+          const now = db.now().getTime();
           const until = at !== undefined ? Date.parse(at) : now + (for_s ?? 0) * 1000;
           if (until > now + MAX_WAIT_DAYS * dayMs) {
             return Promise.resolve({ kind: 'result', content: `That is more than ${MAX_WAIT_DAYS} days ahead.`, isError: true });

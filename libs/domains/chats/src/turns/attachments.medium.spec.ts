@@ -158,7 +158,7 @@ describe('what the model gets', () => {
 
   describe('has its bounds', () => {
     const model = (supports_vision: boolean, context_window: number | null) => ({ entry: { supports_vision }, context_window }) as ResolvedModel;
-    const userRow = (attachments: FileReference[]): TranscriptRow => ({ role: 'user', content: 'x', tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, turn_id: null, attachments });
+    const userRow = (attachments: FileReference[]): TranscriptRow => ({ role: 'user', content: 'x', tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null, attachments });
     const reference = async (content: Buffer | string, filename: string): Promise<FileReference> => {
       const bytes = Buffer.from(content as string);
       return { file_id: await upload(bytes, filename), filename, media_type: filename.endsWith('.png') ? 'image/png' : 'text/plain', size_bytes: bytes.length };

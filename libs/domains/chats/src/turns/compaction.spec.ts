@@ -9,6 +9,7 @@ const row = (role: TranscriptRow['role'], content: string, more: Partial<Transcr
   tool_call_id: null,
   tool_name: null,
   provider_state: null,
+  finish_reason: null,
   turn_id: null,
   ...more,
 });

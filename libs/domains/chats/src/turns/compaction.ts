@@ -127,7 +127,7 @@ export class Compaction {
     const old = turn.rows.slice(0, cut);
     const answered = old.filter((row) => row.role === 'user' && row.turn_id === claim.id).map((row) => ({ ...row, covered: true }));
     const rows: TranscriptRow[] = [
-      { role: 'summary', content: summary, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, turn_id: null },
+      { role: 'summary', content: summary, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null },
       ...answered,
       ...turn.rows.slice(cut),
     ];
@@ -155,7 +155,7 @@ export class Compaction {
   /** The summary, its price and its event are one transaction, under the turn's fence. */
   private async store(tx: Tx, turn: RunningTurn, made: { summary: string; covered: number; before: number; after: number; receipts: ReceiptRow[] }): Promise<void> {
     const { claim } = turn;
-    const at = new Date();
+    const at = this.db.now();
     const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
     if (!owned) throw new LeaseEnded('lost');
     const id = uuidv7();

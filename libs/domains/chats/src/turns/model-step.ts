@@ -2,25 +2,27 @@ import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentDelegates, MemoriesService, SkillsQueries } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
+import type { MessageFinish } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
-import { InferenceError, ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel } from '@aps/inference';
+import { InferenceError, ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel, type Usage } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
+import { eventMessage, numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
 import { ChildWaits } from '../delegation/child-waits';
 import { TurnAttachments } from './attachments';
 import { grantsOf } from './grants';
 import { Compaction } from './compaction';
 import { LeaseEnded } from './leases';
 import { systemPrompt } from './system-prompt';
-import { storableCalls, toModelMessages } from './transcript';
+import { STEP_LIMIT, storable, storableCalls, storableState, toModelMessages } from './transcript';
+import { toolCallsTotal } from './tool-step';
 import { TurnBlocked, TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
 import { TurnRepository, type StepCommit } from './turn.repository';
-import type { Committing } from './turn.sql';
+import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
 
 const MEMORIES_IN_PROMPT = 50;
 const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
@@ -28,13 +30,21 @@ const surplus = counter('turn_cut_off_tokens_total', 'Output tokens, estimated, 
 /** What a token comes to, roughly. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Text as PostgreSQL takes it. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
-
 /** What a model has said so far in a step that is under way. */
 interface Said {
   text: string;
 }
+
+/** A call that is not run, with the message that answers it. */
+interface RefusedCall {
+  messageId: string;
+  stepNo: number;
+  toolCallId: string;
+  toolName: string;
+}
+
+/** Whether the step that comes now is the last one that the agent is allowed in a turn. */
+const isLastStep = ({ modelSteps, config }: RunningTurn): boolean => modelSteps + 1 >= config.max_steps;
 
 /**
  * Id of the message that a step writes. It follows from the step, so that a second owner writes the same message: readers who have got
@@ -43,6 +53,19 @@ interface Said {
 export function stepMessageId(turnId: string, stepNo: number): string {
   const hex = createHash('sha256').update(`${turnId}/${stepNo}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Why an answer ended, as its message says it. @param last no step of its turn may follow */
+export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finishReason'>, last: boolean): MessageFinish {
+  const { finishReason: reason } = result;
+  if (result.toolCalls.length > 0) return last ? 'step_limit' : reason === 'length' ? reason : 'tool_calls';
+  if (reason === 'content_filter' || reason === 'refusal') return reason;
+  if (result.text.trim() === '') return 'empty';
+  return reason === 'length' ? reason : 'stop';
+}
+
+function sumOf(a: Usage, b: Usage): Usage {
+  return { input: a.input + b.input, cached_input: a.cached_input + b.cached_input, cache_write: a.cache_write + b.cache_write, output: a.output + b.output, reasoning: a.reasoning + b.reasoning };
 }
 
 /** Asks the model once and writes down what it answered. */
@@ -80,9 +103,10 @@ export class ModelStepRunner {
     const started = performance.now();
     const said: Said = { text: '' };
     try {
-      const result = await this.askFitting(turn, model, messageId, said);
+      const result = await this.answer(turn, model, messageId, said);
       lease.signal.throwIfAborted();
-      const finished = result.toolCalls.length === 0;
+      // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
+      const finished = result.toolCalls.length === 0 || isLastStep(turn);
       await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
       return finished ? 'finished' : 'continues';
     } catch (error) {
@@ -98,8 +122,8 @@ export class ModelStepRunner {
     const content = storable(said.text);
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
     if (content.trim() === '' || (error.reason !== 'stopped' && error.reason !== 'lost')) return;
-    const at = new Date();
-    const message = { id: step.messageId, seq: 0, role: 'assistant', content, attachments: [], tool_calls: [], model: model.resolved_model, created_at: at.toISOString(), usage: null, interrupted: true };
+    const at = this.db.now();
+    const message = eventMessage({ id: step.messageId, role: 'assistant', content, model: model.resolved_model, interrupted: true, at });
     const event: NewEvent = { type: 'message_completed', data: { message, turn_id: claim.id, step_no: step.stepNo, final: true, interrupted: true } };
     try {
       const kept = await this.turns.keepSaid(this.db, { turnId: claim.id, fence: claim.fence, stepNo: step.stepNo, messageId: step.messageId, content, model: model.resolved_model, event, at });
@@ -131,6 +155,23 @@ export class ModelStepRunner {
     return model;
   }
 
+  /** What says nothing is asked for once more, as the same step. Where that fails, the first answer stands: it has been paid for. */
+  private async answer(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
+    const first = await this.askFitting(turn, model, messageId, said);
+    if (finishOf(first, false) !== 'empty') return first;
+    turn.lease.signal.throwIfAborted();
+    this.forget(turn, messageId, said);
+    let second: ChatResult;
+    try {
+      second = await this.askFitting(turn, model, messageId, said);
+    } catch (error) {
+      if (error instanceof InferenceError) return first;
+      surplus.inc(first.usage.output);
+      throw error;
+    }
+    return { ...second, usage: sumOf(first.usage, second.usage), attempts: first.attempts + second.attempts };
+  }
+
   /** A count of ours may be wrong: what a provider finds too long is compacted, and asked once more. */
   private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
     try {
@@ -142,32 +183,28 @@ export class ModelStepRunner {
   }
 
   private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
-    const { claim, config, lease } = turn;
+    const { claim, lease } = turn;
     let spoke = false;
-    // The last step that an agent is allowed must answer: it is offered no tools.
-    const mayCall = turn.modelSteps + 1 < config.max_steps;
     try {
       return await this.models.streamChat(
         model,
         {
           system: await this.system(turn),
           messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
-          ...(mayCall && { tools: this.catalog.offeredTo(grantsOf(turn)) }),
+          tools: this.catalog.offeredTo(grantsOf(turn)),
+          ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
           feature: 'turn',
         },
         {
           signal: lease.signal,
           onEvent: (event) => {
             if (event.type !== 'text') return;
-            if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, Date.now() - claim.dispatched_at.getTime()) / 1000);
+            if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
             spoke = true;
             said.text += event.text;
             turn.signals.text(messageId, event.text);
           },
-          onRestart: () => {
-            said.text = '';
-            if (turn.signals.discardText(messageId)) void this.announceRestart(turn, messageId);
-          },
+          onRestart: () => this.forget(turn, messageId, said),
         },
       );
     } catch (error) {
@@ -176,6 +213,12 @@ export class ModelStepRunner {
     } finally {
       await claim.committed;
     }
+  }
+
+  /** The answer starts anew: what has been heard of it is void. */
+  private forget(turn: RunningTurn, messageId: string, said: Said): void {
+    said.text = '';
+    if (turn.signals.discardText(messageId)) void this.announceRestart(turn, messageId);
   }
 
   private async system(turn: RunningTurn): Promise<string | undefined> {
@@ -196,24 +239,28 @@ export class ModelStepRunner {
     step: { messageId: string; stepNo: number; final: boolean; durationMs: number },
   ): Promise<void> {
     const { claim } = turn;
-    const at = new Date();
+    const at = this.db.now();
     const content = storable(result.text);
-    const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? storableCalls(result.toolCalls, step.messageId) : null;
+    const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? storableCalls(result.toolCalls, step.messageId, turn.rows) : null;
+    const finish = finishOf(result, step.final);
+    const refused = step.final && toolCalls ? toolCalls.map((call, i): RefusedCall => ({ messageId: uuidv7(), stepNo: step.stepNo + 1 + i, toolCallId: call.id, toolName: call.name })) : [];
+    const state = storableState(result.providerState);
     const receipt = receiptRow({ resolved: model, usage: result.usage, feature: 'turn', durationMs: step.durationMs, firstTokenMs: result.firstTokenMs });
     const usage = { ...result.usage, model: model.resolved_model, requested_model: model.requested_model, reason: model.reason, reasoning_effort: model.reasoning_effort, cost_usd: receipt.usd_cost };
     const events: NewEvent[] = [
       {
         type: 'message_completed',
         data: {
-          message: { id: step.messageId, seq: 0, role: 'assistant', content, attachments: [], tool_calls: toolCalls ?? [], model: model.resolved_model, created_at: at.toISOString(), usage },
+          message: eventMessage({ id: step.messageId, role: 'assistant', content, tool_calls: toolCalls ?? [], model: model.resolved_model, usage, finish_reason: finish, at }),
           turn_id: claim.id,
           step_no: step.stepNo,
           final: step.final,
-          finish_reason: result.finishReason,
+          finish_reason: finish,
           duration_ms: step.durationMs,
         },
       },
       ...(toolCalls ?? []).map((call): NewEvent => ({ type: 'tool_call', data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id } })),
+      ...refused.map((call): NewEvent => ({ type: 'tool_result', data: { message_id: call.messageId, tool_call_id: call.toolCallId, name: call.toolName, status: 'failed', content: STEP_LIMIT, turn_id: claim.id } })),
       ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
     ];
     const write: Committing = {
@@ -225,30 +272,33 @@ export class ModelStepRunner {
       message_id: step.messageId,
       content,
       tool_calls: toolCalls,
-      provider_state: result.providerState ?? null,
+      provider_state: state,
       model: model.resolved_model,
       usage,
-      detail: { finish_reason: result.finishReason, attempts: result.attempts, requested_model: model.requested_model, resolved_model: model.resolved_model, reason: model.reason, reasoning: result.reasoning.slice(0, 20_000) || undefined },
+      finish_reason: finish,
+      detail: { finish_reason: finish, provider_finish_reason: result.providerFinish === null ? undefined : storable(result.providerFinish), attempts: result.attempts, requested_model: model.requested_model, resolved_model: model.resolved_model, reason: model.reason, reasoning: storable(result.reasoning.slice(0, 20_000)) || undefined },
       receipt,
       events,
       tool_intents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
       title_job_id: uuidv7(),
     };
-    // The end of a child chat is told to its parent, which one statement cannot do.
-    const alone = step.final && claim.parent_chat_id ? null : await this.turns.commitModelStep(this.db, write, step.final);
-    const done = alone ?? (step.final ? await this.commitAndEnd(turn, write) : null);
+    // One statement can neither tell the end of a child chat to its parent, nor answer calls.
+    const several = step.final && (claim.parent_chat_id !== null || refused.length > 0);
+    const alone = several ? null : await this.turns.commitModelStep(this.db, write, step.final);
+    const done = alone ?? (step.final ? await this.commitAndEnd(turn, write, refused) : null);
     if (!done) throw new LeaseEnded('lost');
+    for (const call of refused) toolCallsTotal.inc({ tool: this.catalog.slugOf(call.toolName) ?? 'unknown', outcome: 'step_limit' });
     turn.stepsDone += 1;
     turn.modelSteps += 1;
-    turn.rows.push({ role: 'assistant', content, tool_calls: toolCalls, tool_call_id: null, tool_name: null, provider_state: result.providerState ?? null, turn_id: claim.id });
+    turn.rows.push({ role: 'assistant', content, tool_calls: toolCalls, tool_call_id: null, tool_name: null, provider_state: state, finish_reason: finish, turn_id: claim.id });
     this.signal(turn, done, events, at);
   }
 
   /**
-   * The last step of a turn that others wait behind, or whose end a parent chat is told: the same statement, and then what follows from
-   * the end, in one transaction.
+   * The last step of a turn that others wait behind, whose end a parent chat is told, or that called tools nevertheless: the same
+   * statement, and then what follows from the end, in one transaction.
    */
-  private async commitAndEnd(turn: RunningTurn, write: Committing): Promise<StepCommit | null> {
+  private async commitAndEnd(turn: RunningTurn, write: Committing, refused: RefusedCall[]): Promise<StepCommit | null> {
     const { claim } = turn;
     return this.db.transaction(async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
@@ -256,8 +306,13 @@ export class ModelStepRunner {
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
+      for (const call of refused) await this.turns.commitToolStep(tx, { ...call, turnId: claim.id, content: STEP_LIMIT, status: 'failed', wait: null, at: write.at });
       const jobs = await this.turns.endTurn(tx, claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
       if (claim.parent_chat_id) await this.children.onChatEnded(tx, { id: claim.chat_id }, 'done');
+      if (claim.seq <= TURNS_BEFORE_TITLE && claim.chat_title === null) {
+        const { requestId, traceparent } = turn;
+        await this.outbox.enqueue(tx, 'chat.title', { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id }, { id: write.title_job_id, requestId, traceparent });
+      }
       tx.afterCommit(() => this.endings.publishTurns(jobs));
       return done;
     });
@@ -276,7 +331,7 @@ export class ModelStepRunner {
   }
 
   private async announceRestart(turn: RunningTurn, messageId: string): Promise<void> {
-    const at = new Date();
+    const at = this.db.now();
     const events: NewEvent[] = [{ type: 'message_restarted', data: { message_id: messageId, turn_id: turn.claim.id } }];
     try {
       await this.db.transaction(async (tx) => {

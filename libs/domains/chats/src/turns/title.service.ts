@@ -49,7 +49,7 @@ export class TitleService {
   }
 
   private async store(chatId: string, chat: { org_id: string; agent_id: string }, title: string, receipt: ReturnType<typeof receiptRow> | undefined): Promise<void> {
-    const at = new Date();
+    const at = this.db.now();
     await this.db.transaction(async (tx) => {
       const [locked] = await tx.query<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR UPDATE', [chatId]);
       if (!locked || locked.title !== null) return;

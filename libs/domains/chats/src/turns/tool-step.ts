@@ -6,9 +6,10 @@ import { counter } from '@aps/platform/observability';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
 import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type WaitKind } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type NewEvent, type ToolCallRecord } from '../chat.types';
+import { numbered, type NewEvent } from '../chat.types';
 import { grantsOf } from './grants';
 import { LeaseEnded } from './leases';
+import { CUT_OFF, type OpenCall } from './transcript';
 import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
 import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits } from './turn-waits';
@@ -16,7 +17,7 @@ import { TurnRepository } from './turn.repository';
 
 type StepStatus = 'done' | 'failed';
 
-const calls = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
+export const toolCallsTotal = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
 
 /** Calls that wait for the same are made together; these kinds come after all other calls, in this order. */
 const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];
@@ -87,12 +88,12 @@ export class ToolStepRunner {
    * @param open calls of the newest assistant message that have no answer yet
    * @returns `waiting` when the turn has given up its slot until later
    */
-  async run(turn: RunningTurn, open: ToolCallRecord[]): Promise<'done' | 'waiting'> {
+  async run(turn: RunningTurn, open: OpenCall[]): Promise<'done' | 'waiting'> {
     const intents = await this.turns.openCalls(this.db, turn.claim.id);
     const stepOf = new Map(intents.map((s) => [s.tool_call_id, s.step_no]));
     const made = new Set(turn.wait?.calls.map((c) => c.tool_call_id));
     // What waits comes last: the others need not wait with it.
-    const placeOf = (c: ToolCallRecord) => WAIT_ORDER.indexOf(this.waitOf(turn, c));
+    const placeOf = (c: OpenCall) => WAIT_ORDER.indexOf(this.waitOf(turn, c));
     const ordered = open.filter((c) => !made.has(c.id)).sort((a, b) => placeOf(a) - placeOf(b));
     for (const call of ordered) {
       turn.lease.signal.throwIfAborted();
@@ -104,7 +105,8 @@ export class ToolStepRunner {
   }
 
   /** What a call may make its turn wait for. */
-  private waitOf(turn: RunningTurn, call: ToolCallRecord): WaitKind | undefined {
+  private waitOf(turn: RunningTurn, call: OpenCall): WaitKind | undefined {
+    if (call.cut) return undefined;
     const tool = this.catalog.find(grantsOf(turn), call.name);
     if (!tool?.waitsFor || !tool.waitsWhen) return tool?.waitsFor;
     const parsed = parseArguments(tool, call.arguments);
@@ -113,8 +115,8 @@ export class ToolStepRunner {
 
   /** Gives up the slot, unless what the turn would wait for is over already or a user has written. */
   private async beginWait(turn: RunningTurn, noted: TurnWait): Promise<'done' | 'waiting'> {
-    const at = new Date();
-    const wait: TurnWait = { ...noted, since: at.toISOString() };
+    const at = this.db.now();
+    const wait = { ...noted, since: at.toISOString() };
     return this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
       if (pending > 0) {
         const { events, calls } = await this.waits.interrupt(tx, wait);
@@ -141,19 +143,20 @@ export class ToolStepRunner {
     });
   }
 
-  private runOne(turn: RunningTurn, call: ToolCallRecord, stepNo: number): Promise<void> {
+  private runOne(turn: RunningTurn, call: OpenCall, stepNo: number): Promise<void> {
     const tool = this.catalog.find(grantsOf(turn), call.name);
     // Named by the tool, because the model may have written anything as its name.
     return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes: { 'aps.turn.id': turn.claim.id, 'aps.step_no': stepNo } }, (span) => this.answer(turn, call, stepNo, tool, span));
   }
 
-  private async answer(turn: RunningTurn, call: ToolCallRecord, stepNo: number, tool: Tool | undefined, span: Span): Promise<void> {
+  private async answer(turn: RunningTurn, call: OpenCall, stepNo: number, tool: Tool | undefined, span: Span): Promise<void> {
     const step: Step = { stepNo, id: call.id, name: call.name };
     const refuse = (content: string, status: StepStatus, outcome: string) => {
-      calls.inc({ tool: tool?.slug ?? 'unknown', outcome });
+      toolCallsTotal.inc({ tool: tool?.slug ?? 'unknown', outcome });
       failSpan(span, outcome);
       return this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, content, status));
     };
+    if (call.cut) return refuse(CUT_OFF, 'failed', 'cut_off');
     if (!tool) return refuse(`There is no tool ${call.name.slice(0, 100)}, or you may not use it.`, 'failed', 'refused');
     const parsed = parseArguments(tool, call.arguments);
     if (!parsed.ok) return refuse(parsed.message, 'failed', 'invalid');
@@ -161,7 +164,7 @@ export class ToolStepRunner {
       await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
         const undecided = await this.gate.refusal(tx, { id: turn.claim.id, decision_log: grantsOf(turn).decision_log }, tool);
         if (undecided !== null) {
-          calls.inc({ tool: tool.slug, outcome: 'undecided' });
+          toolCallsTotal.inc({ tool: tool.slug, outcome: 'undecided' });
           return this.record(tx, turn, step, undecided, 'failed');
         }
         const outcome = await this.call(tx, turn, tool, parsed.value, step);
@@ -203,12 +206,12 @@ export class ToolStepRunner {
 
   private async apply(tx: Tx, turn: RunningTurn, tool: Tool, step: Step, outcome: ToolOutcome): Promise<void> {
     if (outcome.kind === 'result') {
-      calls.inc({ tool: tool.slug, outcome: outcome.isError ? 'refused' : 'done' });
+      toolCallsTotal.inc({ tool: tool.slug, outcome: outcome.isError ? 'refused' : 'done' });
       await this.record(tx, turn, step, outcome.content, outcome.isError ? 'failed' : 'done', outcome.events);
       return;
     }
     if (!tool.waitsFor) throw new ToolFailed(`${tool.slug} does not say that it waits`);
-    calls.inc({ tool: tool.slug, outcome: 'waits' });
+    toolCallsTotal.inc({ tool: tool.slug, outcome: 'waits' });
     const call: WaitingCall = { step_no: step.stepNo, tool_call_id: step.id, tool_name: step.name, ...(outcome.ref && { ref: outcome.ref }) };
     const wait: TurnWait = {
       kind: tool.waitsFor,
@@ -217,7 +220,7 @@ export class ToolStepRunner {
       calls: [...(turn.wait?.calls ?? []), call],
     };
     await this.turns.noteWait(tx, turn.claim.id, wait);
-    if (outcome.events?.length) await this.announce(tx, turn, outcome.events, new Date());
+    if (outcome.events?.length) await this.announce(tx, turn, outcome.events, this.db.now());
     tx.afterCommit(() => {
       turn.wait = wait;
     });
@@ -225,7 +228,7 @@ export class ToolStepRunner {
 
   private async record(tx: Tx, turn: RunningTurn, step: Step, raw: string, status: StepStatus, more: NewEvent[] = [], wait: TurnWait | null = turn.wait): Promise<void> {
     const content = capResult(raw.toWellFormed().replaceAll('\0', ''));
-    const at = new Date();
+    const at = this.db.now();
     const messageId = uuidv7();
     await this.turns.commitToolStep(tx, { turnId: turn.claim.id, stepNo: step.stepNo, messageId, content, toolCallId: step.id, toolName: step.name, status, wait, at });
     const result: NewEvent = { type: 'tool_result', data: { message_id: messageId, tool_call_id: step.id, name: step.name, status, content, turn_id: turn.claim.id } };
@@ -233,7 +236,7 @@ export class ToolStepRunner {
     tx.afterCommit(() => {
       turn.stepsDone += 1;
       turn.wait = wait;
-      turn.rows.push({ role: 'tool', content, tool_calls: null, tool_call_id: step.id, tool_name: step.name, provider_state: null, turn_id: turn.claim.id });
+      turn.rows.push({ role: 'tool', content, tool_calls: null, tool_call_id: step.id, tool_name: step.name, provider_state: null, finish_reason: null, turn_id: turn.claim.id });
     });
   }
 

@@ -1,16 +1,17 @@
 import type { TranscriptRow } from '../chat.types';
 import { storableCalls, toModelMessages } from './transcript';
 
-const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({ role, content, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, turn_id: null, ...more });
+const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({ role, content, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null, ...more });
 
 describe('calls as they are stored', () => {
   it('gives every call of an answer an id of its own', () => {
-    const stored = storableCalls([{ id: 'a', name: 'x', arguments: '{}' }, { id: 'a', name: 'y', arguments: '{}' }, { id: '', name: 'z', arguments: '{}' }], 'm');
+    const stored = storableCalls([{ id: 'a', name: 'x', arguments: '{}' }, { id: 'a', name: 'y', arguments: '{}' }, { id: '', name: 'z', arguments: '{}' }], 'm', []);
     expect(stored.map((c) => c.id)).toEqual(['a', 'call_m_1', 'call_m_2']);
+    expect(storableCalls([{ id: 'a', name: 'x', arguments: '{}' }], 'n', [row('assistant', '', { tool_calls: stored })]).map((c) => c.id)).toEqual(['call_n_0']);
   });
 
   it('keeps what PostgreSQL cannot hold out of ids, names and arguments', () => {
-    const [stored] = storableCalls([{ id: 'a\0b', name: 'n\0\ud800', arguments: '{"x":"\\u0000y\ud800"}' }], 'm');
+    const [stored] = storableCalls([{ id: 'a\0b', name: 'n\0\ud800', arguments: '{"x":"\\u0000y\ud800"}' }], 'm', []);
     expect(stored).toEqual({ id: 'ab', name: 'n\ufffd', arguments: '{"x":"y\ufffd"}' });
   });
 });

@@ -5,6 +5,12 @@ import { withFiles, type FilesOfMessages } from './attachments';
 /** What the model reads where a call was begun and its outcome never became known. */
 export const INTERRUPTED = JSON.stringify({ status: 'interrupted', message: 'The call was cut off; whether it had an effect is not known.' });
 
+/** What a call gets that the model makes in the last step which its turn is allowed. */
+export const STEP_LIMIT = JSON.stringify({ status: 'step_limit', message: 'The turn had reached its last step; the call was not run.' });
+
+/** What a call gets that the answer of its model ended in. */
+export const CUT_OFF = JSON.stringify({ status: 'cut_off', message: 'The answer reached its length inside this call; it was not run. Make it again, with less in one answer.' });
+
 /** Stands before what a model once wrote about the conversation; it is no word of the user's. */
 const SUMMARY_LABEL = '[The conversation so far, summarized because it had become too long. Written by the system, not by the user.]';
 
@@ -49,7 +55,7 @@ export function toModelMessages(rows: TranscriptRow[], files: FilesOfMessages = 
         role: 'assistant',
         ...(row.content && { text: row.content }),
         ...(calls.length > 0 && { toolCalls: calls.map((call) => ({ ...call, name: callable(call.name) })) }),
-        ...(row.provider_state ? { providerState: row.provider_state as ProviderState } : {}),
+        ...(row.provider_state ? { providerState: readState(row.provider_state as StoredState) } : {}),
       });
       for (const call of calls) open.set(call.id, callable(call.name));
     }
@@ -58,30 +64,73 @@ export function toModelMessages(rows: TranscriptRow[], files: FilesOfMessages = 
   return messages;
 }
 
+/** Text as PostgreSQL takes it. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
+
+/**
+ * What goes back to a provider word for word, as it is stored: as JSON in JSON, because PostgreSQL has no place for some characters that
+ * it may hold, and takes no deep nesting.
+ */
+interface StoredState extends Omit<ProviderState, 'parts'> {
+  parts: string;
+}
+
+/** Null for what cannot be written down; text and calls say enough then. */
+export function storableState(state: ProviderState | undefined): StoredState | null {
+  if (!state) return null;
+  try {
+    return { ...state, parts: JSON.stringify(state.parts) };
+  } catch {
+    return null;
+  }
+}
+
+const readState = (state: StoredState): ProviderState => ({ ...state, parts: JSON.parse(state.parts) as unknown[] });
+
+/** An escaped zero character in JSON, and the backslashes before it, which come in pairs. */
+const ESCAPED_ZERO = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
 /** Longest id of a call and longest name that are kept: real ones are far shorter. */
 const MAX_CALL_TEXT = 200;
 
 /**
- * A model's calls as they are stored. Models have been seen to give two calls of one answer the same id, or none; no provider takes
- * such an answer back, and the chat would be lost.
+ * A model's calls as they are stored. Models have been seen to give two calls the same id, in one answer or in several, or none: a
+ * result, and a decision, would be taken for the other call's.
+ *
+ * @param rows what the chat has so far
  */
-export function storableCalls(calls: readonly { id: string; name: string; arguments: string }[], messageId: string): ToolCallRecord[] {
-  const taken = new Set<string>();
+export function storableCalls(calls: readonly { id: string; name: string; arguments: string }[], messageId: string, rows: readonly TranscriptRow[]): ToolCallRecord[] {
+  const taken = new Set(rows.flatMap((row) => (row.tool_calls ?? []).map((call) => call.id)));
   return calls.map((call, i) => {
-    let id = call.id.toWellFormed().replaceAll('\0', '').slice(0, MAX_CALL_TEXT);
+    let id = storable(call.id.slice(0, MAX_CALL_TEXT));
     if (id === '' || taken.has(id)) id = `call_${messageId}_${i}`;
     taken.add(id);
-    return { id, name: call.name.toWellFormed().replaceAll('\0', '').slice(0, MAX_CALL_TEXT), arguments: call.arguments.toWellFormed().replaceAll('\\u0000', '') };
+    return { id, name: storable(call.name.slice(0, MAX_CALL_TEXT)), arguments: storable(call.arguments).replace(ESCAPED_ZERO, '$1') };
   });
 }
 
 /** A name as every provider takes it: the model may have called anything, and its words travel back with each request. */
 const callable = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown';
 
+export interface OpenCall extends ToolCallRecord {
+  /** The answer ended inside it, at its length. */
+  cut: boolean;
+}
+
 /** Calls of the newest assistant message that have no answer yet, in their order. */
-export function openCalls(rows: TranscriptRow[]): { id: string; name: string; arguments: string }[] {
+export function openCalls(rows: TranscriptRow[]): OpenCall[] {
   const last = rows.findLastIndex((r) => r.role === 'assistant');
   if (last < 0) return [];
   const answered = new Set(rows.slice(last + 1).map((r) => r.tool_call_id));
-  return (rows[last].tool_calls ?? []).filter((c) => !answered.has(c.id));
+  const atLength = rows[last].finish_reason === 'length';
+  return (rows[last].tool_calls ?? []).filter((c) => !answered.has(c.id)).map((c) => ({ ...c, cut: atLength && !isJson(c.arguments) }));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

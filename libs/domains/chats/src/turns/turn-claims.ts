@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
-import { advisoryLock, alreadyCommitted, Database, type Ahead } from '@aps/platform/database';
+import { advisoryLock, alreadyCommitted, Database, OneByOne, type Ahead } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { TurnEndings } from './turn-endings';
 import { TurnRepository, type ClaimedTurn, type ClaimRow } from './turn.repository';
@@ -25,8 +25,7 @@ export class TurnClaims {
   /** Names this process in the rows that it owns. */
   readonly worker = `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
 
-  /** Per organization, the last of the claims that wait for each other. */
-  private readonly nearCap = new Map<string, Promise<void>>();
+  private readonly nearCap = new OneByOne();
 
   constructor(
     private readonly db: Database,
@@ -39,7 +38,7 @@ export class TurnClaims {
   /** @returns null when there is nothing to run */
   async claim(job: JobPayload<'turn.run'>): Promise<OwnedTurn | null> {
     const { turn_id: turnId } = job;
-    const at = new Date();
+    const at = this.db.now();
     let ahead = await this.tryToClaim(job, at);
     if (!ahead) {
       // A job is on its way before the transaction that writes its turn has committed. That one holds the chat until then.
@@ -61,6 +60,9 @@ export class TurnClaims {
       case 'suspended':
         await this.turns.postpone(this.db, turnId, new Date(at.getTime() + SUSPENDED_RETRY_MS));
         return null;
+      case 'agent_deleted':
+        await this.endings.agentDeleted(row);
+        return null;
       case 'skipped':
         await this.endings.skipped(row);
         return null;
@@ -81,26 +83,10 @@ export class TurnClaims {
     if (cap < 0) return this.turns.claimAhead(this.db, claim(-1));
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
     const far = cap > CAP_MARGIN ? await this.turns.claimAhead(this.db, claim(cap - CAP_MARGIN)) : null;
-    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap' ? this.claimNearCap(org_id, claim(cap)) : far;
+    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap' ? this.nearCap.run(org_id, () => this.claimLocked(org_id, claim(cap))) : far;
   }
 
-  /**
-   * Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. They also
-   * wait for each other here, and not only for the lock: a flood would hold every connection of this process for its waiting alone.
-   */
-  private claimNearCap(orgId: string, claim: Claiming) {
-    const mine = (this.nearCap.get(orgId) ?? Promise.resolve()).then(() => this.claimLocked(orgId, claim));
-    const over = mine.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.nearCap.set(orgId, over);
-    void over.then(() => {
-      if (this.nearCap.get(orgId) === over) this.nearCap.delete(orgId);
-    });
-    return mine;
-  }
-
+  /** Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. */
   private async claimLocked(orgId: string, claim: Claiming): Promise<Ahead<ClaimRow> | null> {
     const row = await this.db.transaction(async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);

@@ -51,12 +51,14 @@ export class TurnDispatch {
     }
   }
 
-  /** @returns false when the turn has got to a worker after all, or others wait behind it */
+  /** @returns false when the turn has got to a worker after all, others wait behind it, or it answers what others have repeated */
   private async takeBack(turn: { id: string; org_id: string; chat_id: string }): Promise<boolean> {
     return this.db.transaction(async (tx) => {
       const from = await this.turns.lockQueued(tx, turn.id);
       if (!from) return false;
-      const at = new Date();
+      // Somebody was told that it runs. A look of its own: what stood beside a row that had to be waited for would be older than the row.
+      if (await this.turns.isReliedOn(tx, turn.id)) return false;
+      const at = this.db.now();
       await this.turns.endTurn(tx, turn, { turnStatus: 'cancelled', chatStatus: 'ERRORED', chatError: DISPATCH_FAILED, stopReason: null, at, dispatchNext: false });
       await this.append(tx, turn.chat_id, [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }], at);
       await this.children.onChatEnded(tx, { id: turn.chat_id }, 'cancelled');
@@ -76,6 +78,7 @@ export class TurnDispatch {
     const { cause, messageId, last, unpricedAllowed = false, at } = how;
     await this.chats.insertTurn(tx, chat, { id, cause, messageId, choices: last, unpricedAllowed, at });
     await this.turns.dispatch(tx, { id, org_id: chat.org_id, chat_id: chat.id });
+    if (messageId) await this.turns.relyOn(tx, id, messageId);
     await this.turns.revive(tx, chat.id, at);
     await this.append(tx, chat.id, [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], at);
     return id;

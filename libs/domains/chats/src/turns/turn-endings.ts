@@ -92,6 +92,11 @@ export class TurnEndings {
     await this.endUnowned(turn, { turnStatus: 'skipped', chatStatus: 'ACTIVE' });
   }
 
+  /** Its agent was deleted before it came to a worker. */
+  async agentDeleted(turn: TurnRef & { steps_done: number }): Promise<void> {
+    await this.endUnowned(turn, { turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped', chatStatus: 'ACTIVE', stopReason: 'agent_deleted' });
+  }
+
   private async endOwned(turn: TurnRef & { fence: string }, ending: Ending): Promise<void> {
     await this.db.transaction(async (tx) => {
       const owned = await this.turns.lockOwned(tx, turn.id, turn.fence);
@@ -112,11 +117,11 @@ export class TurnEndings {
 
   /** Ends a turn whose chat and turn rows this transaction has locked. */
   async end(tx: Tx, turn: TurnRef, from: string, ending: Ending): Promise<void> {
-    const at = new Date();
+    const at = this.db.now();
     const { turnStatus, chatStatus, chatError = null, stopReason = null } = ending;
     // It may have asked humans and not come to wait for them; nobody would read their answers.
     const wait = await this.turns.waitOf(tx, turn.id);
-    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, 'stopped') : [];
+    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
     const jobs = await this.turns.endTurn(tx, turn, { turnStatus, chatStatus, chatError, stopReason, at, dispatchNext: chatStatus !== 'ARCHIVED' && chatStatus !== 'ABANDONED' });
     const events: NewEvent[] = [...withdrawn, ...(ending.events ?? [])];
     if (from !== chatStatus || stopReason) events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });

@@ -1,9 +1,10 @@
+import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from './leases';
 import { ToolStepRunner } from './tool-step';
 import { TurnRunner } from './turn-runner';
-import { TurnRepository } from './turn.repository';
+import { TurnRepository, type ClaimRow } from './turn.repository';
 
 type Message = { role: string; content: string };
 const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -81,6 +82,26 @@ describe('turns that are cut off at a bad moment', () => {
     fail();
     expect(await first).toMatchObject({ status: 202, body: { dispatched: true } });
     expect(contents(await app.settled(org, chat, 2), 'assistant')).toEqual(['You said: first', 'You said: second']);
+  });
+
+  it('count as expired when their owner has gone silent, and not when it has handed them back', async () => {
+    const turns = get(TurnRepository);
+    const expired = async () => (await metrics.getSingleMetric('lease_expired_total')!.get()).values[0].value;
+    const ends: [(claim: ClaimRow, chat: string) => Promise<unknown>, number][] = [
+      [(claim) => turns.release(app.db, claim), 0],
+      [(_, chat) => expireLease(chat), 1],
+    ];
+    for (const [end, counts] of ends) {
+      jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+      const chat = await app.chat(org);
+      const { turn_id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
+      const claim = await turns.claim(app.db, { turn_id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
+      await end(claim!, chat);
+      const before = await expired();
+      jest.restoreAllMocks();
+      await app.settled(org, chat, 1);
+      expect((await expired()) - before).toBe(counts);
+    }
   });
 
   it('are written by one owner even if the database forgets a claim', async () => {

@@ -76,8 +76,8 @@ export class TurnRunner {
 
   private async own(claim: OwnedTurn, context: JobContext, span: Span): Promise<void> {
     const started = performance.now();
-    if (claim.taken_over) redelivered.inc();
-    else if (claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, Date.now() - claim.dispatched_at.getTime()) / 1000);
+    if (claim.lease_expired) redelivered.inc();
+    else if (!claim.taken_over && claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
     const lease = this.leases.hold(claim, context.signal);
     let outcome = 'error';
     try {
@@ -100,14 +100,13 @@ export class TurnRunner {
     if (claim.steps_done > 0 || claim.taken_over) await claim.committed;
     const [config, decisionLog] = await Promise.all([this.revisions.config(claim.agent_revision_id), this.decisionLog.isOn(claim.org_id)]);
     const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
-    const own = rows.filter((r) => r.turn_id === claim.id && r.role === 'assistant').length;
     const topic = chatTopic(claim.chat_id);
     const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal), claim.committed);
     if (claim.chat_status !== 'RUNNING') {
       const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
       signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
     }
-    const turn: RunningTurn = { signals, claim, config, lease, decisionLog, rows, stepsDone: claim.steps_done, modelSteps: own, wait: claim.wait, requestId: context.requestId, traceparent: context.traceparent };
+    const turn: RunningTurn = { signals, claim, config, lease, decisionLog, rows, stepsDone: claim.steps_done, modelSteps: claim.model_steps, wait: claim.wait, requestId: context.requestId, traceparent: context.traceparent };
 
     for (;;) {
       lease.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
-import type { Db, Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
 import type { NewEvent, Pause } from '../chat.types';
 import { TurnRepository, type AnsweredCall } from './turn.repository';
 
@@ -11,7 +11,7 @@ export type WaitOutcome =
   | { kind: 'run'; toolSlug: string; arguments: unknown; remark?: string; events?: NewEvent[] };
 
 /** Why nobody waits any more for something that is not over. */
-export type AbandonReason = 'stopped' | 'message' | 'terminated' | 'deleted';
+export type AbandonReason = 'stopped' | 'message' | 'terminated' | 'deleted' | 'agent_deleted';
 
 /** Things that turns wait for: questions to humans, child chats. The rows of the source are the truth about what is over. */
 export interface WaitSource {
@@ -34,7 +34,10 @@ export interface WaitSource {
 export class TurnWaits {
   private readonly sources = new Map<TurnWait['kind'], WaitSource>();
 
-  constructor(private readonly turns: TurnRepository) {}
+  constructor(
+    private readonly db: Database,
+    private readonly turns: TurnRepository,
+  ) {}
 
   register(source: WaitSource): void {
     this.sources.set(source.kind, source);
@@ -43,7 +46,7 @@ export class TurnWaits {
   /** Whether the wait is still for something. A timer is, until its time has come. */
   async isOpen(db: Db, wait: TurnWait): Promise<boolean> {
     const source = this.sources.get(wait.kind);
-    if (!source) return wait.resume_at === null || Date.parse(wait.resume_at) > Date.now();
+    if (!source) return wait.resume_at === null || Date.parse(wait.resume_at) > this.db.now().getTime();
     return (await source.open(db, refsOf(wait))).length > 0;
   }
 
@@ -51,7 +54,7 @@ export class TurnWaits {
   outcome(tx: Tx, wait: TurnWait, call: WaitingCall): Promise<WaitOutcome> {
     const source = this.sources.get(wait.kind);
     if (source && call.ref) return source.outcome(tx, call.ref);
-    return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date().toISOString() }) });
+    return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: this.db.now().toISOString() }) });
   }
 
   /**
@@ -94,11 +97,11 @@ export const INTERRUPTED_BY_MESSAGE = JSON.stringify({ status: 'interrupted_by_m
 const refsOf = (wait: TurnWait): string[] => wait.calls.flatMap((call) => call.ref ?? []);
 
 /** The wait as the chat shows it. */
-export function pauseOf(wait: TurnWait): Pause {
+export function pauseOf(wait: TurnWait & { since: string }): Pause {
   const refs = refsOf(wait);
   return {
     kind: wait.kind,
-    since: wait.since ?? new Date().toISOString(),
+    since: wait.since,
     ...(wait.resume_at && { resume_at: wait.resume_at }),
     ...(wait.kind === 'human' && { request_id: refs[0] }),
     ...(wait.kind === 'children' && { child_chat_ids: refs }),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SpineEvent } from '@aps/contracts';
-import type { TurnWait, WaitingCall } from '@aps/entities';
-import type { Ahead, Database, Db } from '@aps/platform/database';
+import type { TurnStatus, TurnWait, WaitingCall } from '@aps/entities';
+import type { Ahead, Database, Db, Tx } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
@@ -18,9 +18,13 @@ export interface ClaimedTurn {
   seq: number;
   cause: 'message' | 'continue' | 'retry';
   deliveries: number;
-  /** Its former owner had gone silent in the middle of it. */
+  /** It had an owner before, who may have told the readers something of its next step. */
   taken_over: boolean;
+  /** That owner had gone silent; one that hands a turn back, at a shutdown, ends its lease. */
+  lease_expired: boolean;
   steps_done: number;
+  /** Of the finished steps, those in which a model was asked. */
+  model_steps: number;
   wait: TurnWait | null;
   model: string | null;
   model_mode_override: string | null;
@@ -45,13 +49,14 @@ export interface ClaimedTurn {
  * - `claimed`: this worker owns the turn
  * - `gone`: the turn is over, or never was
  * - `busy`: another worker holds a live lease
+ * - `agent_deleted`: its agent is
  * - `skipped`: a stop came first
  * - `early`: it waits for a later time
  * - `suspended`: its organization is
  * - `over_cap`: too many turns of its organization run
  * - `lost`: it was delivered too often without finishing a step
  */
-export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
+export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'agent_deleted' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
 
 /** @typeParam Time as the row is used, or as it comes: in JSON */
 export type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<ClaimedTurn, 'dispatched_at'>;
@@ -212,7 +217,32 @@ export class TurnRepository {
     return row?.status ?? null;
   }
 
-  /** The newest turn that answers a message. */
+  /**
+   * The turn that a message is left to: the first that has read it or will, where there is one; one that was skipped otherwise.
+   *
+   * @returns null when all that might have read it were taken back
+   */
+  async answering(db: Db, messageId: string): Promise<{ id: string; status: Exclude<TurnStatus, 'cancelled'>; begun: boolean } | null> {
+    const [row] = await db.query<{ id: string; status: Exclude<TurnStatus, 'cancelled'>; begun: boolean }>(
+      `SELECT t.id, t.status, t.started_at IS NOT NULL AS begun FROM messages m JOIN turns t ON t.chat_id = m.chat_id AND t.seq >= m.turn_no
+       WHERE m.id = $1 AND t.status <> 'cancelled' ORDER BY t.status = 'skipped', t.seq LIMIT 1`,
+      [messageId],
+    );
+    return row ?? null;
+  }
+
+  /** Has a turn of a locked chat answer a message that was first sent to another; from then on nobody takes the turn back. */
+  async relyOn(tx: Tx, turnId: string, messageId: string): Promise<void> {
+    await tx.execute('UPDATE messages SET turn_id = $1 WHERE id = $2', [turnId, messageId]);
+  }
+
+  /** Whether a turn of a locked chat answers messages whose senders were told so, besides its own. */
+  async isReliedOn(tx: Tx, turnId: string): Promise<boolean> {
+    const sql = `SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id WHERE t.id = $1 AND m.role = 'user' AND m.turn_no < t.seq AND m.id IS DISTINCT FROM t.message_id LIMIT 1`;
+    return (await tx.query(sql, [turnId])).length > 0;
+  }
+
+  /** The newest turn that was made for a message. */
   async ofMessage(db: Db, messageId: string): Promise<TurnToResume | null> {
     const [row] = await db.query<TurnToResume>(
       `SELECT t.id, t.status, t.cause, t.message_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,

@@ -1,6 +1,8 @@
+import type { MessageFinish } from '@aps/contracts';
 import type { ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
-import type { NewEvent, ToolCallRecord } from '../chat.types';
+import type { MessageUsage, NewEvent, ToolCallRecord } from '../chat.types';
+import { agentDeletedAt } from '../chats.repository';
 
 /** How long a claim holds without a heartbeat. */
 export const LEASE_S = 20;
@@ -39,7 +41,7 @@ WITH i AS MATERIALIZED (
   SELECT i.worker, i.cap, i.at, k.*
   FROM i CROSS JOIN LATERAL (
     SELECT t.id, t.org_id, t.chat_id, t.seq, t.status, t.cause, t.model, t.model_mode_override, t.reasoning_effort, t.unpriced_allowed,
-           t.lease_expires_at, t.fence AS last_fence, t.deliveries, t.steps_done, t.wait, t.dispatched_at,
+           t.lease_owner, t.lease_expires_at, t.fence AS last_fence, t.deliveries, t.steps_done, t.model_steps, t.wait, t.dispatched_at,
            c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.stop_requested_at,
            c.created_by, c.enabled_scopes, c.parent_chat_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id
     FROM turns t JOIN chats c ON c.id = t.chat_id
@@ -56,6 +58,7 @@ WITH i AS MATERIALIZED (
   SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
     WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
+    WHEN ${agentDeletedAt('l.agent_id')} IS NOT NULL THEN 'agent_deleted'
     WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
     WHEN g.suspended_at IS NOT NULL THEN 'suspended'
@@ -79,12 +82,12 @@ WITH i AS MATERIALIZED (
 SELECT v.chat_id AS batch_key, row_to_json(a) AS answer
 FROM v CROSS JOIN LATERAL (
   SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
-         v.id, v.org_id, v.chat_id, v.agent_id, v.agent_revision_id, v.fence::text, v.seq, v.cause, v.deliveries, v.status = 'running' AS taken_over, v.steps_done, v.wait, v.model, v.model_mode_override,
+         v.id, v.org_id, v.chat_id, v.agent_id, v.agent_revision_id, v.fence::text, v.seq, v.cause, v.deliveries, v.status = 'running' AS taken_over, v.status = 'running' AND v.lease_owner IS NOT NULL AS lease_expired, v.steps_done, v.model_steps, v.wait, v.model, v.model_mode_override,
          v.reasoning_effort, v.unpriced_allowed, v.dispatched_at, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.parent_chat_id, v.event_seq,
          -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
          CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
            SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
-                                             'provider_state', m.provider_state, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
+                                             'provider_state', m.provider_state, 'finish_reason', m.finish_reason, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
            FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript
 ) a`);
 
@@ -95,14 +98,17 @@ export const AWAIT_WRITER = statement(`
 
 export const TRANSCRIPT = statement(`
   WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1)
-  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, turn_id, covered, attachments FROM (
-    SELECT 'summary' AS role, k.summary AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL::uuid AS turn_id,
+  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, finish_reason, turn_id, covered, attachments FROM (
+    SELECT 'summary' AS role, k.summary AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL AS finish_reason, NULL::uuid AS turn_id,
            -1 AS turn_no, -1 AS seq, false AS covered, NULL::jsonb AS attachments FROM k
     UNION ALL
-    SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.turn_id, m.turn_no, m.seq,
+    SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.finish_reason, m.turn_id, m.turn_no, m.seq,
            coalesce((m.turn_no, m.seq) <= (k.through_turn_no, k.through_seq), false), m.attachments FROM messages m LEFT JOIN k ON true
     WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq) OR (m.turn_no = $2 AND m.role = 'user'))
   ) rows ORDER BY turn_no, seq`);
+
+/** A chat without a title gets one after one of its first turns. */
+export const TURNS_BEFORE_TITLE = 3;
 
 const FINAL_PARTS = `
 d AS (
@@ -110,7 +116,7 @@ d AS (
 ), ti AS (
   INSERT INTO outbox (id, job, version, payload, available_at)
   SELECT l.title_job_id, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.turn_id), now() + interval '5 seconds'
-  FROM l WHERE l.seq <= 3 AND l.title IS NULL
+  FROM l WHERE l.seq <= ${TURNS_BEFORE_TITLE} AND l.title IS NULL
   RETURNING id
 )`;
 
@@ -134,7 +140,8 @@ export interface Committing {
   tool_calls: ToolCallRecord[] | null;
   provider_state: unknown;
   model: string;
-  usage: Record<string, unknown>;
+  usage: MessageUsage;
+  finish_reason: MessageFinish;
   detail: Record<string, unknown>;
   receipt: ReceiptRow;
   /** They get their numbers here; so does the message of `message_completed`. */
@@ -155,7 +162,7 @@ export interface Committing {
 const commitModelStep = (final: boolean) => batchStatement<Committing>(final ? 'commit_final_step' : 'commit_step', (item) => item.chat_id, (locked) => `
 WITH i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, fence bigint, step_no int, at timestamptz, message_id uuid, content text, tool_calls jsonb, provider_state jsonb, model text,
-    usage jsonb, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb, title_job_id uuid)
+    usage jsonb, finish_reason text, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb, title_job_id uuid)
 ), o AS MATERIALIZED (
   SELECT i.*, k.*
   FROM i CROSS JOIN LATERAL (
@@ -167,8 +174,8 @@ WITH i AS MATERIALIZED (
 ), l AS MATERIALIZED (
   SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' ${final ? 'AND o.pending_turns = 0' : ''}
 ), m AS (
-  INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, turn_id, turn_no, created_at)
-  SELECT l.message_id, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', l.content, l.tool_calls, l.provider_state, l.model, l.usage, l.turn_id, l.seq, l.at FROM l
+  INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, finish_reason, turn_id, turn_no, created_at)
+  SELECT l.message_id, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', l.content, l.tool_calls, l.provider_state, l.model, l.usage, l.finish_reason, l.turn_id, l.seq, l.at FROM l
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
   SELECT l.turn_id, l.step_no, l.org_id, l.chat_id, 'model', 'done', l.message_id, l.detail, l.at - make_interval(secs => (l.receipt->>'duration_ms')::float8 / 1000), l.at FROM l
@@ -189,7 +196,7 @@ WITH i AS MATERIALIZED (
          CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END, l.at
   FROM l CROSS JOIN LATERAL jsonb_array_elements(l.events) WITH ORDINALITY AS x(event, ord)
 ), t AS (
-  UPDATE turns SET steps_done = turns.steps_done + 1, deliveries = 0,
+  UPDATE turns SET steps_done = turns.steps_done + 1, model_steps = turns.model_steps + 1, deliveries = 0,
     ${final ? `status = 'done', finished_at = l.at, lease_owner = NULL, lease_expires_at = NULL` : `lease_expires_at = now() + interval '${LEASE_S} seconds'`}
   FROM l WHERE turns.id = l.turn_id
 ), c AS (

@@ -38,6 +38,8 @@ const form = (name: string, content: Uint8Array | string, filename: string, type
   data.append(name, new Blob([content as Uint8Array<ArrayBuffer>], { type }), filename);
   return data;
 };
+/** One part of a form whose boundary is `b`. */
+const part = (disposition: string, content = '', type?: string) => `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n${content}\r\n`;
 const post = async (body: RequestInit['body'], { as = org.owner.token, headers = {} }: { as?: string; headers?: Record<string, string> } = {}) => {
   const response = await fetch(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}`, ...headers } });
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies of many shapes
@@ -93,8 +95,7 @@ describe('POST uploads', () => {
     ['an empty file', form('file', '', 'x.txt'), {}, problem(['body', 'file'], 'too_short')],
     ['another field only', form('upload', 'x', 'x.txt'), {}, problem(['body', 'file'], 'missing')],
     ['an empty form', new FormData(), {}, problem(['body', 'file'], 'missing')],
-    ['JSON', '{"file":"x"}', { 'Content-Type': 'application/json' }, problem(['body', 'file'], 'missing')],
-    ['broken JSON', '{', { 'Content-Type': 'application/json' }, problem(['body', 'file'], 'missing')],
+    ['nothing', undefined, {}, problem(['body', 'file'], 'missing')],
     ['no boundary', 'x', { 'Content-Type': 'multipart/form-data' }, problem(['body'], 'value_error')],
     ['text in the field', '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\ntext\r\n--b--\r\n', boundary, problem(['body', 'file'], 'value_error')],
     ['a form that ends in the file', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext', boundary, problem(['body'], 'value_error')],
@@ -107,6 +108,53 @@ describe('POST uploads', () => {
     expect([answer.status, answer.body]).toEqual([422, expect.objectContaining(expected as object)]);
     expect(await rows()).toEqual(before);
     await expectConsistent();
+  });
+
+  const nameless = problem(['body', 'file'], 'missing');
+  it.each<[string, string, unknown]>([
+    ['a browser form in which no file was chosen', part('name="file"; filename=""', '', 'application/octet-stream'), nameless],
+    ['a browser form in which no file was chosen, without a type', part('name="file"; filename=""'), problem(['body', 'file'], 'value_error')],
+    ['bytes with an empty name', part('name="file"; filename=""', 'bytes', 'application/octet-stream'), nameless],
+    ['bytes without a name', part('name="file"', 'bytes', 'application/octet-stream'), nameless],
+    ['a name in an unknown character set', part(`name="file"; filename*=nonsense''x`, 'bytes', 'application/octet-stream'), nameless],
+    ['a nameless file behind a whole one', part('name="file"; filename="x"', 'x') + part('name="file"', 'bytes', 'application/octet-stream'), problem(['body', 'file'], 'too_long')],
+    ['a field behind the file of the same name', part('name="file"; filename="x"', 'x') + part('name="file"', 'text'), problem(['body', 'file'], 'value_error')],
+    ['a form inside of the form', part('name="file"', '--c\r\nContent-Disposition: file; filename="x"\r\n\r\n1\r\n--c--', 'multipart/mixed; boundary=c'), problem(['body', 'file'], 'value_error')],
+    ['a part that belongs to no field', part('filename="x"', 'x'), nameless],
+    ['a part that is no form data', '--b\r\nContent-Disposition: attachment; name="file"; filename="x"\r\n\r\nx\r\n', nameless],
+    ['a part without a disposition', '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n', nameless],
+    ['a disposition that breaks off', part('name="file"; filename', 'x'), nameless],
+    ['parts between another boundary', part('name="file"; filename="x"', 'x').replaceAll('--b\r\n', '--c\r\n'), nameless],
+    ['a header that never ends', part(`name="file"; filename="${'x'.repeat(20_000)}"`, 'x'), problem(['body'], 'value_error')],
+    ['headers without end', `--b\r\n${'x-a: b\r\n'.repeat(5_000)}`, problem(['body'], 'value_error')],
+    ['a header that is none', '--b\r\nContent-Disposition\r\n\r\nx\r\n', problem(['body'], 'value_error')],
+    ['more parts than a form needs', part('name="a"', '1').repeat(40) + part('name="file"; filename="x"', 'x'), problem(['body'], 'too_long')],
+    ['more files than a form needs', part('name="a"; filename="a"', '1').repeat(12) + part('name="file"; filename="x"', 'x'), problem(['body'], 'too_long')],
+  ])('refuses %s with 422, and keeps nothing', async (_what, parts, expected) => {
+    const before = await rows();
+    const answer = await post(`${parts}--b--\r\n`, { headers: boundary });
+    expect([answer.status, answer.body]).toEqual([422, expect.objectContaining(expected as object)]);
+    expect(await rows()).toEqual(before);
+    await expectConsistent();
+  });
+
+  it.each<[string, string, string]>([
+    ['between other fields', part('name="a"', '1') + part('name="file"; filename="x.txt"', 'x') + part('name="b"', '2'), 'x.txt'],
+    ['between other files, nameless ones too', part('name="a"', '1', 'application/octet-stream') + part('name="file"; filename="x.txt"', 'x') + part('name="b"; filename="y"', '2'), 'x.txt'],
+    ['called by an encoded name', part(`name="file"; filename="y"; filename*=UTF-8''%C3%A4.txt`, 'x'), 'ä.txt'],
+    ['called by a name of which nothing is left', part('name="file"; filename="../"', 'x'), 'file'],
+    ['whose type is nonsense', part('name="file"; filename="x"', 'x', ';;;'), 'x'],
+  ])('takes a file %s', async (_what, parts, filename) => {
+    expect(await post(`${parts}--b--\r\n`, { headers: boundary })).toMatchObject({ status: 201, body: { filename } });
+  });
+
+  it.each([
+    ['JSON', '{"file":"x"}', 'application/json'],
+    ['broken JSON', '{', 'application/json'],
+    ['a form without files', 'file=x', 'application/x-www-form-urlencoded'],
+    ['bytes', 'x', 'application/octet-stream'],
+  ])('refuses %s with 415', async (_what, body, type) => {
+    expect(await post(body, { headers: { 'Content-Type': type } })).toMatchObject({ status: 415, body: { code: 'unsupported_media_type', detail: expect.stringContaining('multipart/form-data') } });
   });
 
   it('takes 50 MiB and not one byte more', async () => {

@@ -1,6 +1,7 @@
 import busboy from 'busboy';
 import type { IncomingFile } from '@aps/files';
 import { DomainError } from '@aps/contracts';
+import { hasBody, unsupportedMediaType } from '@aps/platform/http';
 import type { Request } from 'express';
 import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
 
@@ -8,18 +9,24 @@ import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
 const MAX_AROUND = 1024 * 1024;
 const LIMITS = { files: 10, fields: 20, parts: 30, fieldSize: 10_000, headerPairs: 100 };
 
-const malformed = () => new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg: 'The body is not valid multipart/form-data', type: 'value_error' }] });
+/** A 422 about the form as a whole. */
+const formProblem = (msg: string, type: string) => new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg, type }] });
+const malformed = () => formProblem('The body is not valid multipart/form-data', 'value_error');
 
 /**
  * The field `file` of a multipart form, as soon as it begins. Other fields are passed over.
  *
  * Whatever goes wrong, the rest of the request is read and dropped, so that its sender gets to read the answer.
  *
- * @throws DomainError 413; 422 where there is no such field, or no form
+ * @throws DomainError 413; 415; 422 where there is no such field, or no form
  */
 export function receiveFile(request: Request): Promise<IncomingFile> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MAX_AROUND) return Promise.reject(fileTooLarge());
-  if (!/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) return Promise.reject(fileProblem('Field required', 'missing'));
+  if (!/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) {
+    return Promise.reject(hasBody(request) ? unsupportedMediaType('multipart/form-data') : fileProblem('Field required', 'missing'));
+  }
+  // Its sender left while the guards were asked: no event would ever tell.
+  if (request.destroyed) return Promise.reject(malformed());
   let parser: busboy.Busboy;
   try {
     parser = busboy({ headers: request.headers, defParamCharset: 'utf8', limits: LIMITS });
@@ -44,13 +51,18 @@ export function receiveFile(request: Request): Promise<IncomingFile> {
       parser.destroy();
       request.resume();
     };
-    parser.on('file', (name, bytes, { filename }) => {
+    // A browser calls a file that nobody chose "", of which the parser makes no name at all.
+    parser.on('file', (name, bytes, { filename }: { filename?: string }) => {
       // A form that breaks off breaks its file, too, whether or not somebody reads it.
       bytes.on('error', () => undefined);
       if (name !== 'file') return void bytes.resume();
       if (file) {
         bytes.resume();
         return fail(fileProblem('One file at a time', 'too_long'));
+      }
+      if (filename === undefined) {
+        bytes.resume();
+        return fail(fileProblem('A file with a name is required', 'missing'));
       }
       // A taker that gives up: what still comes is of no use.
       bytes.once('close', () => {
@@ -61,6 +73,8 @@ export function receiveFile(request: Request): Promise<IncomingFile> {
     parser.on('field', (name) => {
       if (name === 'file') fail(fileProblem('Input should be a file', 'value_error'));
     });
+    // Behind its limit the parser passes over everything, the file too.
+    for (const limit of ['filesLimit', 'partsLimit'] as const) parser.on(limit, () => fail(formProblem('The form has too many parts', 'too_long')));
     parser.on('error', () => fail(malformed()));
     parser.on('close', () => {
       if (!file) return fail(fileProblem('Field required', 'missing'));

@@ -39,6 +39,8 @@ describe('hostile input', () => {
   it.each([
     ['POST', '/api/auth/signup', ['email', 'password', 'name', 'invitation_token', 'org_name']],
     ['POST', '/api/auth/login', ['email', 'password']],
+    ['POST', '/api/auth/verify', ['token']],
+    ['POST', '/api/auth/verify/resend', ['email']],
     ['POST', '/api/auth/password/forgot', ['email']],
     ['POST', '/api/auth/password/reset', ['token', 'password']],
     ['POST', '/api/auth/password/change', ['current_password', 'new_password']],
@@ -74,13 +76,15 @@ describe('hostile input', () => {
   it.each([
     ['/api/auth/signup', 'RATE_LIMIT_SIGNUP'],
     ['/api/auth/login', 'RATE_LIMIT_LOGIN'],
+    ['/api/auth/verify', 'RATE_LIMIT_VERIFICATION'],
+    ['/api/auth/verify/resend', 'RATE_LIMIT_VERIFICATION'],
     ['/api/auth/password/forgot', 'RATE_LIMIT_PASSWORD_RESET'],
     ['/api/auth/password/reset', 'RATE_LIMIT_PASSWORD_RESET'],
     ['/api/waitlist', 'RATE_LIMIT_WAITLIST'],
   ])('comes no faster than it may: %s', async (path, setting) => {
     // A prefix of its own: what other requests have used up does not count.
     t.configure({ RATE_LIMITS: 'on', [setting]: '1', REDIS_PREFIX: `limits${Math.random().toString(36).slice(2)}` });
-    const answers = [await t.call('POST', path, { body: {} }), await t.call('POST', path, { body: {} })];
+    const answers = [await t.call('POST', path, { body: { email: 1 } }), await t.call('POST', path, { body: { email: 1 } })];
     t.configure({ RATE_LIMITS: 'off' });
     expect(answers.map((a) => a.status)).toEqual([422, 429]);
     expect(answers[1].body.code).toBe('rate_limited');

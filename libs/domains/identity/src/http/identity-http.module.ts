@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { IdentityModule } from '../identity.module';
 import { AuthController } from './auth.controller';
+import { EmailProofController } from './email-proof.controller';
 import { PasswordController } from './password.controller';
 import { TokensController } from './tokens.controller';
 import { WaitlistController } from './waitlist.controller';
 
 /** The public face of identity, for the gateway. */
-@Module({ imports: [IdentityModule], controllers: [AuthController, PasswordController, TokensController, WaitlistController] })
+@Module({ imports: [IdentityModule], controllers: [AuthController, EmailProofController, PasswordController, TokensController, WaitlistController] })
 export class IdentityHttpModule {}

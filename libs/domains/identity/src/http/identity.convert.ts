@@ -1,6 +1,7 @@
-import type { AuthResponse, CreateTokenResponse, MeResponse, TokenInfo, UserInfo } from '@aps/dtos';
+import type { AuthResponse, CreateTokenResponse, MeResponse, SessionDetails, TokenInfo, UserInfo, VerifyEmailResponse } from '@aps/dtos';
 import type { ApiTokenRow } from '../api-tokens.repository';
 import type { MembershipSummary } from '../organization-door';
+import type { SessionRow } from '../sessions.repository';
 import type { SignIn } from '../sessions.service';
 import type { UserRow } from '../users.repository';
 
@@ -11,14 +12,30 @@ export const toUserInfo = (user: UserRow): UserInfo => ({
   email: user.email,
   name: user.name,
   avatar_url: user.avatar_url,
+  email_verified: user.email_verified_at !== null,
   created_at: user.created_at.toISOString(),
   updated_at: user.updated_at.toISOString(),
+});
+
+export const toVerified = ({ user, memberships }: { user: UserRow; memberships: MembershipSummary[] }): VerifyEmailResponse => ({
+  user: toUserInfo(user),
+  memberships: memberships.map(toMembership),
 });
 
 export const toAuth = ({ user, session, memberships }: SignIn): AuthResponse => ({
   user: toUserInfo(user),
   session: { token: session.token, token_type: 'bearer', expires_at: session.expires_at.toISOString() },
   memberships: memberships.map(toMembership),
+});
+
+export const toSession = (row: SessionRow, currentId: string): SessionDetails => ({
+  id: row.id,
+  created_at: row.created_at.toISOString(),
+  last_used_at: row.last_used_at.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+  user_agent: row.user_agent,
+  ip: row.ip,
+  current: row.id === currentId,
 });
 
 export const toMe = ({ user, memberships }: { user: UserRow; memberships: MembershipSummary[] }, isPlatformAdmin: boolean): MeResponse => ({

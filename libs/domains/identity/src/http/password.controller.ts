@@ -26,19 +26,19 @@ export class PasswordController {
   @Public()
   @RateLimit('password_reset')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Choose a new password with a mailed link', description: 'The link is good for one hour and once. All sessions end.' })
+  @ApiOperation({ summary: 'Choose a new password with a mailed link', description: 'The link is good for one hour and once. All sessions end; API tokens only with `revoke_tokens`.' })
   @ApiNoContentResponse()
-  reset(@Body() { token, password }: ResetPasswordRequest, @RequestId() requestId: string): Promise<void> {
-    return this.passwords.reset(token, password, requestId);
+  reset(@Body() { token, password, revoke_tokens }: ResetPasswordRequest, @RequestId() requestId: string): Promise<void> {
+    return this.passwords.reset(token, password, { revokeTokens: revoke_tokens, requestId });
   }
 
   @Post('change')
   @SignedIn(null, { sessionOnly: true })
   @RateLimit('login')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Change my password', description: 'All other sessions end.' })
+  @ApiOperation({ summary: 'Change my password', description: 'All other sessions end; API tokens only with `revoke_tokens`.' })
   @ApiNoContentResponse()
   change(@CurrentPrincipal() { userId, credentialId }: Principal, @Body() body: ChangePasswordRequest, @RequestId() requestId: string): Promise<void> {
-    return this.passwords.change(userId, credentialId, body.current_password, body.new_password, requestId);
+    return this.passwords.change(userId, credentialId, body.current_password, body.new_password, { revokeTokens: body.revoke_tokens, requestId });
   }
 }

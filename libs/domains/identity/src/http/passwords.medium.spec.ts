@@ -28,7 +28,7 @@ describe('passwords', () => {
       const mails = await t.mails(known.email);
       expect(mails.map((m) => m.subject)).toEqual(['Choose a new password']);
       const [token] = await links(known.email);
-      expect(await t.db.query('SELECT user_id FROM password_resets WHERE token_hash = $1', [hashToken(token)])).toEqual([{ user_id: known.id }]);
+      expect(await t.db.query('SELECT user_id FROM mailed_links WHERE token_hash = $1', [hashToken(token)])).toEqual([{ user_id: known.id }]);
       expect([...(await t.mails(gone.email)), ...(await t.mails(unknown))]).toEqual([]);
     });
 
@@ -74,11 +74,11 @@ describe('passwords', () => {
       for (const { email } of [late, gone]) await forgot(email);
       const [[lateToken], [goneToken]] = [await links(late.email), await links(gone.email)];
       const [{ minutes }] = await t.db.query<{ minutes: number }>(
-        `SELECT round(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM password_resets WHERE user_id = $1`,
+        `SELECT round(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM mailed_links WHERE user_id = $1`,
         [late.id],
       );
       expect(minutes).toBe(60);
-      await t.db.execute(`UPDATE password_resets SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [late.id]);
+      await t.db.execute(`UPDATE mailed_links SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [late.id]);
       await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [gone.id]);
       for (const token of [lateToken, goneToken, 'never-issued']) expect((await reset(token)).body.code).toBe('reset_token_invalid');
       await t.db.execute('UPDATE users SET deactivated_at = NULL WHERE id = $1', [gone.id]);

@@ -2,11 +2,12 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@ne
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CreateTokenRequest, CreateTokenResponse, TokenInfo, TokenListResponse } from '@aps/dtos';
 import { CurrentPrincipal, SignedIn, type Principal } from '@aps/guards';
-import { PageQuery, toPage, type Page } from '@aps/platform/http';
+import { PageQuery, ShowsCredential, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { ActingUser } from '../acting-user';
 import { ApiTokensService } from '../api-tokens.service';
 import { toCreatedToken, toTokenInfo } from './identity.convert';
+import { Refuses } from './refuses.decorator';
 import { CurrentActor } from './request.decorators';
 
 @ApiTags('API tokens')
@@ -25,9 +26,11 @@ export class TokensController {
 
   @Post()
   @SignedIn(null, { sessionOnly: true })
-  @Idempotent({ secret: true })
+  @Idempotent()
   @ApiOperation({ summary: 'Make an API token', description: 'The answer shows the token, this once. Only a session can do this.' })
   @ApiCreatedResponse({ type: CreateTokenResponse })
+  @ShowsCredential(CreateTokenResponse)
+  @Refuses(403, '`entitlement_exceeded`: a user has at most 50 API tokens that work.')
   async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest): Promise<CreateTokenResponse> {
     return toCreatedToken(await this.tokens.create(actor, body));
   }

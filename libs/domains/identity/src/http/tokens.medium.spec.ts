@@ -129,12 +129,27 @@ describe('API tokens', () => {
   it('are made once for a repeated request, whose answer is not kept in the clear', async () => {
     const headers = { 'Idempotency-Key': 'once' };
     const [first, again] = [await create({ name: 'repeated' }, session, headers), await create({ name: 'repeated' }, session, headers)];
-    expect(again.body).toEqual(first.body);
+    expect([first.body.token, again.body]).toEqual([expect.stringMatching(/^apt_/), { ...first.body, token: null }]);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect((await list()).total).toBe(1);
     const rows = await t.db.query<{ body: string }>(`SELECT body FROM idempotency_keys WHERE key = 'once'`);
     expect(rows).toHaveLength(1);
     expect(rows[0].body).not.toContain(first.body.token);
+    expect(first.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('are at most fifty that work, however many are asked for at once', async () => {
+    const session = await t.login((await t.user()).email);
+    const ask = () => t.call('POST', '/api/tokens', { token: session, body: { name: 'one of many', expires_in_days: 1 } });
+    const answers = await Promise.all(Array.from({ length: 60 }, ask));
+    expect(answers.filter((a) => a.status === 201)).toHaveLength(50);
+    const refused = answers.find((a) => a.status !== 201)!;
+    expect([refused.status, refused.body.code, refused.body.context]).toEqual([403, 'entitlement_exceeded', { entitlement: 'max_api_tokens', limit: 50, current: 50 }]);
+    // Neither revoked nor expired ones count.
+    const [revoked, expired] = answers.filter((a) => a.status === 201).map((a) => a.body.token_info.id as string);
+    await t.call('DELETE', `/api/tokens/${revoked}`, { token: session });
+    await t.db.execute('UPDATE api_tokens SET expires_at = now() WHERE id = $1', [expired]);
+    expect((await Promise.all([ask(), ask(), ask()])).map((a) => a.status).sort()).toEqual([201, 201, 403]);
   });
 
   it.each([{ name: undefined }, { name: '' }, { name: ' ' }, { name: 'x'.repeat(201) }, { scope: 'everything' }, { scope: null }, { expires_in_days: 0 }, { expires_in_days: 1.5 }, { expires_in_days: 1e9 }, { org_id: 'acme' }])(

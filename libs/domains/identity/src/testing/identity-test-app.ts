@@ -3,6 +3,7 @@ import { GuardsModule, PrincipalStore } from '@aps/guards';
 import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto, hashPassword } from '@aps/platform/crypto';
 import type { Database } from '@aps/platform/database';
+import { canonicalEmail, parseEmail } from '@aps/platform/email';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { RateLimitModule } from '@aps/platform/rate-limit';
@@ -29,6 +30,8 @@ export interface IdentityTestApp {
   login(email: string, password?: string): Promise<string>;
   /** What the guard makes of a bearer right now: `ok` or the error's code. Asks past the guard's memory of one second. */
   bearer(token: string): Promise<string>;
+  /** Lets an address sign up. */
+  allow(email: string): Promise<void>;
   /** Mails to an address, oldest first. */
   mails(to: string): Promise<{ subject: string; text: string }[]>;
   audit(action: string): Promise<{ actor_id: string | null; source: string; target_id: string | null; metadata: Record<string, unknown>; request_id: string | null }[]>;
@@ -47,7 +50,7 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
     Object.assign(process.env, changes);
     loadConfig();
   };
-  configure({ REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '', APP_URL: 'https://app.example', ...settings });
+  configure({ REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '', APP_URL: 'https://app.example', EMAIL_PROOF: 'required', ...settings });
   const test = await createTestApp([PlatformModule.forRoot('test', schema), MailModule, RateLimitModule, IdempotencyModule, GuardsModule.forRoot(), TestOrganizationsModule, IdentityHttpModule]);
   const crypto = test.app.get(EnvelopeCrypto, { strict: false });
   const users = test.app.get(UsersService, { strict: false });
@@ -63,7 +66,7 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
     orgs: test.app.get(TestOrganizationDoor, { strict: false }),
     call,
     configure,
-    user: (email = anEmail()) => db.transaction((tx) => users.create(tx, { email, name: email.split('@')[0], password_hash })),
+    user: (email = anEmail()) => db.transaction((tx) => users.create(tx, { email, name: email.split('@')[0], password_hash, proven: true })),
     async login(email, password = PASSWORD) {
       const { status, body } = await call('POST', '/api/auth/login', { body: { email, password } });
       if (status !== 200) throw new Error(`Log-in answered ${status} ${JSON.stringify(body)}`);
@@ -73,8 +76,11 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
       () => 'ok',
       (error: { code: string }) => error.code,
     ),
+    async allow(email) {
+      await db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [email, canonicalEmail(email)]);
+    },
     async mails(to) {
-      const rows = await db.query<{ id: string; subject: string; body: string }>('SELECT id, subject, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [to]);
+      const rows = await db.query<{ id: string; subject: string; body: string }>('SELECT id, subject, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [parseEmail(to)?.mailbox]);
       const text = async (id: string, body: string) => JSON.parse(await crypto.decrypt(db, { orgId: null, table: 'outbound_mails', column: 'body', rowId: id }, body)).text as string;
       return Promise.all(rows.map(async ({ id, subject, body }) => ({ subject, text: await text(id, body) })));
     },

@@ -1,5 +1,6 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import type { Db, Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { uuidv7 } from 'uuidv7';
 import { OrganizationDoor, type MembershipSummary, type SignupWish } from '../organization-door';
 
@@ -7,16 +8,25 @@ import { OrganizationDoor, type MembershipSummary, type SignupWish } from '../or
 @Injectable()
 export class TestOrganizationDoor extends OrganizationDoor {
   async isInvited(db: Db, email: string): Promise<boolean> {
-    return (await db.query(`SELECT 1 FROM invitations WHERE lower(email) = lower($1) AND state = 'pending' AND expires_at > now()`, [email])).length > 0;
+    return (await db.query(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending' AND expires_at > now()`, [canonicalEmail(email)])).length > 0;
   }
 
-  async onSignup(tx: Tx, { user, orgName }: SignupWish): Promise<void> {
+  async onSignup(tx: Tx, { user, isProven, orgName }: SignupWish): Promise<void> {
+    if (!isProven && (await this.isInvited(tx, user.email))) return;
+    if (!isProven || !(await this.redeem(tx, user))) await this.makeOrg(tx, user.id, orgName ?? `${user.name}'s organization`);
+  }
+
+  async onProof(tx: Tx, user: SignupWish['user']): Promise<void> {
+    await this.redeem(tx, user);
+  }
+
+  private async redeem(tx: Tx, user: SignupWish['user']): Promise<boolean> {
     const redeemed = await tx.query<{ org_id: string; role: string }>(
-      `UPDATE invitations SET state = 'accepted', accepted_at = now() WHERE lower(email) = lower($1) AND state = 'pending' RETURNING org_id, role`,
-      [user.email],
+      `UPDATE invitations SET state = 'accepted', accepted_at = now() WHERE email_canonical = $1 AND state = 'pending' RETURNING org_id, role`,
+      [canonicalEmail(user.email)],
     );
     for (const { org_id, role } of redeemed) await this.join(tx, org_id, user.id, role);
-    if (!redeemed.length) await this.makeOrg(tx, user.id, orgName ?? `${user.name}'s organization`);
+    return redeemed.length > 0;
   }
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
@@ -43,10 +53,11 @@ export class TestOrganizationDoor extends OrganizationDoor {
   }
 
   async invite(db: Db, orgId: string, email: string, role = 'MEMBER'): Promise<void> {
-    await db.execute(`INSERT INTO invitations (id, org_id, email, role, token_hash, expires_at) VALUES ($1, $2, $3, $4, $5, now() + interval '1 day')`, [
+    await db.execute(`INSERT INTO invitations (id, org_id, email, email_canonical, role, token_hash, expires_at) VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 day')`, [
       uuidv7(),
       orgId,
       email,
+      canonicalEmail(email),
       role,
       Buffer.from(uuidv7()),
     ]);

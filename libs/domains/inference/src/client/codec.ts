@@ -1,4 +1,5 @@
-import type { ChatRequest, Dialect, EmbedRequest, Endpoint, FinishReason, ProviderState, StreamEvent, ToolCall, ToolDefinition, Usage } from './types';
+import { badResponse } from './errors';
+import type { ChatMessage, ChatRequest, Dialect, EmbedRequest, Endpoint, FinishReason, ProviderState, StreamEvent, ToolCall, ToolDefinition, Usage } from './types';
 
 /** One HTTP POST. The path is appended to the base URL of the endpoint; the body is JSON text. */
 export interface WireRequest {
@@ -14,6 +15,8 @@ export interface DecodedChat {
   toolCalls: ToolCall[];
   usage?: Usage;
   finishReason: FinishReason;
+  /** The provider's own word for it. */
+  providerFinish?: string;
   providerModel?: string;
   providerState?: ProviderState;
 }
@@ -22,6 +25,8 @@ export interface DecodedChat {
 export interface ChatDecoder {
   /** Something of the answer has arrived; from here on a failure is no plain retry. */
   readonly started: boolean;
+  /** Grows with all that carries the answer further: what counts as life. Not so: pings, empty deltas, what only describes the answer. */
+  readonly heard: number;
   /** The end mark was seen: the answer is whole. */
   readonly done: boolean;
   /** Feeds the `data` of one event. Throws ProviderError for a malformed chunk or an error that the provider streams. */
@@ -49,8 +54,8 @@ export interface Codec {
     /** Texts that one request may carry. */
     batch: number;
     request: (request: EmbedRequest) => WireRequest;
-    /** Vectors in input order, and the tokens read where the provider says so. */
-    response: (body: Record<string, unknown>) => { vectors: unknown[]; tokens?: number };
+    /** Vectors in input order, and the tokens read as the provider reports them. */
+    response: (body: Record<string, unknown>) => { vectors: unknown[]; tokens?: unknown };
   };
 }
 
@@ -72,6 +77,54 @@ export function toolWriter(inDialect: (tool: ToolDefinition) => unknown): (tool:
 /** The JSON of a body with `tools`, which are JSON already. */
 export const bodyWithTools = (body: object, tools: string): string => `${JSON.stringify(body).slice(0, -1)},"tools":[${tools}]}`;
 
+/**
+ * The tools of a request, and whether the model may call them. Providers refuse calls in the history of a request without tools, so
+ * where the agent has none any more, those that it once called are named, and forbidden.
+ */
+export function toolsOf({ tools = [], toolUse, messages }: ChatRequest): { tools: ToolDefinition[]; forbidden: boolean } {
+  if (tools.length > 0) return { tools, forbidden: toolUse === 'forbidden' };
+  const called = new Set(messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []).map((call) => call.name) : [])));
+  return { tools: Array.from(called, goneTool), forbidden: called.size > 0 };
+}
+
+const goneTool = (name: string): ToolDefinition => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } });
+
+/** Ids of calls that every provider takes: OpenAI no longer ones, Anthropic no other characters. */
+const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/;
+
+/**
+ * The messages with ids of calls that every provider takes, and that no two calls share: models have been seen to repeat an id in one
+ * answer and in later ones, and a chat may go on with another provider's model. Answers follow their calls. The same conversation gets
+ * the same ids each time, so what a provider has cached of it stays cached.
+ */
+export function withCallIds(messages: ChatMessage[]): ChatMessage[] {
+  const used = new Set<string>();
+  const open = new Map<string, string[]>();
+  let made = 0;
+  const idOf = (id: string): string => {
+    let own = id;
+    while (used.has(own) || !CALL_ID.test(own)) own = `call_${++made}`;
+    used.add(own);
+    open.set(id, [...(open.get(id) ?? []), own]);
+    return own;
+  };
+  return messages.map((message) => {
+    if (message.role === 'tool') return { ...message, toolCallId: open.get(message.toolCallId)?.shift() ?? message.toolCallId };
+    open.clear();
+    if (message.role === 'user' || !message.toolCalls?.length) return message;
+    return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })) };
+  });
+}
+
+/** The JSON of a value that a provider sent. Its own parser takes what is nested more deeply than it can be written again. */
+export function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw badResponse('the provider sent a tool call that is nested too deeply');
+  }
+}
+
 /** `arguments` as an object, for the dialects that carry objects; what is none (the model may write anything) is wrapped. */
 export function argumentsObject(text: string): Record<string, unknown> {
   try {
@@ -83,16 +136,17 @@ export function argumentsObject(text: string): Record<string, unknown> {
   return { invalid_arguments: text };
 }
 
-/** An answer that ran into its output cap may end inside a tool call; such a call is not one. */
-export function wholeCalls(calls: ToolCall[], finishReason: FinishReason): ToolCall[] {
-  if (finishReason !== 'length') return calls;
-  return calls.filter((call) => {
-    try {
-      JSON.parse(call.arguments);
-      return true;
-    } catch {
-      return false;
-    }
+/**
+ * The calls of an answer that may be acted on, in their order. Of an answer that its provider filtered, or its model refused, none is: who
+ * knows what it would have come to. One that ended at its length may have ended inside its last call.
+ */
+export function usableCalls(calls: ToolCall[], finishReason: FinishReason): ToolCall[] {
+  if (finishReason === 'content_filter' || finishReason === 'refusal') return [];
+  return calls.map((call, i) => {
+    const nothing = finishReason === 'length' && i === calls.length - 1 ? '' : '{}';
+    const args = call.arguments.trim() === '' ? nothing : call.arguments;
+    jsonOf(argumentsObject(args)); // it goes back as an object
+    return { ...call, arguments: args };
   });
 }
 

@@ -88,9 +88,14 @@ describe('dialect_1 stream', () => {
     expect(decode({ choices: [], usage }, '[DONE]').decoder.result().usage).toMatchObject({ output: 5, reasoning: 40 });
   });
 
-  it.each([-5, Number.MAX_VALUE * 2, '7', null])('takes no count %p off the wire', (value) => {
-    const usage = { prompt_tokens: value, completion_tokens: 1 };
-    expect(decode(JSON.stringify({ choices: [], usage }), '[DONE]').decoder.result().usage).toMatchObject({ input: 0, output: 1 });
+  it.each([['null', { input: 0, output: 1 }], ['7.4', { input: 7, output: 1 }], ['-5', undefined], ['1e9', undefined], ['1e400', undefined], ['"7"', undefined], ['[]', undefined]])('takes a count of %s for %p', (value, usage) => {
+    const chunk = `{"choices":[],"usage":{"prompt_tokens":${value},"completion_tokens":1}}`;
+    const read = decode(chunk, '[DONE]').decoder.result().usage;
+    expect(read && { input: read.input, output: read.output }).toEqual(usage);
+  });
+
+  it('takes a usage without counts for none', () => {
+    expect(decode('{"choices":[],"usage":{}}', '[DONE]').decoder.result().usage).toBeUndefined();
   });
 
   it('is whole at [DONE], or where finish reason and usage came without it, and else not', () => {
@@ -100,9 +105,18 @@ describe('dialect_1 stream', () => {
     expect(decode(delta({ content: 'a' })).decoder.done).toBe(false);
   });
 
-  it('drops a tool call that the output cap cut', () => {
+  it('keeps of a tool call that the output cap cut what had come, and of one without arguments nothing', () => {
     const { decoder } = decode(delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }] }), delta({}, 'length'), '[DONE]');
-    expect(decoder.result()).toMatchObject({ toolCalls: [], finishReason: 'length' });
+    expect(decoder.result()).toMatchObject({ toolCalls: [{ arguments: '{"x":' }], finishReason: 'length', providerFinish: 'length' });
+    const bare = (index: number) => delta({ tool_calls: [{ index, id: `${index}`, function: { name: 'f', arguments: '' } }] });
+    expect(decode(bare(0), bare(1), delta({}, 'length'), '[DONE]').decoder.result().toolCalls.map((call) => call.arguments)).toEqual(['{}', '']);
+    expect(decode(bare(0), bare(1), delta({}, 'tool_calls'), '[DONE]').decoder.result().toolCalls.map((call) => call.arguments)).toEqual(['{}', '{}']);
+  });
+
+  it('takes no call of an answer that was refused or filtered', () => {
+    const call = delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] });
+    expect(decode(call, delta({}, 'content_filter'), '[DONE]').decoder.result()).toMatchObject({ toolCalls: [], finishReason: 'content_filter' });
+    expect(decode(delta({ refusal: 'No.' }), call, delta({}, 'stop'), '[DONE]').decoder.result()).toMatchObject({ text: 'No.', toolCalls: [], finishReason: 'refusal' });
   });
 
   it('keeps arguments that are not JSON as the model wrote them', () => {

@@ -1,8 +1,8 @@
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
-import { bodyWithTools, toolWriter, wholeCalls } from './codec';
+import { argumentsObject, bodyWithTools, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import type { ChatMessage, ChatRequest, EmbedRequest, Endpoint, FinishReason, ToolCall, Usage } from './types';
-import { count } from './usage';
+import { count, credible } from './usage';
 
 const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
 
@@ -15,18 +15,19 @@ const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'fun
  */
 function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
   const messages: unknown[] = request.system ? [{ role: 'system', content: request.system }] : [];
-  for (const message of request.messages) messages.push(wireMessage(message));
+  for (const message of withCallIds(request.messages)) messages.push(wireMessage(message));
   const body: Record<string, unknown> = { model: request.model, messages, stream: true, stream_options: { include_usage: true } };
   if (request.maxOutputTokens !== undefined) body[endpoint.maxTokensField ?? 'max_completion_tokens'] = request.maxOutputTokens;
   if (request.reasoningEffort !== undefined) body.reasoning_effort = request.reasoningEffort;
-  const { tools } = request;
-  return { path: '/chat/completions', headers: {}, body: tools?.length ? bodyWithTools(body, tools.map(toolJson).join()) : JSON.stringify(body) };
+  const { tools, forbidden } = toolsOf(request);
+  if (forbidden) body.tool_choice = 'none';
+  return { path: '/chat/completions', headers: {}, body: tools.length ? bodyWithTools(body, tools.map(toolJson).join()) : JSON.stringify(body) };
 }
 
 function wireMessage(message: ChatMessage): unknown {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
   if (message.role === 'assistant') {
-    const calls = message.toolCalls?.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }));
+    const calls = message.toolCalls?.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: jsonArguments(args) } }));
     if (!calls?.length) return { role: 'assistant', content: message.text ?? '' };
     return { role: 'assistant', content: message.text || null, tool_calls: calls };
   }
@@ -39,6 +40,16 @@ function wireMessage(message: ChatMessage): unknown {
   };
 }
 
+/** Servers that hand the arguments to a template fail where they are no JSON. */
+function jsonArguments(text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(argumentsObject(text));
+  }
+}
+
 const FINISH: Record<string, FinishReason> = {
   stop: 'stop',
   tool_calls: 'tool_calls',
@@ -49,12 +60,15 @@ const FINISH: Record<string, FinishReason> = {
 
 class Decoder implements ChatDecoder {
   started = false;
+  heard = 0;
   done = false;
   private text = '';
   private reasoning = '';
   private readonly calls: ToolCall[] = [];
   private usage?: Usage;
   private finish?: FinishReason;
+  private providerFinish?: string;
+  private refused = false;
   private providerModel?: string;
 
   constructor(private readonly context: DecoderContext) {}
@@ -68,29 +82,39 @@ class Decoder implements ChatDecoder {
     const chunk = parseChunk(data);
     if (chunk.error) throw streamError(chunk, this.context.secrets);
     if (typeof chunk.model === 'string' && chunk.model !== '') this.providerModel = chunk.model;
-    if (chunk.usage) this.usage = readUsage(asObject(chunk.usage));
+    if (chunk.usage) this.usage = readUsage(asObject(chunk.usage)) ?? this.usage;
     const choice = asObject(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined);
     const delta = asObject(choice.delta);
     const reasoning = delta.reasoning_content ?? delta.reasoning;
     if (typeof reasoning === 'string' && reasoning !== '') {
-      this.started = true;
+      this.hear();
       this.reasoning += reasoning;
       this.context.emit({ type: 'reasoning', text: reasoning });
     }
+    if (typeof delta.refusal === 'string' && delta.refusal !== '') this.refused = true;
     const text = typeof delta.content === 'string' && delta.content !== '' ? delta.content : delta.refusal;
     if (typeof text === 'string' && text !== '') {
-      this.started = true;
+      this.hear();
       this.text += text;
       this.context.emit({ type: 'text', text });
     }
     if (Array.isArray(delta.tool_calls)) for (const fragment of delta.tool_calls) this.toolCall(asObject(fragment));
-    if (typeof choice.finish_reason === 'string') this.finish = FINISH[choice.finish_reason] ?? 'other';
+    if (typeof choice.finish_reason !== 'string') return;
+    this.heard++;
+    this.providerFinish = choice.finish_reason;
+    this.finish = FINISH[choice.finish_reason] ?? 'other';
+  }
+
+  private hear(): void {
+    this.started = true;
+    this.heard++;
   }
 
   /** A call comes in fragments that share an `index`: first id and name, then pieces of the arguments. */
   private toolCall(fragment: Record<string, unknown>): void {
-    this.started = true;
     const called = asObject(fragment.function);
+    this.started = true;
+    if (fragment.id || called.name || called.arguments) this.heard++;
     // Some compatible servers give no index; there an id starts the next call.
     const index = typeof fragment.index === 'number' ? fragment.index : Math.max(0, this.calls.length - (fragment.id ? 0 : 1));
     if (!Number.isInteger(index) || index < 0 || index > this.calls.length) throw badResponse('the provider sent a tool call out of order');
@@ -106,27 +130,26 @@ class Decoder implements ChatDecoder {
   }
 
   result(): DecodedChat {
-    const finish = this.finish ?? 'other';
+    const finish = this.refused && this.finish === 'stop' ? 'refusal' : (this.finish ?? 'other');
     if (this.calls.some((call) => call.id === '' || call.name === '')) throw badResponse('the provider sent a tool call without id or name');
-    const toolCalls = wholeCalls(
-      this.calls.map((call) => ({ ...call, arguments: call.arguments || '{}' })),
-      finish,
-    );
+    const toolCalls = usableCalls(this.calls, finish);
     return {
       text: this.text,
       reasoning: this.reasoning,
       toolCalls,
-      usage: this.usage,
+      usage: credible(this.usage),
       finishReason: finish === 'stop' && toolCalls.length > 0 ? 'tool_calls' : finish,
+      providerFinish: this.providerFinish,
       providerModel: this.providerModel,
     };
   }
 }
 
 /** `prompt_tokens` holds the cached and written ones, `completion_tokens` the reasoning. */
-function readUsage(usage: Record<string, unknown>): Usage {
+function readUsage(usage: Record<string, unknown>): Usage | undefined {
+  if (usage.prompt_tokens === undefined && usage.completion_tokens === undefined) return undefined;
   const prompt = asObject(usage.prompt_tokens_details);
-  const cached = count(prompt.cached_tokens) || count(usage.prompt_cache_hit_tokens);
+  const cached = count(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
   const written = count(prompt.cache_write_tokens);
   const reasoning = count(asObject(usage.completion_tokens_details).reasoning_tokens);
   const promptTokens = count(usage.prompt_tokens);
@@ -161,8 +184,7 @@ export const dialect1: Codec = {
         const { index, embedding } = asObject(item);
         vectors[typeof index === 'number' ? index : position] = embedding;
       }
-      const tokens = asObject(body.usage).prompt_tokens;
-      return { vectors, tokens: typeof tokens === 'number' ? count(tokens) : undefined };
+      return { vectors, tokens: asObject(body.usage).prompt_tokens };
     },
   },
 };

@@ -128,7 +128,7 @@ describe('dialect_2 stream', () => {
     expect(decoder.result().toolCalls).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
   });
 
-  it.each([['end_turn', 'stop'], ['max_tokens', 'length'], ['refusal', 'content_filter'], ['pause_turn', 'other']])('%s is %s', (reason, finish) => {
+  it.each([['end_turn', 'stop'], ['max_tokens', 'length'], ['refusal', 'refusal'], ['pause_turn', 'other']])('%s is %s', (reason, finish) => {
     expect(decode(start, ...stop(reason)).decoder.result().finishReason).toBe(finish);
   });
 

@@ -1,8 +1,8 @@
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
-import { argumentsObject, bodyWithTools, stateFor, toolWriter, wholeCalls } from './codec';
+import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import type { ChatMessage, ChatRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage, UserContent } from './types';
-import { count } from './usage';
+import { count, credible } from './usage';
 
 type Block = Record<string, unknown>;
 interface Turn {
@@ -32,14 +32,16 @@ function chat(request: ChatRequest): WireRequest {
   const body: Record<string, unknown> = { model: request.model, max_tokens: maxTokens, messages, stream: true };
   if (request.system) body.system = [{ type: 'text', text: request.system, cache_control: CACHE }];
   if (request.reasoningEffort !== undefined) Object.assign(body, thinking(request.model, request.reasoningEffort, maxTokens));
-  const tools = request.tools?.map((tool, i, { length }) => (!request.system && i === length - 1 ? lastToolJson : toolJson)(tool));
-  return { path: '/messages', headers: { 'anthropic-version': '2023-06-01' }, body: tools?.length ? bodyWithTools(body, tools.join()) : JSON.stringify(body) };
+  const { tools: offered, forbidden } = toolsOf(request);
+  if (forbidden) body.tool_choice = { type: 'none' };
+  const tools = offered.map((tool, i, { length }) => (!request.system && i === length - 1 ? lastToolJson : toolJson)(tool));
+  return { path: '/messages', headers: { 'anthropic-version': '2023-06-01' }, body: tools.length ? bodyWithTools(body, tools.join()) : JSON.stringify(body) };
 }
 
 /** Messages of one side in a row become one; tool results must open the user message that follows their calls. */
 function turns(request: ChatRequest): Turn[] {
   const out: Turn[] = [];
-  for (const message of request.messages) {
+  for (const message of withCallIds(request.messages)) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const content = blocks(message, request.model);
     if (content.length === 0) continue; // an empty text block is refused
@@ -57,8 +59,9 @@ function blocks(message: ChatMessage, model: string): Block[] {
     return [message.isError ? { ...result, is_error: true } : result];
   }
   const kept = stateFor(message.providerState, 'dialect_2', model);
-  if (kept) return [...kept] as Block[];
-  const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }) => ({ type: 'tool_use', id, name, input: argumentsObject(args) }));
+  const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }): Block => ({ type: 'tool_use', id, name, input: argumentsObject(args) }));
+  // The calls are told by the message, in the same order: what is kept has them as the model wrote them, ids that it gave twice included.
+  if (kept) return [...(kept as Block[]).flatMap((block) => (block.type === 'tool_use' ? calls.splice(0, 1) : [block])), ...calls];
   return [...(message.text?.trim() ? [{ type: 'text', text: message.text }] : []), ...calls];
 }
 
@@ -103,17 +106,19 @@ const FINISH: Record<string, FinishReason> = {
   tool_use: 'tool_calls',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
-  refusal: 'content_filter',
+  refusal: 'refusal',
 };
 
 class Decoder implements ChatDecoder {
   started = false;
+  heard = 0;
   done = false;
   private readonly content: Block[] = [];
   /** Argument text of the tool_use blocks, by block index. */
   private readonly json: string[] = [];
   private usage?: Record<string, unknown>;
   private finish: FinishReason = 'other';
+  private providerFinish?: string;
   private providerModel?: string;
 
   constructor(private readonly context: DecoderContext) {}
@@ -136,7 +141,11 @@ class Decoder implements ChatDecoder {
         break;
       case 'message_delta': {
         const reason = asObject(event.delta).stop_reason;
-        if (typeof reason === 'string') this.finish = FINISH[reason] ?? 'other';
+        if (typeof reason === 'string') {
+          this.heard++;
+          this.providerFinish = reason;
+          this.finish = FINISH[reason] ?? 'other';
+        }
         this.mergeUsage(event.usage);
         break;
       }
@@ -152,6 +161,7 @@ class Decoder implements ChatDecoder {
   private start(index: unknown, block: Block): void {
     if (index !== this.content.length) throw badResponse('the provider sent a content block out of order');
     this.started = true;
+    this.heard++;
     this.content.push({ ...block });
     this.json.push('');
     if (block.type === 'text') this.shown('text', block.text);
@@ -161,6 +171,7 @@ class Decoder implements ChatDecoder {
   private delta(index: unknown, delta: Block): void {
     const block = typeof index === 'number' ? this.content[index] : undefined;
     if (block === undefined) throw badResponse('the provider sent a delta of an unknown content block');
+    if ([delta.text, delta.thinking, delta.signature, delta.partial_json].some((piece) => asText(piece) !== '')) this.heard++;
     if (delta.type === 'text_delta') {
       block.text = `${asText(block.text)}${asText(delta.text)}`;
       this.shown('text', delta.text);
@@ -194,18 +205,19 @@ class Decoder implements ChatDecoder {
     for (const [index, block] of this.content.entries()) {
       if (block.type !== 'tool_use') continue;
       if (typeof block.id !== 'string' || typeof block.name !== 'string') throw badResponse('the provider sent a tool call without id or name');
-      const given = JSON.stringify(block.input ?? {});
+      const given = Object.keys(asObject(block.input)).length > 0 ? jsonOf(block.input) : '';
       toolCalls.push({ id: block.id, name: block.name, arguments: this.json[index] || given });
     }
-    const whole = wholeCalls(toolCalls, this.finish);
+    const usable = usableCalls(toolCalls, this.finish);
     return {
       text: this.joined('text', 'text'),
       reasoning: this.joined('thinking', 'thinking'),
-      toolCalls: whole,
-      usage: this.usage && readUsage(this.usage),
+      toolCalls: usable,
+      usage: this.usage && credible(readUsage(this.usage)),
       finishReason: this.finish,
+      providerFinish: this.providerFinish,
       providerModel: this.providerModel,
-      providerState: this.state(whole),
+      providerState: this.state(usable),
     };
   }
 
@@ -216,13 +228,12 @@ class Decoder implements ChatDecoder {
   /** Thinking goes back unchanged and in its place among the other blocks; without it text and calls say everything. */
   private state(calls: ToolCall[]): DecodedChat['providerState'] {
     if (!this.content.some((block) => block.type === 'thinking' || block.type === 'redacted_thinking')) return undefined;
-    const byId = new Map(calls.map((call) => [call.id, call]));
+    const left = [...calls];
     const parts = this.content.flatMap((block) => {
       if (block.type === 'text') return asText(block.text).trim() === '' ? [] : [{ type: 'text', text: block.text }];
       if (block.type === 'thinking' && !block.signature) return []; // cut by the output cap; refused without it
       if (block.type !== 'tool_use') return [block];
-      const call = byId.get(block.id as string);
-      return call ? [{ type: 'tool_use', id: call.id, name: call.name, input: argumentsObject(call.arguments) }] : [];
+      return left.splice(0, 1).map((call) => ({ type: 'tool_use', id: call.id, name: call.name, input: argumentsObject(call.arguments) }));
     });
     if (!parts.some((block) => block.type === 'text' || block.type === 'tool_use')) return undefined;
     return { dialect: 'dialect_2', model: this.context.model, parts };
@@ -230,7 +241,8 @@ class Decoder implements ChatDecoder {
 }
 
 /** `input_tokens` excludes what was read from and written to the cache; thinking is part of `output_tokens`. */
-function readUsage(usage: Record<string, unknown>): Usage {
+function readUsage(usage: Record<string, unknown>): Usage | undefined {
+  if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined;
   const reasoning = count(asObject(usage.output_tokens_details).thinking_tokens);
   return {
     input: count(usage.input_tokens),

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
-import { argumentsObject, bodyWithTools, stateFor, toolWriter } from './codec';
+import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { geminiSchema } from './gemini-schema';
 import type { ChatMessage, ChatRequest, EmbedRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage } from './types';
-import { count } from './usage';
+import { count, credible } from './usage';
 
 type Part = Record<string, unknown>;
 interface Content {
@@ -26,8 +26,9 @@ function chat(request: ChatRequest): WireRequest {
   const thinking = request.reasoningEffort && thinkingConfig(request.model, request.reasoningEffort);
   if (thinking) generation.thinkingConfig = thinking;
   if (Object.keys(generation).length > 0) body.generationConfig = generation;
-  const { tools } = request;
-  return { path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`, headers: {}, body: tools?.length ? bodyWithTools(body, `{"functionDeclarations":[${tools.map(declarationJson).join()}]}`) : JSON.stringify(body) };
+  const { tools, forbidden } = toolsOf(request);
+  if (forbidden) body.toolConfig = { functionCallingConfig: { mode: 'NONE' } };
+  return { path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`, headers: {}, body: tools.length ? bodyWithTools(body, `{"functionDeclarations":[${tools.map(declarationJson).join()}]}`) : JSON.stringify(body) };
 }
 
 function modelPath(model: string): string {
@@ -43,7 +44,7 @@ const declarationJson = toolWriter(declaration);
 
 function contents(request: ChatRequest): Content[] {
   const out: Content[] = [];
-  for (const message of request.messages) {
+  for (const message of withCallIds(request.messages)) {
     const role = message.role === 'assistant' ? 'model' : 'user';
     const parts = wireParts(message, request.model);
     if (parts.length === 0) continue;
@@ -66,12 +67,24 @@ function wireParts(message: ChatMessage, model: string): Part[] {
       .map((part) => (part.type === 'text' ? { text: part.text } : { inlineData: { mimeType: part.mediaType, data: part.base64 } }));
   }
   const kept = stateFor(message.providerState, 'dialect_3', model);
-  if (kept) return [...kept] as Part[];
+  if (kept) return withCalls(kept as Part[], message.toolCalls);
   const calls = (message.toolCalls ?? []).map((call, index) => ({
     functionCall: { ...ownId(call.id), name: call.name, args: argumentsObject(call.arguments) },
     ...(index === 0 && generation(model) >= 3 && { thoughtSignature: NO_SIGNATURE }),
   }));
   return [...(message.text ? [{ text: message.text }] : []), ...calls];
+}
+
+/**
+ * The calls are told by the message, in the same order: what is kept has them as the model wrote them, ids that it gave twice included.
+ * What else stands in such a part, its signature above all, goes back as it came.
+ */
+function withCalls(kept: Part[], calls: ToolCall[] = []): Part[] {
+  const left = [...calls];
+  return kept.flatMap((part) => {
+    if (part.functionCall === undefined) return [part];
+    return left.splice(0, 1).map((call) => ({ ...part, functionCall: { ...asObject(part.functionCall), ...ownId(call.id), name: call.name } }));
+  });
 }
 
 function ownId(id: string): { id?: string } {
@@ -120,6 +133,7 @@ const FINISH: Record<string, FinishReason> = {
 
 class Decoder implements ChatDecoder {
   started = false;
+  heard = 0;
   /** Stays false until the connection ends: chunks with usage may follow the one that has the finish reason. */
   done = false;
   private text = '';
@@ -129,6 +143,7 @@ class Decoder implements ChatDecoder {
   private signed = false;
   private usage?: Usage;
   private finish?: FinishReason;
+  private providerFinish?: string;
   private providerModel?: string;
 
   constructor(private readonly context: DecoderContext) {}
@@ -137,16 +152,26 @@ class Decoder implements ChatDecoder {
     const chunk = parseChunk(data);
     if (chunk.error) throw streamError(chunk, this.context.secrets);
     if (typeof chunk.modelVersion === 'string') this.providerModel = chunk.modelVersion;
-    if (chunk.usageMetadata) this.usage = readUsage(asObject(chunk.usageMetadata));
-    if (asObject(chunk.promptFeedback).blockReason) this.finish = 'content_filter';
+    if (chunk.usageMetadata) this.usage = readUsage(asObject(chunk.usageMetadata)) ?? this.usage;
+    const { blockReason } = asObject(chunk.promptFeedback);
+    if (blockReason) this.ended('content_filter', blockReason);
     const candidate = asObject(Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined);
     const { parts } = asObject(candidate.content);
     if (Array.isArray(parts)) for (const part of parts) this.part(asObject(part));
-    if (typeof candidate.finishReason === 'string') this.finish = FINISH[candidate.finishReason] ?? 'other';
+    if (typeof candidate.finishReason === 'string') this.ended(FINISH[candidate.finishReason] ?? 'other', candidate.finishReason);
+  }
+
+  private ended(finish: FinishReason, word: unknown): void {
+    this.heard++;
+    this.finish = finish;
+    this.providerFinish = String(word);
   }
 
   private part(part: Part): void {
-    this.started = true;
+    if (part.text !== '' || part.thoughtSignature) {
+      this.started = true;
+      this.heard++;
+    }
     if (typeof part.thoughtSignature === 'string') this.signed = true;
     if (part.functionCall !== undefined) this.call(part);
     else if (typeof part.text === 'string') this.words(part, part.text);
@@ -158,7 +183,7 @@ class Decoder implements ChatDecoder {
     if (typeof name !== 'string' || name === '') throw badResponse('the provider sent a tool call without a name');
     // Calls carry an id from Gemini 3 on only, and ours must be unique in the whole chat.
     const callId = typeof id === 'string' && id !== '' ? id : `${OWN_ID}${randomUUID().slice(0, 18)}`;
-    this.toolCalls.push({ id: callId, name, arguments: JSON.stringify(args ?? {}) });
+    this.toolCalls.push({ id: callId, name, arguments: jsonOf(args ?? {}) });
     this.parts.push(part);
   }
 
@@ -181,12 +206,14 @@ class Decoder implements ChatDecoder {
 
   result(): DecodedChat {
     const finish = this.finish ?? 'other';
+    const toolCalls = usableCalls(this.toolCalls, finish);
     return {
       text: this.text,
       reasoning: this.reasoning,
-      toolCalls: this.toolCalls,
-      usage: this.usage,
-      finishReason: finish === 'stop' && this.toolCalls.length > 0 ? 'tool_calls' : finish,
+      toolCalls,
+      usage: credible(this.usage),
+      finishReason: finish === 'stop' && toolCalls.length > 0 ? 'tool_calls' : finish,
+      providerFinish: this.providerFinish,
       providerModel: this.providerModel,
       // Thought summaries are for people; only what is signed must go back.
       providerState: this.signed
@@ -197,7 +224,8 @@ class Decoder implements ChatDecoder {
 }
 
 /** `promptTokenCount` holds the cached ones; `candidatesTokenCount` excludes the thoughts. */
-function readUsage(usage: Record<string, unknown>): Usage {
+function readUsage(usage: Record<string, unknown>): Usage | undefined {
+  if (usage.promptTokenCount === undefined && usage.candidatesTokenCount === undefined) return undefined;
   const cached = count(usage.cachedContentTokenCount);
   return {
     input: Math.max(0, count(usage.promptTokenCount) - cached) + count(usage.toolUsePromptTokenCount),
@@ -222,11 +250,7 @@ export const dialect3: Codec = {
     },
     response: (body) => {
       if (!Array.isArray(body.embeddings)) throw badResponse('the provider sent no embeddings');
-      const tokens = asObject(body.usageMetadata).promptTokenCount;
-      return {
-        vectors: body.embeddings.map((item) => asObject(item).values),
-        tokens: typeof tokens === 'number' ? count(tokens) : undefined,
-      };
+      return { vectors: body.embeddings.map((item) => asObject(item).values), tokens: asObject(body.usageMetadata).promptTokenCount };
     },
   },
 };

@@ -47,6 +47,11 @@ export function badResponse(message: string, status?: number): ProviderError {
   return new ProviderError('provider_bad_response', message, { status });
 }
 
+/** A bound on time has passed. */
+export function timedOut(what: string): ProviderError {
+  return new ProviderError('provider_timeout', `the provider did not answer in time (${what})`, { retryable: true });
+}
+
 /** The connection ended before the end mark of the stream. */
 export function cutStream(): ProviderError {
   return new ProviderError('provider_unavailable', 'the provider ended the stream before it was complete', { retryable: true });
@@ -134,7 +139,8 @@ export function streamError(body: unknown, secrets: readonly string[]): Provider
 }
 
 function classify(status: number, error: ErrorBody, secrets: readonly string[]): ProviderError {
-  const words = scrub(error.message, secrets).slice(0, MESSAGE_LENGTH);
+  // As a database takes it: without zero characters and halves of pairs.
+  const words = scrub(error.message, secrets).replaceAll('\0', '').slice(0, MESSAGE_LENGTH).toWellFormed();
   const message = words === '' ? `the provider answered ${status}` : `the provider answered ${status}: ${words}`;
   const overflow = status === 413 || ((status === 400 || status === 422) && OVERFLOW.test(`${error.type} ${error.message}`));
   if (overflow) return new ProviderError('context_overflow', message, { status });
@@ -171,7 +177,7 @@ export function connectionError(error: unknown): ProviderError {
   if (error instanceof EgressError) return guardedError(error);
   const { code } = asObject(error);
   const name = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : 'unknown error';
-  if (TIMEOUTS.has(name)) return new ProviderError('provider_timeout', `the provider did not answer in time (${name})`, { retryable: true });
+  if (TIMEOUTS.has(name)) return timedOut(name);
   if (name.startsWith('HPE_') || name === 'UND_ERR_HEADERS_OVERFLOW') return badResponse(`the provider did not answer in HTTP (${name})`);
   if (name === 'UND_ERR_INVALID_ARG') return new ProviderError('provider_rejected', 'the address, a header or the key has a form that cannot be sent');
   return new ProviderError('provider_unavailable', `the connection to the provider failed (${name})`, { retryable: TRANSIENT.has(name) });
@@ -180,7 +186,7 @@ export function connectionError(error: unknown): ProviderError {
 /** What the guarded dispatcher says: its own reason, where no error of the connection stands behind it. */
 function guardedError(error: EgressError): ProviderError {
   if (error.refused) return new ProviderError('provider_rejected', `the address of the provider may not be called: ${error.message}`);
-  if (error.reason === 'timeout') return new ProviderError('provider_timeout', 'the provider did not answer in time (connect)', { retryable: true });
+  if (error.reason === 'timeout') return timedOut('connect');
   if (typeof asObject(error.cause).code === 'string') return connectionError(error.cause);
   return new ProviderError('provider_unavailable', `the connection to the provider failed (${error.reason})`, { retryable: true });
 }

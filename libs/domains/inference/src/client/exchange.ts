@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
-import { badResponse, connectionError } from './errors';
+import { badResponse, connectionError, timedOut } from './errors';
 import type { Limits } from './retry';
 
 export interface Answer {
@@ -11,6 +11,9 @@ export interface Answer {
   /** Text of a body that was gathered; empty where the events were streamed to `onData`. */
   body: string;
 }
+
+/** What a piece of an event stream has brought: all of the answer, more of it, or nothing of it. */
+export type Heard = 'whole' | 'further' | 'nothing';
 
 /**
  * After the end mark the provider has this long to end the response too. Nearly all do in the same breath, and waiting for
@@ -21,7 +24,8 @@ const DRAIN_MS = 500;
 /**
  * One HTTP request on the dispatcher's lowest interface: no stream objects, no promise per chunk, so that a held answer
  * costs little more than its socket. Redirects are not followed. The body of a 2xx event stream goes to `onData`, which
- * returns true when the answer is whole; every other body is gathered up to its cap.
+ * says what it has heard; every other body is gathered up to its cap. Whoever does not get further in time, or is not at the
+ * end when the whole time is over, has timed out.
  *
  * Rejects with a ProviderError, with what `onData` threw, or with the reason of the signal; in each case, and at the
  * moment of the abort, the socket is destroyed.
@@ -31,7 +35,7 @@ export function exchange(
   options: Dispatcher.DispatchOptions,
   limits: Limits,
   signal: AbortSignal | undefined,
-  onData?: (chunk: Buffer) => boolean,
+  onData?: (chunk: Buffer) => Heard,
 ): Promise<Answer> {
   if (signal?.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {
@@ -48,6 +52,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   private controller?: Dispatcher.DispatchController;
   private settled = false;
   private drain?: NodeJS.Timeout;
+  private readonly began = performance.now();
+  /** When the answer last got further. */
+  private progressed = this.began;
+  private clock: NodeJS.Timeout;
   private status = 0;
   private headers: IncomingHttpHeaders = {};
   private streaming = false;
@@ -57,12 +65,24 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   constructor(
     private readonly limits: Limits,
     private readonly signal: AbortSignal | undefined,
-    private readonly sink: ((chunk: Buffer) => boolean) | undefined,
+    private readonly sink: ((chunk: Buffer) => Heard) | undefined,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: unknown) => void,
   ) {
     signal?.addEventListener('abort', this.aborted, { once: true });
+    this.clock = setTimeout(this.tick, Math.min(limits.firstByteMs, limits.silenceMs, limits.totalMs));
   }
+
+  /** One clock that looks when a bound may have passed: cheaper than to set it anew with each piece. The next one may be that of silence. */
+  private readonly tick = (): void => {
+    const { firstByteMs, silenceMs, totalMs } = this.limits;
+    const now = performance.now();
+    const whole = this.began + totalMs - now;
+    const quiet = this.progressed + (this.status === 0 ? firstByteMs : silenceMs) - now;
+    if (whole <= 0) return this.fail(timedOut('the whole answer'));
+    if (quiet <= 0) return this.fail(timedOut(this.status === 0 ? 'the first byte' : 'silence'));
+    this.clock = setTimeout(this.tick, Math.ceil(Math.min(whole, quiet, silenceMs)));
+  };
 
   /** The answer is whole, whatever becomes of the rest of the response. */
   private readonly drained = (): void => {
@@ -76,12 +96,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.controller = controller;
     // Given up while the connection was being made: the request must not be sent.
     if (this.settled) controller.abort(new Error('aborted'));
+    this.progressed = performance.now();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
+    this.progressed = performance.now();
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') return this.fail(badResponse('the provider sent a compressed answer that was not asked for', status));
     this.streaming = this.sink !== undefined && status < 300 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
@@ -93,7 +115,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (!this.streaming) return this.gather(chunk);
     if (this.bytes > this.limits.maxResponseBytes) return this.fail(badResponse('the answer of the provider is too large'));
     try {
-      if (this.sink!(chunk)) this.drain ??= setTimeout(this.drained, DRAIN_MS);
+      const heard = this.sink!(chunk);
+      if (heard !== 'nothing') this.progressed = performance.now();
+      if (heard !== 'whole') return;
+      clearTimeout(this.clock);
+      this.drain ??= setTimeout(this.drained, DRAIN_MS);
     } catch (error) {
       this.fail(error);
     }
@@ -101,6 +127,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   private gather(chunk: Buffer): void {
     this.gathered.push(chunk);
+    this.progressed = performance.now();
     if (this.status >= 300 && this.bytes >= this.limits.maxErrorBytes) {
       this.finish();
       this.destroy();
@@ -135,6 +162,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   private settle(): void {
     this.settled = true;
     clearTimeout(this.drain);
+    clearTimeout(this.clock);
     this.signal?.removeEventListener('abort', this.aborted);
   }
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Agent, buildConnector } from 'undici';
 import { ProviderError } from './errors';
 import { ModelClient, type ModelClientOptions } from './model-client';
+import { sleep } from './retry';
 import { completion, eventStream, type FakeProvider, inPieces, json, type Script, sse, startProvider } from './testing/provider';
 import type { ChatRequest, Dialect, Endpoint, StreamEvent } from './types';
 
@@ -66,7 +67,28 @@ const PATHS: Record<Dialect, string> = { dialect_1: '/v1/chat/completions', dial
 const KEY_HEADERS: Record<Dialect, [string, string]> = { dialect_1: ['authorization', `Bearer ${KEY}`], dialect_2: ['x-api-key', KEY], dialect_3: ['x-goog-api-key', KEY] };
 const DIALECTS = Object.keys(ANSWERS) as Dialect[];
 
+/** How a request says that its tools may not be called, and what it calls them. */
+const FORBIDDEN: Record<Dialect, object> = { dialect_1: { tool_choice: 'none' }, dialect_2: { tool_choice: { type: 'none' } }, dialect_3: { toolConfig: { functionCallingConfig: { mode: 'NONE' } } } };
+const toolNames = (body: Record<string, unknown>): string[] => JSON.stringify(body.tools ?? []).match(/(?<="name":")[^"]+/g) ?? [];
+
 describe.each(DIALECTS)('%s over the wire', (dialect) => {
+  it('sends tools that may not be called, and stands in for those that were called and are gone', async () => {
+    await serve((res) => void eventStream(res).end(ANSWERS[dialect]));
+    const called: ChatRequest = {
+      ...request,
+      messages: [
+        ...request.messages,
+        { role: 'assistant', toolCalls: [{ id: 'a', name: 'gone', arguments: '{}' }, { id: 'b', name: 'gone', arguments: '{}' }] },
+        ...['a', 'b'].map((id) => ({ role: 'tool' as const, toolCallId: id, toolName: 'gone', content: 'ok' })),
+      ],
+    };
+    const tools = [{ name: 'here', parameters: { type: 'object' } }];
+    for (const asked of [request, { ...request, toolUse: 'forbidden' as const }, { ...called, tools }, { ...called, tools, toolUse: 'forbidden' as const }, called]) await client.streamChat(endpoint({ dialect }), asked);
+    const seen = provider.requests.map(({ body }) => [toolNames(body), 'tool_choice' in body || 'toolConfig' in body]);
+    expect(seen).toEqual([[[], false], [[], false], [['here'], false], [['here'], true], [['gone'], true]]);
+    for (const { body } of provider.requests.slice(3)) expect(body).toMatchObject(FORBIDDEN[dialect]);
+  });
+
   it.each([1, 2, 3, 7, 64, 100_000])('reads an answer that arrives in pieces of %i bytes', async (size) => {
     await serve(async (res) => {
       await inPieces(eventStream(res), ANSWERS[dialect], size);
@@ -159,8 +181,66 @@ describe('retries before the first token', () => {
   });
 
   it.each(['no head', 'a head and no byte'])('gives up on %s in time', async (kind) => {
-    await serve((res) => void (kind === 'no head' || eventStream(res).flushHeaders()), { limits: { firstByteMs: 30, betweenChunksMs: 30 } });
+    await serve((res) => void (kind === 'no head' || eventStream(res).flushHeaders()), { limits: { firstByteMs: 30, silenceMs: 30 } });
     expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_timeout', attempts: 3, retryable: true });
+  });
+});
+
+describe.each(DIALECTS)('time, in %s', (dialect) => {
+  const ping = { dialect_1: ': ping\n\n', dialect_2: 'event: ping\ndata: {"type":"ping"}\n\n', dialect_3: ': ping\n\n' }[dialect];
+  /** Frames of the dialect that say nothing. */
+  const nothing = {
+    dialect_1: sse({ choices: [{ delta: { role: 'assistant', content: '' } }] }),
+    dialect_2: sse({ type: 'message_start', message: { model: 'm' } }, { type: 'content_block_stop', index: 0 }),
+    dialect_3: sse({ candidates: [{ content: { role: 'model', parts: [{ text: '' }] } }], usageMetadata: { promptTokenCount: 1 } }),
+  }[dialect];
+  /** The first of the answer, and then a word after the other. */
+  const first = { dialect_1: '', dialect_2: sse({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }), dialect_3: '' }[dialect];
+  const word = {
+    dialect_1: sse({ choices: [{ delta: { content: 'x' } }] }),
+    dialect_2: sse({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x' } }),
+    dialect_3: sse({ candidates: [{ content: { role: 'model', parts: [{ text: 'x' }] } }] }),
+  }[dialect];
+  /** Sends the piece again and again until the other side goes. */
+  const forever = (head: string, piece: string, everyMs: number): Script => (res) => {
+    eventStream(res).write(head + piece);
+    const timer = setInterval(() => (res.destroyed ? clearInterval(timer) : res.write(piece)), everyMs);
+    res.on('close', () => clearInterval(timer));
+  };
+
+  it.each([['pings', ping], ['frames without content', nothing]])('is up for a stream of %s, which is asked for again like any', async (_, piece) => {
+    await serve(forever('', piece, 5), { limits: { silenceMs: 100 } });
+    const restarts: unknown[] = [];
+    const error = await failure(client.streamChat(endpoint({ dialect }), request, { onRestart: (cause) => restarts.push(cause) }));
+    expect(error).toMatchObject({ code: 'provider_timeout', retryable: true, message: expect.stringContaining('silence') });
+    expect([error.attempts, restarts.length]).toEqual([3, 0]);
+  });
+
+  it('is up for an answer that falls silent, pings or not, and it starts anew once', async () => {
+    await serve(async (res, seen) => (seen === 0 ? forever(first + word, ping, 5)(res, seen, res.req) : void eventStream(res).end(ANSWERS[dialect])), { limits: { silenceMs: 100 } });
+    const restarts: string[] = [];
+    expect(await client.streamChat(endpoint({ dialect }), request, { onRestart: (cause) => restarts.push(cause.code) })).toMatchObject({ attempts: 2, finishReason: 'stop' });
+    expect(restarts).toEqual(['provider_timeout']);
+  });
+
+  it('is up for one that drips, once all of it has passed', async () => {
+    await serve(forever(first, word, 5), { limits: { totalMs: 200 } });
+    const error = await failure(client.streamChat(endpoint({ dialect }), request));
+    expect(error).toMatchObject({ code: 'provider_timeout', attempts: 2, retryable: true, message: expect.stringContaining('the whole answer') });
+    await provider.aborted();
+  });
+
+  it('is no matter for one that gets further', async () => {
+    await serve((res) => {
+      eventStream(res).write(first);
+      let left = 6;
+      const timer = setInterval(() => {
+        if (left-- > 0) return void res.write(word);
+        clearInterval(timer);
+        res.end(dialect === 'dialect_2' ? sse({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }) : dialect === 'dialect_1' ? sse({ choices: [{ delta: {}, finish_reason: 'stop' }] }, '[DONE]') : sse({ candidates: [{ finishReason: 'STOP' }] }));
+      }, 400);
+    }, { limits: { silenceMs: 2_000, firstByteMs: 2_000 } });
+    expect(await client.streamChat(endpoint({ dialect }), request)).toMatchObject({ text: 'xxxxxx', attempts: 1 });
   });
 });
 
@@ -200,7 +280,7 @@ describe('an answer that breaks off after its first token', () => {
   });
 
   it('does so too when it falls silent', async () => {
-    await serve((res, seen) => (seen === 0 ? void eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] })) : answer('ok')(res)), { limits: { betweenChunksMs: 30 } });
+    await serve((res, seen) => (seen === 0 ? void eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] })) : answer('ok')(res)), { limits: { silenceMs: 30 } });
     const causes: string[] = [];
     expect(await client.streamChat(endpoint(), request, { onRestart: (cause) => causes.push(cause.code) })).toMatchObject({ text: 'ok', attempts: 2 });
     expect(causes).toEqual(['provider_timeout']);
@@ -268,9 +348,12 @@ describe('abort', () => {
 
   it('throws during the wait for a retry', async () => {
     const controller = new AbortController();
-    await serve((res) => json(res, 429, {}, { 'retry-after': '60' }), { sleep: undefined });
+    const waits = (ms: number, signal?: AbortSignal) => {
+      setImmediate(() => controller.abort());
+      return sleep(ms, signal);
+    };
+    await serve((res) => json(res, 429, {}, { 'retry-after': '60' }), { sleep: waits });
     const call = client.streamChat(endpoint(), request, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 50);
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
     expect(provider.requests).toHaveLength(1);
   });
@@ -351,6 +434,19 @@ describe('what a hostile or broken provider may send', () => {
     expect(error.message).not.toContain('bad');
   });
 
+  it('is a bad response where a call is nested more deeply than it can be written again', async () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const part = (more: string) => `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"x":${deep}}}}]},"finishReason":"STOP"}]${more}}\n\n`;
+    await serve((res) => void eventStream(res).end(part('')));
+    expect(await failure(client.streamChat(endpoint({ dialect: 'dialect_3' }), request))).toMatchObject({ code: 'provider_bad_response', attempts: 1 });
+  });
+
+  it('says no more of an error than can be stored', async () => {
+    await serve((res) => json(res, 400, { error: { message: `no\0 ${'x'.repeat(496)}🌍` } }));
+    const { message } = await failure(client.streamChat(endpoint(), request));
+    expect([message.isWellFormed(), message.includes('\0')]).toEqual([true, false]);
+  });
+
   it('counts tokens itself where the provider reports none', async () => {
     await serve((res) => void eventStream(res).end(sse({ choices: [{ delta: { content: 'twelve chars' } }] }, '[DONE]')));
     expect(await client.streamChat(endpoint(), request)).toMatchObject({ usageEstimated: true, usage: { input: 1, output: 3 } });
@@ -405,9 +501,14 @@ describe('embeddings', () => {
     expect(waits).toEqual([500]);
   });
 
-  it.each([['not JSON', '{"data":'], ['no data', '{}'], ['too few', '{"data":[]}'], ['no vector', '{"data":[{"index":0,"embedding":["a"]}]}']])('refuses %s', async (_name, text) => {
+  it.each([['not JSON', '{"data":'], ['no data', '{}'], ['a vector without bounds', '{"data":[{"index":0,"embedding":[1e308,1e308]}]}'], ['too few', '{"data":[]}'], ['no vector', '{"data":[{"index":0,"embedding":["a"]}]}']])('refuses %s', async (_name, text) => {
     await serve((res) => json(res, 200, text));
     expect(await failure(client.embed(endpoint(), { model: 'e', input: ['a'] }))).toMatchObject({ code: 'provider_bad_response' });
+  });
+
+  it('counts the tokens itself where the provider reports what cannot be', async () => {
+    await serve((res) => json(res, 200, { data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 1e15 } }));
+    expect(await client.embed(endpoint(), { model: 'e', input: ['four'] })).toMatchObject({ usage: { input: 1 }, usageEstimated: true });
   });
 
   it('dialect_2 serves none', async () => {

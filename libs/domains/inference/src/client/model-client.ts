@@ -4,11 +4,13 @@ import { dialect1 } from './dialect-1';
 import { dialect2 } from './dialect-2';
 import { dialect3 } from './dialect-3';
 import { badResponse, cutStream, httpError, parseChunk, ProviderError } from './errors';
-import { type Answer, EventReader, exchange } from './exchange';
+import { type Answer, EventReader, exchange, type Heard } from './exchange';
 import { backoffMs, DEFAULT_LIMITS, type Limits, retryAfterMs, sleep, type Sleep } from './retry';
 import type { ChatRequest, ChatResult, Dialect, EmbedRequest, EmbedResult, Endpoint, StreamEvent } from './types';
-import { estimateUsage, tokensOf } from './usage';
+import { count, estimateUsage, tokensOf } from './usage';
 
+/** Longest word of a provider that is kept. */
+const MAX_WORD = 64;
 const CODECS: Record<Dialect, Codec> = { dialect_1: dialect1, dialect_2: dialect2, dialect_3: dialect3 };
 
 export interface ModelClientOptions {
@@ -94,6 +96,7 @@ export class ModelClient {
       usage: decoded.usage ?? estimateUsage(request, decoded.text, decoded.reasoning, decoded.toolCalls),
       usageEstimated: decoded.usage === undefined,
       finishReason: decoded.finishReason,
+      providerFinish: decoded.providerFinish?.slice(0, MAX_WORD) ?? null,
       providerModel: decoded.providerModel ?? request.model,
       firstTokenMs,
       attempts,
@@ -119,8 +122,10 @@ export class ModelClient {
       const answer = response(parseChunk(value));
       if (answer.vectors.length !== part.input.length) throw badResponse('the provider sent another number of embeddings than texts');
       for (const vector of answer.vectors) vectors.push(unit(vector));
-      tokens += answer.tokens ?? part.input.reduce((sum, text) => sum + tokensOf(text.length), 0);
-      estimated ||= answer.tokens === undefined;
+      const reported = answer.tokens === undefined ? NaN : count(answer.tokens);
+      const unknown = Number.isNaN(reported);
+      tokens += unknown ? part.input.reduce((sum, text) => sum + tokensOf(text.length), 0) : reported;
+      estimated ||= unknown;
     }
     return { vectors, usage: { input: tokens, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 }, usageEstimated: estimated };
   }
@@ -166,8 +171,10 @@ export class ModelClient {
     try {
       // The body is built anew for each try: held beside the request for the length of an answer it would double it.
       const answer = await this.send(codec, endpoint, codec.chat(request, endpoint), request.feature, signal, (chunk) => {
+        const before = decoder.heard;
         reader.feed(chunk);
-        return decoder.done;
+        if (decoder.done) return 'whole';
+        return decoder.heard > before ? 'further' : 'nothing';
       });
       if (!isEventStream(answer)) throw this.refusal(answer, secrets, 'an event stream');
       if (!decoder.done) flush(reader);
@@ -195,7 +202,7 @@ export class ModelClient {
     wire: WireRequest,
     feature: string | undefined,
     signal: AbortSignal | undefined,
-    onData?: (chunk: Buffer) => boolean,
+    onData?: (chunk: Buffer) => Heard,
   ): Promise<Answer> {
     const { origin, path } = address(endpoint.baseUrl, wire.path);
     const options: Dispatcher.DispatchOptions = {
@@ -211,8 +218,9 @@ export class ModelClient {
         ...endpoint.headers,
       },
       body: wire.body,
-      headersTimeout: this.limits.firstByteMs,
-      bodyTimeout: this.limits.betweenChunksMs,
+      // The exchange has a clock of its own, which tells signs of life from an answer.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     };
     return exchange(endpoint.dispatcher ?? this.dispatcher, options, this.limits, signal, onData);
   }
@@ -267,5 +275,6 @@ function unit(vector: unknown): number[] {
   }
   const numbers = vector as number[];
   const length = Math.sqrt(numbers.reduce((sum, value) => sum + value * value, 0));
+  if (length === Infinity) throw badResponse('the provider sent a vector of no length');
   return length === 0 || Math.abs(length - 1) < 1e-6 ? numbers : numbers.map((value) => value / length);
 }

@@ -4,9 +4,12 @@ import type { ProviderError } from './errors';
 export interface Limits {
   /** HTTP requests per answer, as long as nothing of it has arrived. */
   attempts: number;
-  /** From the sent request to the response head, and again to the first byte of its body. */
+  /** From the sent request to the head of the response. Connecting has the dispatcher's own bound, 10 s. */
   firstByteMs: number;
-  betweenChunksMs: number;
+  /** Without anything that carries an answer further; a stream's signs of life do not. */
+  silenceMs: number;
+  /** A whole request, connecting included, however lively it is. */
+  totalMs: number;
   minBackoffMs: number;
   maxBackoffMs: number;
   /** A longer Retry-After is cut to this. */
@@ -21,7 +24,8 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   attempts: 3,
   firstByteMs: 60_000,
-  betweenChunksMs: 60_000,
+  silenceMs: 60_000,
+  totalMs: 600_000,
   minBackoffMs: 500,
   maxBackoffMs: 8_000,
   maxRetryAfterMs: 60_000,

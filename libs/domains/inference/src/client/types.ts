@@ -39,7 +39,10 @@ export interface ToolCall {
   /** Unique in the chat; the provider's own, or made by us where it gives none (dialect_3). */
   id: string;
   name: string;
-  /** JSON text as the model wrote it: not parsed, not validated; `{}` when it wrote nothing. */
+  /**
+   * JSON text as the model wrote it: not parsed, not validated; `{}` when it wrote nothing. Where the answer ended at its length, that
+   * may be inside the last call; its arguments are what had come until then, and no JSON.
+   */
   arguments: string;
 }
 
@@ -74,6 +77,8 @@ export interface ChatRequest {
   /** Every tool call of an assistant message must be answered by tool messages right after it; providers refuse else. */
   messages: ChatMessage[];
   tools?: ToolDefinition[];
+  /** The model must answer in words: tools are sent, since what was called before is of them, and their use is forbidden. */
+  toolUse?: 'forbidden';
   /** Cap on output tokens, reasoning included. dialect_2 requires one: 4,096 where unset. */
   maxOutputTokens?: number;
   /** Left out: the model's default. */
@@ -85,7 +90,7 @@ export interface ChatRequest {
 export type StreamEvent =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
-  /** Comes once per call, whole, after the end mark of the stream: a cut answer never yields one. */
+  /** Comes once per call, after the end mark of the stream: an answer that breaks off never yields one. */
   | ({ type: 'tool_call' } & ToolCall);
 
 /** Tokens. The five are disjoint: nothing is counted twice, and their sum is what the provider bills for. */
@@ -97,7 +102,7 @@ export interface Usage {
   reasoning: number;
 }
 
-export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other';
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal' | 'other';
 
 export interface ChatResult {
   text: string;
@@ -107,6 +112,8 @@ export interface ChatResult {
   /** True where the provider gave no usage and one token per four characters was counted instead. */
   usageEstimated: boolean;
   finishReason: FinishReason;
+  /** The same in the provider's own word; null where it gave none. */
+  providerFinish: string | null;
   /** The model that the provider says it ran; the requested one where it does not say. */
   providerModel: string;
   /** Milliseconds from the call to the first event that the caller saw (that of a restarted answer counts); null: none. */

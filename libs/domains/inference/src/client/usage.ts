@@ -1,8 +1,17 @@
 import type { ChatRequest, ToolCall, Usage } from './types';
 
-/** A count off the wire: a whole number ≥ 0, whatever a provider (or a tenant's own endpoint) sends. */
+/** Tokens of one kind that a call can have: more than any window or answer there is, and far less than a column holds. */
+const MAX_TOKENS = 100_000_000;
+
+/** A count off the wire; 0 where there is none, NaN for what cannot be one, whatever a provider (or a tenant's own endpoint) sends. */
 export function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+  if (value === undefined || value === null) return 0;
+  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.round(value) : NaN;
+}
+
+/** The usage that a provider reports, where it can be true; of one number that cannot, nothing else is believed either. */
+export function credible(usage: Usage | undefined): Usage | undefined {
+  return usage && Object.values(usage).every((tokens: number) => tokens >= 0) ? usage : undefined;
 }
 
 /** One token per four characters, for providers that report no usage: a call that was made is never free. */

@@ -73,8 +73,26 @@ describe('AI settings over HTTP', () => {
       expect(await audits('settings.routes_updated')).toEqual([]);
     });
 
+    it.each(['sk-…4f2a', '…', '…4f2a', ' sk-…4f2a ', '••••••••4f2a', 'sk-****4f2a', '********', 'sk-...'])('never take a mask for a key: %s', async (masked) => {
+      await set({ openai: { api_key: CANARY } });
+      const stored = await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id]);
+      for (const change of [{ api_key: masked }, { api_key: masked, enabled: false, base_url: 'https://proxy.tenant.example/v1' }]) {
+        const { status, body } = await set({ openai: change });
+        expect([status, body.code, body.detail]).toEqual([422, 'masked_secret', [{ loc: ['body', 'routes', 'openai', 'api_key'], msg: expect.any(String), type: 'semantic.masked_secret' }]]);
+      }
+      expect(await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id])).toEqual(stored);
+    });
+
+    it('take what is shown back in everything but the key', async () => {
+      await set({ openai: { api_key: CANARY, enabled: true, base_url: 'https://proxy.tenant.example/v1' } });
+      const { api_key, is_set: _, ...shown } = await row('openai');
+      expect(await set({ openai: { ...shown, api_key } })).toMatchObject({ status: 422, body: { code: 'masked_secret' } });
+      expect((await set({ openai: shown })).status).toBe(200);
+      expect(await row('openai')).toMatchObject({ is_set: true, ...shown });
+    });
+
     it('take another address only with an own key, and only a public one', async () => {
-      for (const base_url of ['http://proxy.tenant.example/v1', 'https://127.0.0.1/v1', 'https://[::1]/v1', 'https://internal.example/v1', 'https://user:pw@proxy.tenant.example/', 'https://proxy.tenant.example:25/', 'nonsense']) {
+      for (const base_url of ['http://proxy.tenant.example/v1', 'https://127.0.0.1/v1', 'https://[::1]/v1', 'https://internal.example/v1', 'https://user:pw@proxy.tenant.example/', 'https://proxy.tenant.example:25/', 'nonsense', 'https://8.8.8.8\\@127.0.0.1/', 'https://168.63.129.16/', 'https://metadata.google.internal/v1', 'https://proxy.tenant.example/v1?api-key=x', 'https://proxy.tenant.example/v1#x', 'https://proxy.tenant.example/v1\n']) {
         const answer = await set({ openai: { base_url, api_key: CANARY } });
         expect([base_url, answer.status, answer.body.code]).toEqual([base_url, 422, 'validation_error']);
         expect(answer.body.detail[0].loc).toEqual(['body', 'routes', 'openai', 'base_url']);
@@ -84,6 +102,18 @@ describe('AI settings over HTTP', () => {
       expect(await row('openai')).toMatchObject({ base_url: 'https://proxy.tenant.example/v1' });
       expect((await set({ openai: { api_key: null } })).status).toBe(200);
       expect(await row('openai')).toMatchObject({ is_set: false, base_url: null });
+    });
+
+    it.each([
+      ['HTTPS://Proxy.Tenant.EXAMPLE:443/v1/', 'https://proxy.tenant.example/v1'],
+      ['https://proxy.tenant.example', 'https://proxy.tenant.example'],
+      ['https://proxy.tenant.example/a/../v1//', 'https://proxy.tenant.example/v1'],
+      ['https://bücher.example:8443/ä', 'https://xn--bcher-kva.example:8443/%C3%A4'],
+      ['https://0x5db8d70e/v1', 'https://93.184.215.14/v1'],
+    ])('keep of an address what was checked: %s', async (written, kept) => {
+      expect((await set({ openai: { base_url: written, api_key: CANARY } })).status).toBe(200);
+      expect(await row('openai')).toMatchObject({ base_url: kept });
+      expect((await audits('settings.routes_updated'))[0].metadata).toEqual({ routes: { openai: { base_url: kept, api_key: 'set' } } });
     });
 
     it('let two changes at once never leave an address without a key', async () => {

@@ -15,7 +15,7 @@ describe('hostile input', () => {
   let orgId: string;
   let owner: Member;
   beforeAll(async () => {
-    t = await OrgsTestApp.start();
+    t = await OrgsTestApp.start({ MAX_OWNED_ORGS: '0' });
     ({ orgId, owner } = await t.orgWithOwner());
   });
   afterAll(() => t.close());

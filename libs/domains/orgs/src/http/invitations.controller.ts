@@ -15,7 +15,7 @@ const ApiInvited = (summary: string) =>
     ApiExtraModels(MemberResponse, InvitationResponse),
     ApiOperation({
       summary,
-      description: 'An address with an account becomes a member at once; any other gets a mail with a link that is good for 14 days.',
+      description: 'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days.',
     }),
     ApiCreatedResponse({ description: 'A member or an invitation; `kind` tells.', schema: { oneOf, discriminator: { propertyName: 'kind', mapping } } }),
     ApiRefusal(403, '`insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan.'),

@@ -25,6 +25,7 @@ export class OrganizationsController {
   @Idempotent()
   @ApiOperation({ summary: 'Make an organization', description: 'The caller becomes its owner. Without a slug, one is made from the name.' })
   @ApiCreatedResponse({ type: OrganizationResponse })
+  @ApiRefusal(403, '`entitlement_exceeded`: the caller owns as many organizations as one user may.')
   @ApiRefusal(409, '`slug_taken`: another organization has the given slug.')
   async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest): Promise<OrganizationResponse> {
     return toOrganization(await this.organizations.create(this.db, actingUser(request), body));

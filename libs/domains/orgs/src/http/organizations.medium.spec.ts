@@ -3,7 +3,7 @@ import { OrgsTestApp, type Person } from '../testing/orgs-test-app';
 describe('organizations', () => {
   let t: OrgsTestApp;
   beforeAll(async () => {
-    t = await OrgsTestApp.start();
+    t = await OrgsTestApp.start({ MAX_OWNED_ORGS: '0' });
   });
   afterAll(() => t.close());
 

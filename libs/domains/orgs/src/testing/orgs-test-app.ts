@@ -7,6 +7,7 @@ import { IdentityHttpModule } from '@aps/identity/http';
 import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto, hashPassword, hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
 import type { Database } from '@aps/platform/database';
+import { canonicalEmail, parseEmail } from '@aps/platform/email';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { RateLimitModule } from '@aps/platform/rate-limit';
@@ -60,10 +61,10 @@ export class OrgsTestApp {
     private readonly passwordHash: string,
   ) {}
 
-  static async start(): Promise<OrgsTestApp> {
+  static async start(settings: Record<string, string> = {}): Promise<OrgsTestApp> {
     const schema = { entities: ENTITIES, migrations: MIGRATIONS };
     const database = await createTestDatabase(schema);
-    Object.assign(process.env, { REGISTRATION_MODE: 'allowlist', APP_URL: 'https://app.example' });
+    Object.assign(process.env, { REGISTRATION_MODE: 'allowlist', APP_URL: 'https://app.example', EMAIL_PROOF: 'required', MAX_OWNED_ORGS: '', ...settings });
     loadConfig();
     const test = await createTestApp([
       PlatformModule.forRoot('test', schema),
@@ -97,8 +98,8 @@ export class OrgsTestApp {
 
   async person(email = anEmail()): Promise<Person> {
     return this.db.transaction(async (tx) => {
-      const user = await this.get(UsersService).create(tx, { email, name: email.split('@')[0], password_hash: this.passwordHash });
-      const { session } = await this.get(SessionsService).signIn(tx, user);
+      const user = await this.get(UsersService).create(tx, { email, name: email.split('@')[0], password_hash: this.passwordHash, proven: true });
+      const { session } = await this.get(SessionsService).signIn(tx, user, { userAgent: null, ip: null });
       return { userId: user.id, email, token: session.token };
     });
   }
@@ -145,9 +146,14 @@ export class OrgsTestApp {
     return Object.fromEntries(rows.map((r) => [r.email, r.role]));
   }
 
+  /** Lets an address sign up. */
+  async allow(email: string): Promise<void> {
+    await this.db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [email, canonicalEmail(email)]);
+  }
+
   /** Texts of the mails to an address, oldest first. */
   async mails(to: string): Promise<string[]> {
-    const rows = await this.db.query<{ id: string; body: string }>('SELECT id, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [to]);
+    const rows = await this.db.query<{ id: string; body: string }>('SELECT id, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [parseEmail(to)?.mailbox]);
     const crypto = this.get(EnvelopeCrypto);
     return Promise.all(rows.map(async ({ id, body }) => JSON.parse(await crypto.decrypt(this.db, { orgId: null, table: 'outbound_mails', column: 'body', rowId: id }, body)).text as string));
   }

@@ -1,0 +1,74 @@
+import { OneByOne } from '@aps/platform/database';
+import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
+import { TurnRunner } from './turns/turn-runner';
+
+describe('the queue of an organization', () => {
+  let app: ChatsTestApp;
+  let org: TestOrg;
+
+  beforeAll(async () => {
+    app = await ChatsTestApp.start();
+  });
+  afterAll(() => app?.close());
+  beforeEach(async () => {
+    org = await app.org();
+    // What is counted is what waits: nobody may work it off meanwhile.
+    jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    app.entitle({ max_queue_depth: -1 });
+  });
+
+  const chats = (n: number) => Promise.all(Array.from({ length: n }, () => app.chat(org)));
+  const waiting = async () => (await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'queued'`, [org.id]))[0].n;
+  const messages = async () => (await app.db.query<{ n: number }>('SELECT count(*)::int AS n FROM messages WHERE org_id = $1', [org.id]))[0].n;
+  const statuses = (answers: { status: number }[]) => [202, 429].map((status) => answers.filter((a) => a.status === status).length);
+  /** Sends at once, to as many chats. */
+  const flood = async (n: number, headers: (i: number) => Record<string, string> = () => ({})) => {
+    const to = await chats(n);
+    return Promise.all(to.map((chat, i) => app.send(org, chat, 'me', headers(i))));
+  };
+
+  it.each([3, 40])('has room for exactly %i of 60 that come at once; the rest are refused and leave nothing', async (limit) => {
+    app.entitle({ max_queue_depth: limit });
+    const answers = await flood(60);
+    expect(statuses(answers)).toEqual([limit, 60 - limit]);
+    expect([await waiting(), await messages()]).toEqual([limit, limit]);
+    const refused = answers.find((a) => a.status === 429)!;
+    expect(refused.body).toMatchObject({ code: 'queue_full', context: { entitlement: 'max_queue_depth', limit, current: limit } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('is as exact among processes, which do not wait for each other but for the lock', async () => {
+    app.entitle({ max_queue_depth: 3 });
+    jest.spyOn(OneByOne.prototype, 'run').mockImplementation((_, work) => work());
+    // Fewer than a process has connections, or they would wait for those.
+    expect(statuses(await flood(8))).toEqual([3, 5]);
+    expect(await waiting()).toBe(3);
+  });
+
+  it('counts messages with a key, to one chat, repeats and those that revive as any other', async () => {
+    const [busy, failed] = await chats(2);
+    await app.send(org, failed, 'first');
+    await app.db.execute(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`, [failed]);
+    await app.db.execute(`UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`, [failed]);
+    app.entitle({ max_queue_depth: 5 });
+    const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => app.send(org, busy, 'busy', { 'Idempotency-Key': `busy-${org.id}-${i}` })),
+      ...Array.from({ length: 5 }, () => app.send(org, failed, 'again')),
+      ...Array.from({ length: 5 }, () => post(failed, 'retry')),
+      post(failed, 'continue'),
+    ]);
+    expect(await waiting()).toBe(5);
+    expect(answers.filter((a) => a.status >= 500)).toEqual([]);
+  });
+
+  it('takes no lock far from its cap', async () => {
+    app.entitle({ max_queue_depth: 20_000 });
+    const locked = jest.spyOn(OneByOne.prototype, 'run');
+    expect(statuses(await flood(30))).toEqual([30, 0]);
+    expect(locked).not.toHaveBeenCalled();
+  });
+});

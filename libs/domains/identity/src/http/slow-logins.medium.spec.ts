@@ -1,0 +1,105 @@
+import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+
+describe('failed log-ins', () => {
+  let t: IdentityTestApp;
+  const limits = (on: boolean) => t.configure({ RATE_LIMITS: on ? 'on' : 'off', RATE_LIMIT_LOGIN: '0', RATE_LIMIT_SIGNUP: '0' });
+  beforeAll(async () => {
+    t = await identityTestApp({ TRUST_PROXY: '1' });
+    limits(true);
+  });
+  afterAll(async () => {
+    for (const name of ['RATE_LIMITS', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_SIGNUP', 'TRUST_PROXY']) delete process.env[name];
+    await t?.close();
+  });
+
+  const login = async (email: string, password = 'not the password', from = '198.51.100.1') => {
+    const { status, body, headers } = await t.call('POST', '/api/auth/login', { body: { email, password }, headers: { 'x-forwarded-for': from } });
+    return { status, code: body.code as string | undefined, wait: headers.get('retry-after') };
+  };
+  /** As if the time had passed that the last answer asked for. */
+  const pass = () => t.db.execute(`UPDATE login_attempts SET blocked_until = now() WHERE isfinite(blocked_until)`);
+  const fail = async (email: string, times: number) => {
+    for (let i = 0; i < times; i++) expect(await login(email)).toEqual({ status: 401, code: 'invalid_credentials', wait: null });
+  };
+
+  it('are answered 401 five times, then wait ever longer, whether the address has an account or not', async () => {
+    for (const email of [(await t.user()).email, anEmail('nobody')]) {
+      await fail(email, 5);
+      const waits = [(await login(email, PASSWORD)).wait];
+      for (let i = 0; i < 11; i++) {
+        await pass();
+        const { status, code, wait } = await login(i % 2 ? email : email.toUpperCase());
+        expect([status, code]).toEqual([429, 'too_many_attempts']);
+        waits.push(wait);
+      }
+      expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '64', '128', '256', '512', '900', '900']);
+      await t.db.execute('DELETE FROM login_attempts');
+    }
+  });
+
+  it('are forgotten with a success, and after 15 minutes', async () => {
+    const { email } = await t.user();
+    await fail(email, 4);
+    expect((await login(email, PASSWORD)).status).toBe(200);
+    await fail(email, 5);
+    await pass();
+    expect((await login(email, PASSWORD)).status).toBe(200);
+    await fail(email, 5);
+    await t.db.execute(`UPDATE login_attempts SET since = since - interval '15 minutes', blocked_until = blocked_until - interval '16 minutes'`);
+    await fail(email, 5);
+  });
+
+  it('do not shut out who has signed in from there before', async () => {
+    const { email } = await t.user();
+    expect((await login(email, PASSWORD, '2001:db8:1:2::7')).status).toBe(200);
+    await fail(email, 5);
+    expect((await login(email, PASSWORD, '2001:db8:1:3::7')).code).toBe('too_many_attempts');
+    expect((await login(email, 'not the password', '2001:db8:1:2::8')).code).toBe('too_many_attempts');
+    expect((await login(email, PASSWORD, '2001:db8:1:2::8')).status).toBe(200);
+  });
+
+  it('count by themselves where their user has signed in, so that nobody guesses there without end', async () => {
+    const { email } = await t.user();
+    const home = '203.0.113.9';
+    expect((await login(email, PASSWORD, home)).status).toBe(200);
+    await t.db.execute(`UPDATE sessions SET revoked_at = now() - interval '25 hours' WHERE ip = $1`, [home]);
+    await login(email, PASSWORD, '203.0.113.10');
+    await fail(email, 5);
+    for (let i = 0; i < 5; i++) expect((await login(email, 'not the password', home)).code).toBe('too_many_attempts');
+    expect((await login(email, PASSWORD, home)).code).toBe('too_many_attempts');
+    await pass();
+    expect((await login(email, PASSWORD, home)).status).toBe(200);
+  });
+
+  it('do not delay who resets the password', async () => {
+    const { email } = await t.user();
+    await fail(email, 5);
+    await t.call('POST', '/api/auth/password/forgot', { body: { email } });
+    const token = (await t.mails(email)).map(({ text }) => /reset-password\/(\S+)/.exec(text)?.[1]).find(Boolean);
+    expect((await t.call('POST', '/api/auth/password/reset', { body: { token, password: 'staple battery horse' } })).status).toBe(204);
+    expect((await login(email, 'staple battery horse')).status).toBe(200);
+  });
+
+  it('gain nothing by coming all at once', async () => {
+    const { email, id } = await t.user();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => login(email)));
+    expect(answers.filter((a) => a.status === 401)).toHaveLength(5);
+    expect(answers.filter((a) => a.code === 'too_many_attempts').length).toBe(25);
+    const audited = (await t.audit('user.login_slowed')).filter((row) => row.target_id === id);
+    expect(audited.length).toBeGreaterThan(0);
+    expect(audited[0]).toMatchObject({ actor_id: null, metadata: { wait_s: 1 } });
+    expect(JSON.stringify(audited)).not.toContain(email);
+  });
+
+  it('are not what others take that come at the same moment, with the right password', async () => {
+    const { email } = await t.user();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => login(email, PASSWORD)));
+    expect(answers.map((a) => a.status)).toEqual(Array(12).fill(200));
+  });
+
+  it('are not slowed down where rate limits are off', async () => {
+    limits(false);
+    await fail((await t.user()).email, 8);
+    limits(true);
+  });
+});

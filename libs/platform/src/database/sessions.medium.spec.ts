@@ -1,0 +1,62 @@
+import net from 'node:net';
+import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { batchStatement } from './batch';
+import { Database } from './database';
+import { createDataSource } from './database.module';
+
+const SETTINGS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'plan_cache_mode'];
+const CURRENT = `json_build_object(${SETTINGS.map((name) => `'${name}', current_setting('${name}')`).join(', ')})`;
+const IN_FORCE = { statement_timeout: '10s', lock_timeout: '3s', idle_in_transaction_session_timeout: '15s', plan_cache_mode: 'auto' };
+
+const LOOK = batchStatement<{ key: string }>('test_look', ({ key }) => key, () => `SELECT x.key AS batch_key, ${CURRENT} AS answer FROM jsonb_to_recordset($1::jsonb) AS x(key text)`);
+
+describe('sessions of an app', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ entities: [] });
+  });
+  afterAll(() => database?.drop());
+
+  it('have their limits on every connection, and a fixed plan where the same batches are run', async () => {
+    const look = () => database.db.query<{ current: unknown }>(`SELECT ${CURRENT} AS current FROM pg_sleep(0.05)`);
+    // At once, so that each has a connection of its own.
+    const looks = await Promise.all(Array.from({ length: 6 }, look));
+    expect(looks).toEqual(looks.map(() => [{ current: IN_FORCE }]));
+    expect(await database.db.transaction((tx) => tx.query(`SELECT ${CURRENT} AS current`))).toEqual([{ current: IN_FORCE }]);
+    expect(await database.db.batched(LOOK, { key: 'a' })).toEqual({ ...IN_FORCE, plan_cache_mode: 'force_generic_plan' });
+  });
+
+  it('have none where things take as long as they take', async () => {
+    const db = new Database(await createDataSource({ entities: [] }, { unlimited: true }).initialize());
+    try {
+      const off = { statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' };
+      expect(await db.query(`SELECT ${CURRENT} AS current`)).toEqual([{ current: { ...IN_FORCE, ...off } }]);
+      expect(await db.batched(LOOK, { key: 'a' })).toMatchObject(off);
+    } finally {
+      await db.close();
+    }
+  });
+
+  it('ask for nothing in the start-up packet that a pooler would not know', async () => {
+    const { hostname, port } = new URL(database.url);
+    const packets: string[] = [];
+    const proxy = net.createServer((client) => {
+      const upstream = net.connect(Number(port), hostname);
+      client.once('data', (packet) => packets.push(packet.toString('latin1')));
+      client.pipe(upstream).pipe(client);
+      for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    });
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+    const url = Object.assign(new URL(database.url), { hostname: '127.0.0.1', port: String((proxy.address() as net.AddressInfo).port) }).href;
+    const db = new Database(await createDataSource({ entities: [] }, { url }).initialize());
+    await db.batched(LOOK, { key: 'a' });
+    await db.close();
+    proxy.close();
+    // Length and version of the protocol, then pairs of texts.
+    const asked = packets.map((packet) => packet.slice(8).split('\0').filter((_, i) => i % 2 === 0).filter(Boolean));
+    expect(packets).toHaveLength(2);
+    // PgBouncer knows these by itself.
+    for (const names of asked) expect(['user', 'database', 'application_name', 'client_encoding']).toEqual(expect.arrayContaining(names));
+  });
+});

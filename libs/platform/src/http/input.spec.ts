@@ -1,0 +1,151 @@
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { survivesDouble } from './body';
+import { DecimalField, ListField, NestedField, NumberField, ObjectField, StringField, UrlField } from './fields';
+import { startEdge, type TestEdge } from './testing/edge';
+
+class Inner {
+  @StringField({ optional: true })
+  text?: string;
+  @ObjectField({ optional: true })
+  data?: Record<string, unknown>;
+}
+
+class Outer {
+  @StringField({ optional: true })
+  text?: string;
+  @NumberField({ optional: true })
+  ratio?: number;
+  @DecimalField({ optional: true })
+  amount?: string;
+  @UrlField({ optional: true, nullable: true })
+  link?: string | null;
+  @ObjectField({ optional: true })
+  metadata?: Record<string, unknown>;
+  @NestedField(() => Inner, { optional: true })
+  inner?: Inner;
+  @ListField(() => Inner, { optional: true })
+  inners?: Inner[];
+}
+
+class Filter {
+  @StringField({ optional: true })
+  text?: string;
+}
+
+@Controller('things')
+class ThingsController {
+  @Post()
+  make(@Body() body: Outer) {
+    return body;
+  }
+  @Get()
+  list(@Query() query: Filter) {
+    return { ...query };
+  }
+}
+
+/** Names that objects, classes, promises and serializers know. */
+const MACHINERY = ['__proto__', 'constructor', 'prototype', 'toString', 'toJSON', 'hasOwnProperty', 'valueOf', '__defineGetter__', '__lookupSetter__', 'then', 'length', 'name', 'toPostgres', 'then\\u0000', '\\ud800', ''];
+
+let edge: TestEdge;
+beforeAll(async () => {
+  edge = await startEdge({ controllers: [ThingsController] });
+});
+afterAll(() => edge.close());
+
+const make = (body: string) => edge.call('POST', '/things', { body });
+const places = (body: { detail: { loc: unknown[]; type: string }[] }) => body.detail.map(({ loc, type }) => [loc.join('.'), type]);
+
+describe('an unknown field', () => {
+  it.each(MACHINERY)('named %j is ignored at every depth', async (name) => {
+    const unknown = `"${name}":{"polluted":true,"constructor":{"prototype":{"polluted":true}},"nul":"\\u0000"}`;
+    const answer = await make(`{"text":"a",${unknown},"inner":{${unknown},"text":"b"},"inners":[{"text":"c",${unknown}}]}`);
+    expect([answer.status, answer.body]).toEqual([201, { text: 'a', inner: { text: 'b' }, inners: [{ text: 'c' }] }]);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('of a query is ignored', async () => {
+    expect((await edge.call('GET', '/things?text=a&__proto__=b&__proto__=c&constructor=d&x=%00')).body).toEqual({ text: 'a' });
+  });
+});
+
+describe('a declared field', () => {
+  it.each(['text', 'inner.text', 'inners.0.text', 'metadata.a', 'inner.data.a.0'])('refuses what cannot be stored: %s', async (place) => {
+    const value = place.split('.').reduceRight((inner, key) => (key === '0' ? `[${inner}]` : `{"${key}":${inner}}`), '"a\\u0000"');
+    const { status, body } = await make(value);
+    expect([status, body.code, places(body)]).toEqual([422, 'validation_error', [[`body.${place}`, 'value_error']]]);
+  });
+});
+
+describe('an object of the caller', () => {
+  it('keeps every key', async () => {
+    const metadata = `{${MACHINERY.slice(0, -3).concat('').map((name) => `"${name}":{"${name}":[{"${name}":1}]}`).join(',')}}`;
+    const answer = await make(`{"metadata":${metadata},"inner":{"data":${metadata}},"inners":[{"data":${metadata}}]}`);
+    expect(answer.text).toBe(`{"metadata":${metadata},"inner":{"data":${metadata}},"inners":[{"data":${metadata}}]}`);
+  });
+
+  it.each(['0', '-0', '0.0', '0e999', '1', '-1.50', '1e2', '1E+2', '100e-2', '0.1', '9007199254740992', '-9007199254740992', '9007199254740994', '1e23', '1.7976931348623157e308', '5e-324', '0.30000000000000004', `1${'0'.repeat(300)}`, `0.${'0'.repeat(300)}1`])(
+    'takes the number %s',
+    async (number) => {
+      const { status, body } = await make(`{"metadata":{"n":${number}}}`);
+      expect([status, body.metadata.n === Number(number)]).toEqual([201, true]);
+    },
+  );
+
+  it.each(['9007199254740993', '-9007199254740993', '9007199254740993.0', '900719925474099.3e1', '1e400', '-1e400', '1e-400', '0.1000000000000000055', '0.30000000000000001', '123456789012345678901234567890', '1.7976931348623159e308', '1e99999999999999999999', `1${'0'.repeat(400)}`])(
+    'refuses the number %s, wherever it stands',
+    async (number) => {
+      const { status, body } = await make(`{"text":"1e400","metadata":{"${'é'}\\u00e9":[{"n":1},{"n":${number}}],"e":true},"inner":{"data":{"a":${number}}},"inners":[{},{"data":{"b":${number}}}]}`);
+      expect([status, body.code]).toEqual([422, 'number_unsafe']);
+      expect(places(body)).toEqual(['metadata.éé.1.n', 'inner.data.a', 'inners.1.data.b'].map((place) => [`body.${place}`, 'semantic.number_unsafe']));
+    },
+  );
+
+  it('refuses it behind a byte order mark, too', async () => {
+    expect((await make('\ufeff{"metadata":{"n":9007199254740993}}')).body.code).toBe('number_unsafe');
+  });
+
+  it('says it beside what else is wrong', async () => {
+    const { status, body } = await make('{"text":1,"metadata":{"n":1e400}}');
+    expect([status, body.code, places(body)]).toEqual([422, 'validation_error', [['body.text', 'string_type'], ['body.metadata.n', 'semantic.number_unsafe']]]);
+  });
+});
+
+describe('a link', () => {
+  const link = async (value: unknown) => {
+    const { status, body } = await make(JSON.stringify({ link: value }));
+    return status === 201 ? (body.link as unknown) : [status, ...places(body)];
+  };
+
+  it('is kept as it was read', async () => {
+    expect([await link('HTTPS://Example.com:443/a b'.replace(' ', '%20')), await link('http://example.com'), await link('https://bücher.example/ä?q#f'), await link(null)]).toEqual([
+      'https://example.com/a%20b',
+      'http://example.com/',
+      'https://xn--bcher-kva.example/%C3%A4?q#f',
+      null,
+    ]);
+  });
+
+  it.each(['javascript:alert(1)', 'ftp://example.com/', 'https://', '//example.com', 'https://user@example.com/', 'https://user:pw@example.com/', 'https://example.com\\@evil.example/', 'https:\\\\example.com', ' https://example.com', 'https://example.com/\n', 'https://exam\tple.com/', 'https://example.com/a b', 'https://example.com/\u0085', ''])(
+    'is refused as %j',
+    async (value) => {
+      expect(await link(value)).toEqual([422, ['body.link', 'value_error']]);
+    },
+  );
+});
+
+it('an amount is never rounded in silence', async () => {
+  expect((await make('{"amount":12345678901234.123456}')).body.code).toBe('number_unsafe');
+  expect((await make('{"amount":0.1}')).body).toEqual({ amount: '0.1' });
+  expect((await make('{"amount":"12345678901234.123456"}')).body).toEqual({ amount: '12345678901234.123456' });
+});
+
+it('numbers that nobody keeps are nobody’s business', async () => {
+  expect((await make('{"x":1e400,"inner":{"metadata":{"n":9007199254740993}},"ratio":0.1000000000000000055,"text":"9007199254740993"}')).body).toEqual({ inner: {}, ratio: 0.1, text: '9007199254740993' });
+});
+
+it('long numbers are compared in a time that grows with their length', () => {
+  const zeros = '0'.repeat(500_000);
+  expect(survivesDouble(`1${zeros}1`)).toBe(false);
+  expect(survivesDouble(`1${zeros}e-500000`)).toBe(true);
+});
