@@ -2,12 +2,39 @@ import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
 /** Domains in their order: a domain may know the ones before it. */
-const ORDER = ['identity', 'orgs', 'files', 'billing', 'environments', 'inference', 'tools', 'prompts', 'knowledge', 'agents', 'projects', 'rollouts', 'decisions', 'chats', 'processes', 'inboxes', 'administration'];
+const ORDER = [
+  'identity',
+  'orgs',
+  'files',
+  'billing',
+  'environments',
+  'inference',
+  'tools',
+  'prompts',
+  'knowledge',
+  'agents',
+  'projects',
+  'rollouts',
+  'decisions',
+  'chats',
+  'processes',
+  'inboxes',
+  'administration',
+];
 
 const depConstraints = [
-  { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'] },
-  { sourceTag: 'type:tool', onlyDependOnLibsWithTags: ['type:app', 'type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'] },
-  { sourceTag: 'type:domain', onlyDependOnLibsWithTags: ['type:domain', 'type:entities', 'type:dtos', 'type:guards', 'type:contracts', 'type:platform'] },
+  {
+    sourceTag: 'type:app',
+    onlyDependOnLibsWithTags: ['type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'],
+  },
+  {
+    sourceTag: 'type:tool',
+    onlyDependOnLibsWithTags: ['type:app', 'type:domain', 'type:guards', 'type:dtos', 'type:contracts', 'type:entities', 'type:platform'],
+  },
+  {
+    sourceTag: 'type:domain',
+    onlyDependOnLibsWithTags: ['type:domain', 'type:entities', 'type:dtos', 'type:guards', 'type:contracts', 'type:platform'],
+  },
   { sourceTag: 'type:guards', onlyDependOnLibsWithTags: ['type:entities', 'type:contracts', 'type:platform'] },
   { sourceTag: 'type:dtos', onlyDependOnLibsWithTags: ['type:platform', 'type:contracts'] },
   { sourceTag: 'type:entities', onlyDependOnLibsWithTags: [] },
@@ -15,7 +42,14 @@ const depConstraints = [
   { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:contracts'] },
   ...ORDER.map((domain, i) => ({
     sourceTag: `scope:${domain}`,
-    onlyDependOnLibsWithTags: ['scope:contracts', 'scope:entities', 'scope:dtos', 'scope:guards', 'scope:platform', ...ORDER.slice(0, i).map((d) => `scope:${d}`)],
+    onlyDependOnLibsWithTags: [
+      'scope:contracts',
+      'scope:entities',
+      'scope:dtos',
+      'scope:guards',
+      'scope:platform',
+      ...ORDER.slice(0, i).map((d) => `scope:${d}`),
+    ],
   })),
 ];
 
@@ -31,7 +65,11 @@ const SQL_FOLDS = String.raw`/\b(?:lower|upper)\s*\(\s*(?:\w+\.)?(?:\w*email\w*|
 const ADDRESS = '/(?:e?mail|address|recipient|sender)$/i';
 const foldsAddresses = ['Literal', 'TemplateElement']
   .map((node) => `${node}[value${node === 'Literal' ? '' : '.raw'}=${SQL_FOLDS}]`)
-  .concat(['name', 'property.name'].map((name) => `CallExpression[callee.property.name=/^to(?:Locale)?(?:Lower|Upper)Case$/][callee.object.${name}=${ADDRESS}]`))
+  .concat(
+    ['name', 'property.name'].map(
+      (name) => `CallExpression[callee.property.name=/^to(?:Locale)?(?:Lower|Upper)Case$/][callee.object.${name}=${ADDRESS}]`,
+    ),
+  )
   .map((selector) => ({ selector, message: FOLDS_AN_ADDRESS }));
 
 export default tseslint.config(
@@ -43,7 +81,10 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       // Rooms of one project import each other by their public faces, like everybody else does.
-      '@nx/enforce-module-boundaries': ['error', { allow: [], allowCircularSelfDependency: true, depConstraints, enforceBuildableLibDependency: false }],
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { allow: [], allowCircularSelfDependency: true, depConstraints, enforceBuildableLibDependency: false },
+      ],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/consistent-type-imports': 'off',
@@ -53,10 +94,20 @@ export default tseslint.config(
       '@typescript-eslint/no-unnecessary-type-assertion': 'off',
       'no-console': 'error',
       eqeqeq: ['error', 'always'],
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'Only platform/config reads the environment: declare a setting in a config section.' }],
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'process',
+          property: 'env',
+          message: 'Only platform/config reads the environment: declare a setting in a config section.',
+        },
+      ],
     },
   },
-  { files: ['libs/platform/src/config/**/*.ts', 'tools/**/*.ts', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'], rules: { 'no-restricted-properties': 'off', 'no-console': 'off' } },
+  {
+    files: ['libs/platform/src/config/**/*.ts', 'tools/**/*.ts', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'],
+    rules: { 'no-restricted-properties': 'off', 'no-console': 'off' },
+  },
   {
     files: ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'],
     rules: {
@@ -70,7 +121,11 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
     },
   },
-  { files: ['**/*.ts'], ignores: ['libs/platform/src/email/**', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...foldsAddresses] } },
+  {
+    files: ['**/*.ts'],
+    ignores: ['libs/platform/src/email/**', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...foldsAddresses] },
+  },
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   // Services know neither their controllers nor their processors, and no wire class.
@@ -80,10 +135,20 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ group: ['**/http', '**/http/*', '!@aps/platform/http', '**/jobs', '**/jobs/*', '@aps/dtos'], message: 'Service code imports neither http/ nor jobs/.' }] },
+        {
+          patterns: [
+            {
+              group: ['**/http', '**/http/*', '!@aps/platform/http', '**/jobs', '**/jobs/*', '@aps/dtos'],
+              message: 'Service code imports neither http/ nor jobs/.',
+            },
+          ],
+        },
       ],
     },
   },
   // One guarded client for everything outbound.
-  restrict(['apps/**/*.ts'], [{ group: ['typeorm', 'pg', 'ioredis', 'undici', 'axios', 'node-fetch'], message: 'An app is a main and a module list.' }]),
+  restrict(
+    ['apps/**/*.ts'],
+    [{ group: ['typeorm', 'pg', 'ioredis', 'undici', 'axios', 'node-fetch'], message: 'An app is a main and a module list.' }],
+  ),
 );

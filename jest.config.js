@@ -12,8 +12,19 @@ const { testTimeout, ...shared } = preset;
 module.exports = {
   testTimeout,
   projects: [
-    { ...shared, displayName: 'unit', roots: folders('apps', 'libs', 'tools'), testRegex: '\\.spec\\.ts$', testPathIgnorePatterns: ['<rootDir>/apps/[^/]+-e2e/', '/node_modules/'] },
+    {
+      ...shared,
+      displayName: 'unit',
+      roots: folders('apps', 'libs', 'tools'),
+      testRegex: '\\.spec\\.ts$',
+      testPathIgnorePatterns: ['<rootDir>/apps/[^/]+-e2e/', '/node_modules/'],
+    },
     // Without a suite there is nothing to look through; roots must not be empty.
-    { ...shared, displayName: 'e2e', roots: suites.length ? folders(...suites.map((name) => `apps/${name}`)) : folders('apps'), testRegex: 'apps/[^/]+-e2e/.*\\.spec\\.ts$' },
+    {
+      ...shared,
+      displayName: 'e2e',
+      roots: suites.length ? folders(...suites.map((name) => `apps/${name}`)) : folders('apps'),
+      testRegex: 'apps/[^/]+-e2e/.*\\.spec\\.ts$',
+    },
   ],
 };

@@ -13,7 +13,10 @@ const escaped = (text) => text.replace(/[.+?^${}()|[\]\\/]/g, '\\$&');
 
 /** `"@aps/x/*": ["./libs/x/src/*"]` as Jest wants it: a pattern, and a path with `$1` for the star. */
 const moduleNameMapper = Object.fromEntries(
-  Object.entries(paths).map(([alias, [target]]) => [`^${escaped(alias).replace('*', '(.*)')}$`, path.join(__dirname, target).replace('*', '$1')]),
+  Object.entries(paths).map(([alias, [target]]) => [
+    `^${escaped(alias).replace('*', '(.*)')}$`,
+    path.join(__dirname, target).replace('*', '$1'),
+  ]),
 );
 
 module.exports = {

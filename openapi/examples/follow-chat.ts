@@ -15,7 +15,12 @@ interface Reader {
 }
 
 /** Every event of a chat, from `after` on where it is given. Ends with the stream; call it anew with the last `id`. */
-export async function* follow(base: string, token: string, chat: FollowChat['parameters']['path'], after?: string): AsyncGenerator<ChatEvent> {
+export async function* follow(
+  base: string,
+  token: string,
+  chat: FollowChat['parameters']['path'],
+  after?: string,
+): AsyncGenerator<ChatEvent> {
   const answer = await fetch(`${base}/api/orgs/${chat.org_id}/agents/${chat.agent_id}/chats/${chat.chat_id}/stream`, {
     headers: { Authorization: `Bearer ${token}`, ...(after !== undefined && { 'Last-Event-ID': after }) },
   });
@@ -23,12 +28,15 @@ export async function* follow(base: string, token: string, chat: FollowChat['par
   const reader: Reader = answer.body.getReader();
   const decoder = new TextDecoder();
   try {
-    for (let text = '', end = -1; ; ) {
+    for (let text = '', end = -1; ;) {
       const { done, value } = await reader.read();
       if (done) return;
       text += decoder.decode(value, { stream: true });
       while ((end = text.indexOf('\n\n')) >= 0) {
-        const data = text.slice(0, end).split('\n').find((line) => line.startsWith('data: '));
+        const data = text
+          .slice(0, end)
+          .split('\n')
+          .find((line) => line.startsWith('data: '));
         text = text.slice(end + 2);
         if (data) yield JSON.parse(data.slice('data: '.length)) as ChatEvent;
       }
@@ -89,7 +97,8 @@ export function describe(event: ChatEvent): string | null {
   }
 }
 
-const said = ({ role, content, tool_calls: calls, usage }: ChatMessage): string => `${role}: ${content}${calls.length ? ` (${calls.length} calls)` : ''}${usage?.cost_usd ? ` for $${usage.cost_usd}` : ''}`;
+const said = ({ role, content, tool_calls: calls, usage }: ChatMessage): string =>
+  `${role}: ${content}${calls.length ? ` (${calls.length} calls)` : ''}${usage?.cost_usd ? ` for $${usage.cost_usd}` : ''}`;
 
 /** An event that came after this client was written: to be passed over. The parameter makes the compiler find a missing case. */
 const unknown = (_event: never): null => null;

@@ -28,7 +28,9 @@ import { turns } from './sections/turns.mjs';
 const SECTIONS = { start, reads, turns, 'first-token': firstToken, held, streams, stops, flood };
 
 function options() {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, profile: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, profile: { type: 'string' } },
+  });
   const names = values.only?.split(',') ?? Object.keys(SECTIONS);
   const unknown = names.find((name) => !SECTIONS[name]);
   if (unknown !== undefined) throw new UserError(`There is no section ${unknown}; there are: ${Object.keys(SECTIONS).join(', ')}.`);

@@ -12,7 +12,11 @@ function ownerOf({ url, functionName }) {
   if (inPackage) return inPackage[1];
   const ours = /\/dist\/((?:apps|libs)\/[^/]+\/[^/]+(?:\/[^/]+)?)/.exec(url);
   if (ours) return ours[1].replace('/src', '');
-  return url.startsWith('node:') ? `node:${url.slice(5).split('/').slice(0, 2).join('/')}` : functionName.startsWith('(') ? functionName : 'engine';
+  return url.startsWith('node:')
+    ? `node:${url.slice(5).split('/').slice(0, 2).join('/')}`
+    : functionName.startsWith('(')
+      ? functionName
+      : 'engine';
 }
 
 const [file, lines = '25'] = process.argv.slice(2);
@@ -35,5 +39,6 @@ samples.forEach((id, at) => {
 console.log(`${(total / 1_000).toFixed(0)} ms computed`);
 for (const map of [owners, functions]) {
   console.log('');
-  for (const [name, time] of [...map].sort((a, b) => b[1] - a[1]).slice(0, Number(lines))) console.log(`${((100 * time) / total).toFixed(1).padStart(5)} %  ${(time / 1_000).toFixed(0).padStart(6)} ms  ${name}`);
+  for (const [name, time] of [...map].sort((a, b) => b[1] - a[1]).slice(0, Number(lines)))
+    console.log(`${((100 * time) / total).toFixed(1).padStart(5)} %  ${(time / 1_000).toFixed(0).padStart(6)} ms  ${name}`);
 }

@@ -9,7 +9,13 @@ import { parseArgs } from 'node:util';
 
 const CAMPAIGNS = ['libs/domains/chats/src/control/interleavings.medium.spec.ts', 'apps/chat-worker-e2e/src/certificate.spec.ts'];
 
-const { values } = parseArgs({ options: { messages: { type: 'string', default: '10000' }, schedules: { type: 'string', default: '5000' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) } } });
+const { values } = parseArgs({
+  options: {
+    messages: { type: 'string', default: '10000' },
+    schedules: { type: 'string', default: '5000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+});
 for (const [name, value] of Object.entries(values)) {
   if (/^[1-9]\d*$/.test(value)) continue;
   console.error(`--${name} must be a whole number above 0.`);

@@ -30,7 +30,11 @@ describe('k8s/deploy.sh', () => {
   function deploy(conditions: string[], waiting = '') {
     writeFileSync(path.join(dir, 'conditions'), `${conditions.join('\n')}\n`);
     writeFileSync(path.join(dir, 'waiting'), waiting);
-    const { status, stderr } = spawnSync(at('k8s/deploy.sh'), ['production'], { env: { PATH: `${dir}:${process.env.PATH}` }, encoding: 'utf8', timeout: 25_000 });
+    const { status, stderr } = spawnSync(at('k8s/deploy.sh'), ['production'], {
+      env: { PATH: `${dir}:${process.env.PATH}` },
+      encoding: 'utf8',
+      timeout: 25_000,
+    });
     const calls = existsSync(path.join(dir, 'calls')) ? readFileSync(path.join(dir, 'calls'), 'utf8').trim().split('\n') : [];
     return { status, stderr, applied: calls.filter((call) => call.includes('apply ')), last: calls.at(-1) };
   }
@@ -42,10 +46,18 @@ describe('k8s/deploy.sh', () => {
   });
 
   it('stops as soon as the migration has failed, says what it said and leaves the apps alone', () => {
-    expect(deploy(['', 'FailureTarget', 'FailureTarget Failed'])).toMatchObject({ status: 1, applied: ['apply -k migrate'], stderr: expect.stringMatching(/^The migration failed\.[\s\S]*what the migration said/) });
+    expect(deploy(['', 'FailureTarget', 'FailureTarget Failed'])).toMatchObject({
+      status: 1,
+      applied: ['apply -k migrate'],
+      stderr: expect.stringMatching(/^The migration failed\.[\s\S]*what the migration said/),
+    });
   });
 
   it.each(['ImagePullBackOff', 'CreateContainerConfigError'])('stops when the migration cannot begin: %s', (reason) => {
-    expect(deploy([''], reason)).toMatchObject({ status: 1, applied: ['apply -k migrate'], stderr: expect.stringContaining('does not start') });
+    expect(deploy([''], reason)).toMatchObject({
+      status: 1,
+      applied: ['apply -k migrate'],
+      stderr: expect.stringContaining('does not start'),
+    });
   });
 });

@@ -12,7 +12,10 @@ describe('The Dockerfile', () => {
   const copies = of('COPY');
 
   it('copies only what exists and what .dockerignore lets through', () => {
-    const allowed = read('.dockerignore').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const allowed = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1));
     const fromContext = copies.filter(({ args }) => !args.includes('--from='));
     expect(fromContext.length).toBeGreaterThan(0);
     for (const { args } of fromContext) {
@@ -25,7 +28,9 @@ describe('The Dockerfile', () => {
   });
 
   it('ignores everything that it does not name, and secrets and tests in what it names', () => {
-    const lines = read('.dockerignore').split('\n').filter((line) => line && !line.startsWith('#'));
+    const lines = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'));
     expect(lines[0]).toBe('*');
     expect(lines).toEqual(expect.arrayContaining(['**/.env*', '**/node_modules', '**/*.spec.ts', 'apps/*-e2e']));
     expect(lines.lastIndexOf('**/.env*')).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith('!')));
@@ -40,7 +45,9 @@ describe('The Dockerfile', () => {
   });
 
   it('runs every stage on one slim Node 24, named by a tag', () => {
-    const image = of('ARG').map(({ args }) => /^NODE_IMAGE=(.+)$/.exec(args)?.[1]).find(Boolean);
+    const image = of('ARG')
+      .map(({ args }) => /^NODE_IMAGE=(.+)$/.exec(args)?.[1])
+      .find(Boolean);
     expect(image).toMatch(/^node:24(\.\d+){0,2}-bookworm-slim$/);
     // What the images run is what CI runs the tests on, too.
     expect(read('.ci/run')).toMatch(/"node-\$platform@24\.\d+\.\d+"/);
@@ -89,7 +96,8 @@ describe('The Dockerfile', () => {
   });
 
   it('carries the labels of an OCI image', () => {
-    for (const label of ['title', 'version', 'revision', 'created']) expect(of('LABEL')[0].args).toContain(`org.opencontainers.image.${label}=`);
+    for (const label of ['title', 'version', 'revision', 'created'])
+      expect(of('LABEL')[0].args).toContain(`org.opencontainers.image.${label}=`);
   });
 });
 
@@ -112,13 +120,23 @@ describe('compose.yaml', () => {
   });
 
   it('gives no way out to what needs none', () => {
-    const out = (name: string) => services[name].network_mode !== 'none' && (services[name].networks ?? []).some((network) => !networks[network].internal);
+    const out = (name: string) =>
+      services[name].network_mode !== 'none' && (services[name].networks ?? []).some((network) => !networks[network].internal);
     expect(Object.keys(services).filter(out).sort()).toEqual(['api-gateway', 'chat-worker']);
   });
 
   it('runs our processes without a writable root, capabilities or new privileges', () => {
     for (const [name, service] of ours) {
-      expect([name, service]).toEqual([name, expect.objectContaining({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'], init: true })]);
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          read_only: true,
+          tmpfs: ['/tmp'],
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+          init: true,
+        }),
+      ]);
     }
   });
 
@@ -142,13 +160,19 @@ describe('compose.yaml', () => {
   });
 
   it('gives each secret to those who read it, and to them only for reading', () => {
-    const mounts = (volume: string) => Object.entries(services).flatMap(([name, { volumes = [] }]) => volumes.filter((v) => v.startsWith(`${volume}:`)).map((v) => (v.endsWith(':ro') ? name : `${name} writes`)));
+    const mounts = (volume: string) =>
+      Object.entries(services).flatMap(([name, { volumes = [] }]) =>
+        volumes.filter((v) => v.startsWith(`${volume}:`)).map((v) => (v.endsWith(':ro') ? name : `${name} writes`)),
+      );
     expect(mounts('secrets-postgres')).toEqual(['secrets writes', 'postgres']);
     expect(mounts('secrets-internal').sort()).toEqual([...HTTP_APPS, 'secrets writes'].sort());
     expect(mounts('secrets-apps').sort()).toEqual([...APPS, 'migrate', 'secrets writes'].sort());
     for (const [name, { command = [], volumes = [] }] of Object.entries(services)) {
       const files = command.flatMap((word) => /^--env-file=\/secrets\/(\w+)\//.exec(word)?.[1] ?? []);
-      expect([name, files]).toEqual([name, name === 'secrets' ? [] : volumes.flatMap((v) => /^secrets-(apps|internal):/.exec(v)?.[1] ?? [])]);
+      expect([name, files]).toEqual([
+        name,
+        name === 'secrets' ? [] : volumes.flatMap((v) => /^secrets-(apps|internal):/.exec(v)?.[1] ?? []),
+      ]);
     }
   });
 
@@ -156,7 +180,8 @@ describe('compose.yaml', () => {
     expect(services['mock-model'].profiles).toEqual(['mock']);
     for (const service of Object.values(services)) {
       expect(Object.keys(service.depends_on ?? {})).not.toContain('mock-model');
-      if (service.environment && 'MOCK_ROUTE_ENABLED' in service.environment) expect(service.environment.MOCK_ROUTE_ENABLED).toBe('${MOCK_ROUTE_ENABLED:-off}');
+      if (service.environment && 'MOCK_ROUTE_ENABLED' in service.environment)
+        expect(service.environment.MOCK_ROUTE_ENABLED).toBe('${MOCK_ROUTE_ENABLED:-off}');
     }
   });
 
@@ -195,7 +220,10 @@ describe('compose.yaml', () => {
   });
 
   it('keeps the number of connections within what PostgreSQL takes', async () => {
-    const pool = (await allSections()).flatMap((s) => Object.values(s.settings)).find((s) => s.env === 'DATABASE_POOL_SIZE')?.schema.parse(undefined) as number;
+    const pool = (await allSections())
+      .flatMap((s) => Object.values(s.settings))
+      .find((s) => s.env === 'DATABASE_POOL_SIZE')
+      ?.schema.parse(undefined) as number;
     const limit = Number(/max_connections=(\d+)/.exec(services.postgres.command?.join(' ') ?? '')?.[1]);
     // Two more each for what does not go through the pool.
     expect(APPS.length * (pool + 2) + 10).toBeLessThan(limit);

@@ -23,7 +23,9 @@ export interface Instruction {
 
 /** The instructions of a Dockerfile, lines joined and comments removed, each with the stage it belongs to. */
 export function dockerfile(file = 'docker/Dockerfile'): Instruction[] {
-  const lines = read(file).split('\n').filter((line) => !line.trimStart().startsWith('#'));
+  const lines = read(file)
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('#'));
   let stage = '';
   return lines
     .join('\n')

@@ -36,7 +36,14 @@ describe('The images', () => {
     chmodSync(volume, 0o777);
 
     const [publicPort, adminPort, mockPort] = await Promise.all([freePort(), freePort(), freePort()]);
-    const { PORT: _p, INTERNAL_PORT: _i, NODE_ENV: _n, MASTER_KEYS: _m, INTERNAL_TOKEN_SECRET: _s, ...settings } = testEnvironment(database.url);
+    const {
+      PORT: _p,
+      INTERNAL_PORT: _i,
+      NODE_ENV: _n,
+      MASTER_KEYS: _m,
+      INTERNAL_TOKEN_SECRET: _s,
+      ...settings
+    } = testEnvironment(database.url);
     const env = {
       ...settings,
       HOST: '127.0.0.1',
@@ -49,7 +56,10 @@ describe('The images', () => {
       MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
     };
     const secrets = run('secrets', {});
-    expect([await secrets.ended, secrets.logs()]).toEqual([0, 'made postgres/password\nmade apps/secrets.env\nmade internal/secrets.env\n']);
+    expect([await secrets.ended, secrets.logs()]).toEqual([
+      0,
+      'made postgres/password\nmade apps/secrets.env\nmade internal/secrets.env\n',
+    ]);
 
     const seed = path.join(volume, 'seed.json');
     const migration = run('migrate', { ...env, DEV_SEED_FILE: seed });
@@ -65,11 +75,18 @@ describe('The images', () => {
       containers.set(app, run(app, { ...env, ...(ports[app] && { PORT: String(ports[app]) }), INTERNAL_PORT: internalPort }));
     }
     for (const app of APPS) {
-      await until(`${app} is ready`, async () => {
-        const container = containers.get(app)!;
-        if (!container.isRunning) throw new Error(`${app} ended before it was ready:\n${container.logs()}`);
-        return fetch(`http://127.0.0.1:${internal.get(app)}/readyz`).then(({ ok }) => ok, () => false);
-      }, 120_000);
+      await until(
+        `${app} is ready`,
+        async () => {
+          const container = containers.get(app)!;
+          if (!container.isRunning) throw new Error(`${app} ended before it was ready:\n${container.logs()}`);
+          return fetch(`http://127.0.0.1:${internal.get(app)}/readyz`).then(
+            ({ ok }) => ok,
+            () => false,
+          );
+        },
+        120_000,
+      );
     }
   }, 400_000);
 
@@ -91,13 +108,18 @@ describe('The images', () => {
     // Licences go with every copy of a package, in a bundle too.
     const notices = readFileSync(path.join(root, workdir, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
     const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
-    for (const [name, version] of Object.entries(dependencies)) expect([name, notices.includes(`${name} ${version}`)]).toEqual([name, true]);
+    for (const [name, version] of Object.entries(dependencies))
+      expect([name, notices.includes(`${name} ${version}`)]).toEqual([name, true]);
     expect([...files.keys()]).toContain('LICENSE');
     // One app, no test, no source.
-    expect([...files.keys()].filter((file) => /\.spec\.|\/testing\/|\.tsx?$|^dist\/(apps|libs)\//.test(file) && !file.endsWith('.d.ts'))).toEqual([]);
+    expect(
+      [...files.keys()].filter((file) => /\.spec\.|\/testing\/|\.tsx?$|^dist\/(apps|libs)\//.test(file) && !file.endsWith('.d.ts')),
+    ).toEqual([]);
     expect(APPS.filter((name) => files.has(`dist/bundles/${name}/app.js`))).toEqual([app]);
     // V8's compiled code was made by the build: in a container nothing is written.
-    expect([...files.keys()]).toEqual(expect.arrayContaining([`dist/bundles/${app}/app.js.cache`, `dist/bundles/${app}/packages.js.cache`]));
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining([`dist/bundles/${app}/app.js.cache`, `dist/bundles/${app}/packages.js.cache`]),
+    );
   });
 
   it.each(APPS)('of %s is healthy by its own health check', async (app) => {
@@ -116,10 +138,13 @@ describe('The images', () => {
 
   it('keep the secrets of the first run, each in a file for those who read it', async () => {
     const folder = path.join(images.get('api-gateway')!.root, 'secrets');
-    const contents = () => ['postgres/password', 'apps/secrets.env', 'internal/secrets.env'].map((file) => readFileSync(path.join(folder, file), 'utf8'));
+    const contents = () =>
+      ['postgres/password', 'apps/secrets.env', 'internal/secrets.env'].map((file) => readFileSync(path.join(folder, file), 'utf8'));
     const [password, apps, internalSecrets] = contents();
     expect(password).toMatch(/^[0-9a-f]{48}$/);
-    expect(apps).toMatch(new RegExp(`^DATABASE_URL=postgres://aps:${password}@postgres:5432/agent_platform\nMASTER_KEYS=1:[A-Za-z0-9+/]{43}=\n$`));
+    expect(apps).toMatch(
+      new RegExp(`^DATABASE_URL=postgres://aps:${password}@postgres:5432/agent_platform\nMASTER_KEYS=1:[A-Za-z0-9+/]{43}=\n$`),
+    );
     expect(internalSecrets).toMatch(/^INTERNAL_TOKEN_SECRET=[0-9a-f]{64}\n$/);
     expect(statSync(path.join(folder, 'apps/secrets.env')).mode & 0o777).toBe(0o400);
 
@@ -149,7 +174,10 @@ describe('The images', () => {
     const chat = await client.openChat();
     await client.send(chat, 'Hello from a container');
     const { messages } = await client.settled(chat, 1);
-    expect((messages as { content: string }[]).map(({ content }) => content)).toEqual(['Hello from a container', 'You said: Hello from a container']);
+    expect((messages as { content: string }[]).map(({ content }) => content)).toEqual([
+      'Hello from a container',
+      'You said: Hello from a container',
+    ]);
 
     const orgs = await client.admin('GET', '/orgs');
     expect([orgs.status, orgs.body.items.map(({ id }: { id: string }) => id)]).toEqual([200, expect.arrayContaining([client.demo.org_id])]);
@@ -162,7 +190,11 @@ describe('The images', () => {
     const names = new Set([...served.values()].flatMap((one) => one.names));
     expect([...registered.keys()].filter((name) => !names.has(name))).toEqual([]);
 
-    const foreign = [...served.values()].flatMap(({ samples }) => samples).filter(({ metric, labels }) => Object.keys(labels).some((label) => label !== 'le' && registered.get(metricOf(metric))?.includes(label) === false));
+    const foreign = [...served.values()]
+      .flatMap(({ samples }) => samples)
+      .filter(({ metric, labels }) =>
+        Object.keys(labels).some((label) => label !== 'le' && registered.get(metricOf(metric))?.includes(label) === false),
+      );
     expect(foreign).toEqual([]);
 
     const scaled = render(at('k8s/overlays/production')).find(({ kind }) => kind === 'ScaledObject')!;

@@ -14,7 +14,9 @@ const USER = 10001;
 
 /** The context that `docker build` would be given: of what is named, what .dockerignore lets through. */
 function isInContext(file: string): boolean {
-  const lines = read('.dockerignore').split('\n').filter((line) => line && !line.startsWith('#'));
+  const lines = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line && !line.startsWith('#'));
   const matches = (glob: string) => {
     const [anywhere, rest] = glob.startsWith('**/') ? ['(?:.*/)?', glob.slice(3)] : ['', glob];
     return new RegExp(`^${anywhere}${rest.replace(/[.]/g, '\\.').replaceAll('*', '[^/]*')}(?:/.*)?$`).test(file);
@@ -62,12 +64,14 @@ export class ImageBuilder {
         image.workdir = args;
         workdirs.set(stage, args);
         mkdirSync(path.join(image.root, args), { recursive: true });
-      } else if (name === 'ENV') Object.assign(image.env, Object.fromEntries([...args.matchAll(/(\w+)=(\S+)/g)].map(([, key, value]) => [key, value])));
+      } else if (name === 'ENV')
+        Object.assign(image.env, Object.fromEntries([...args.matchAll(/(\w+)=(\S+)/g)].map(([, key, value]) => [key, value])));
       else if (name === 'CMD') image.cmd = JSON.parse(args) as string[];
       else if (name === 'HEALTHCHECK') image.healthcheck = JSON.parse(/ CMD (.*)$/.exec(args)?.[1] ?? '') as string[];
       else if (name === 'COPY') this.copy(args, image, roots);
       else if (name === 'RUN' && (!this.done.has(`${image.root} ${args}`) || args.includes('$APP'))) this.run(args, image, app);
-      else if (!['ARG', 'RUN', 'USER', 'EXPOSE', 'STOPSIGNAL', 'LABEL'].includes(name)) throw new Error(`The Dockerfile has ${name}, which tools/deploy-check/image.ts does not know yet.`);
+      else if (!['ARG', 'RUN', 'USER', 'EXPOSE', 'STOPSIGNAL', 'LABEL'].includes(name))
+        throw new Error(`The Dockerfile has ${name}, which tools/deploy-check/image.ts does not know yet.`);
       this.done.add(`${image.root} ${args}`);
     }
     return image;
@@ -79,8 +83,13 @@ export class ImageBuilder {
     const target = path.join(to, path.resolve(workdir, words.pop()!));
     for (const source of words) {
       const from = stage ? path.join(stage, source) : at(source);
-      const into = statSync(from).isDirectory() || (words.length === 1 && !args.endsWith('/')) ? target : path.join(target, path.basename(source));
-      cpSync(from, into, { recursive: true, preserveTimestamps: true, filter: (file) => stage !== undefined || statSync(file).isDirectory() || isInContext(path.relative(root, file)) });
+      const into =
+        statSync(from).isDirectory() || (words.length === 1 && !args.endsWith('/')) ? target : path.join(target, path.basename(source));
+      cpSync(from, into, {
+        recursive: true,
+        preserveTimestamps: true,
+        filter: (file) => stage !== undefined || statSync(file).isDirectory() || isInContext(path.relative(root, file)),
+      });
     }
   }
 
@@ -94,7 +103,12 @@ export class ImageBuilder {
     // Not a root directory of its own, so its paths are told by name; and only root can give files away.
     const script = args.replace(/(?<=^|[\s"'])\/(?=\w)/g, `${to}/`).replace(process.getuid?.() === 0 ? /$^/ : /-[og] \d+ /g, '');
     // The Node is ours. So are the packages: a build that wants to install them must not find an npm.
-    const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, HOME: this.dir, APP: app, npm_execpath: '/nowhere/npm.js' };
+    const env = {
+      PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`,
+      HOME: this.dir,
+      APP: app,
+      npm_execpath: '/nowhere/npm.js',
+    };
     const { status, stdout, stderr } = spawnSync('/bin/sh', ['-ec', script], { cwd, env, encoding: 'utf8' });
     if (status !== 0) throw new Error(`RUN ${args} failed:\n${stdout}${stderr}`);
   }

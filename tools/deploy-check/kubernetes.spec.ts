@@ -15,7 +15,8 @@ const everything = [...all.values()].flat();
 const of = (kind: string, resources: Resource[] = everything) => resources.filter((r) => r.kind === kind);
 const named = (kind: string, name: string, folder: string) => of(kind, all.get(folder)).find((r) => r.metadata.name === name);
 /** Reads below a resource by a path of fields. */
-const dig = <T>(from: unknown, ...keys: (string | number)[]): T => keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
+const dig = <T>(from: unknown, ...keys: (string | number)[]): T =>
+  keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
 const workloads = everything.filter(podOf);
 const title = (r: Resource) => `${r.kind} ${r.metadata.name}`;
 const app = (r: Resource) => containersOf(r).find((c) => c.name === 'app') as Fields;
@@ -48,7 +49,10 @@ const labelsOf = (r: Resource) => dig<Record<string, string>>(r, 'spec', 'templa
 const policiesFor = (workload: Resource, folder: string) =>
   of('NetworkPolicy', all.get(folder))
     .map((p) => p.spec as unknown as Policy)
-    .filter((p) => !p.podSelector.matchExpressions && Object.entries(p.podSelector.matchLabels ?? {}).every(([k, v]) => labelsOf(workload)[k] === v));
+    .filter(
+      (p) =>
+        !p.podSelector.matchExpressions && Object.entries(p.podSelector.matchLabels ?? {}).every(([k, v]) => labelsOf(workload)[k] === v),
+    );
 
 describe('The rendering', () => {
   const installed = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -60,7 +64,8 @@ describe('The rendering', () => {
     const { stdout, stderr, status } = spawnSync('kubectl', ['kustomize', at(folder)], { encoding: 'utf8', maxBuffer: 1e8 });
     expect([status, stderr]).toEqual([0, '']);
     const theirs = parseAllDocuments(stdout.replace(/\b(aps-config)-[a-z0-9]{10}\b/g, '$1')).map((d) => d.toJS() as Resource);
-    const sorted = (resources: Resource[]) => resources.map((r) => JSON.parse(JSON.stringify(ordered(r))) as Resource).sort((a, b) => key(a).localeCompare(key(b)));
+    const sorted = (resources: Resource[]) =>
+      resources.map((r) => JSON.parse(JSON.stringify(ordered(r))) as Resource).sort((a, b) => key(a).localeCompare(key(b)));
     const key = (r: Resource) => `${r.kind}/${r.metadata.name}`;
     expect(sorted(all.get(folder) ?? [])).toEqual(sorted(theirs));
   });
@@ -69,10 +74,16 @@ describe('The rendering', () => {
   function ordered(value: unknown, name = ''): unknown {
     if (Array.isArray(value)) {
       const items = value.map((item) => ordered(item));
-      return ['env', 'ports', 'volumes', 'volumeMounts', 'envFrom'].includes(name) ? items.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))) : items;
+      return ['env', 'ports', 'volumes', 'volumeMounts', 'envFrom'].includes(name)
+        ? items.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
+        : items;
     }
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a.localeCompare(b)).map(([k, v]) => [k, ordered(v, k)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .sort(([a], [b]) => a.localeCompare(b))
+        .map(([k, v]) => [k, ordered(v, k)]),
+    );
   }
 });
 
@@ -83,8 +94,13 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
     const deployment = named('Deployment', name, folder);
     expect(deployment).toBeDefined();
     expect(dig(deployment, 'spec', 'selector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
-    expect(labelsOf(deployment as Resource)).toMatchObject({ 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'agent-platform', 'agent-platform/kind': 'app' });
-    for (const kind of ['ServiceAccount', 'PodDisruptionBudget', 'NetworkPolicy']) expect([kind, named(kind, name, folder)?.metadata.name]).toEqual([kind, name]);
+    expect(labelsOf(deployment as Resource)).toMatchObject({
+      'app.kubernetes.io/name': name,
+      'app.kubernetes.io/part-of': 'agent-platform',
+      'agent-platform/kind': 'app',
+    });
+    for (const kind of ['ServiceAccount', 'PodDisruptionBudget', 'NetworkPolicy'])
+      expect([kind, named(kind, name, folder)?.metadata.name]).toEqual([kind, name]);
     expect(podOf(deployment as Resource)?.serviceAccountName).toBe(name);
     expect(dig(named('PodDisruptionBudget', name, folder), 'spec', 'selector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
     expect(dig(named('NetworkPolicy', name, folder), 'spec', 'podSelector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
@@ -95,13 +111,19 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
   it('holds the namespace to the restricted standard, and puts everything into it', () => {
     const [namespace] = of('Namespace', resources);
     expect(namespace.metadata.labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted');
-    for (const r of resources) if (r.kind !== 'Namespace') expect([title(r), r.metadata.namespace]).toEqual([title(r), namespace.metadata.name]);
+    for (const r of resources)
+      if (r.kind !== 'Namespace') expect([title(r), r.metadata.namespace]).toEqual([title(r), namespace.metadata.name]);
   });
 
   it('has one Ingress, to the gateway, and no other way from outside', () => {
-    const backends = of('Ingress', resources).flatMap((i) => dig<Fields[]>(i, 'spec', 'rules').flatMap((rule) => dig<Fields[]>(rule, 'http', 'paths').map((p) => dig(p, 'backend', 'service', 'name'))));
+    const backends = of('Ingress', resources).flatMap((i) =>
+      dig<Fields[]>(i, 'spec', 'rules').flatMap((rule) =>
+        dig<Fields[]>(rule, 'http', 'paths').map((p) => dig(p, 'backend', 'service', 'name')),
+      ),
+    );
     expect(backends).toEqual(['api-gateway']);
-    for (const service of of('Service', resources)) expect([title(service), dig(service, 'spec', 'type') ?? 'ClusterIP']).toEqual([title(service), 'ClusterIP']);
+    for (const service of of('Service', resources))
+      expect([title(service), dig(service, 'spec', 'type') ?? 'ClusterIP']).toEqual([title(service), 'ClusterIP']);
     for (const workload of resources.filter(podOf)) {
       expect(podOf(workload)).not.toHaveProperty('hostNetwork');
       for (const c of containersOf(workload)) for (const port of (c.ports as Fields[]) ?? []) expect(port).not.toHaveProperty('hostPort');
@@ -122,7 +144,10 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
   it('lets the ingress controller reach the gateway, the gateway reach admin-api, and Prometheus the internal port; nobody else', () => {
     for (const name of APPS) {
       const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.ingress ?? []);
-      const doors = rules.map((r) => ({ who: (r.from ?? []).map((p) => Object.values({ ...p.namespaceSelector?.matchLabels, ...p.podSelector?.matchLabels }).join()).join(), ports: (r.ports ?? []).map((p) => p.port) }));
+      const doors = rules.map((r) => ({
+        who: (r.from ?? []).map((p) => Object.values({ ...p.namespaceSelector?.matchLabels, ...p.podSelector?.matchLabels }).join()).join(),
+        ports: (r.ports ?? []).map((p) => p.port),
+      }));
       const expected = [{ who: 'monitoring', ports: [9090] }];
       if (name === 'api-gateway') expected.push({ who: 'ingress-nginx', ports: [3000] });
       else if (HTTP_APPS.includes(name)) expected.push({ who: 'api-gateway', ports: [3000] });
@@ -136,10 +161,13 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
       const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.egress ?? []);
       const ports = rules.flatMap((r) => (r.ports ?? []).map((p) => p.port));
       expect(ports).toEqual(expect.arrayContaining([53, 5432, 6379]));
-      const outside = rules.filter((r) => r.to?.some((p) => p.ipBlock?.cidr === '0.0.0.0/0')).map((r) => (r.ports ?? []).map((p) => p.port));
+      const outside = rules
+        .filter((r) => r.to?.some((p) => p.ipBlock?.cidr === '0.0.0.0/0'))
+        .map((r) => (r.ports ?? []).map((p) => p.port));
       if (HTTP_APPS.includes(name)) expect([name, outside]).toEqual([name, name === 'api-gateway' ? [[443]] : []]);
       else expect([name, outside.length > 0]).toEqual([name, true]);
-      for (const rule of rules) expect([name, rule.to?.length ?? 0, rule.ports?.length ?? 0]).toEqual([name, expect.any(Number), expect.any(Number)]);
+      for (const rule of rules)
+        expect([name, rule.to?.length ?? 0, rule.ports?.length ?? 0]).toEqual([name, expect.any(Number), expect.any(Number)]);
       for (const rule of rules) expect((rule.to?.length ?? 0) * (rule.ports?.length ?? 0)).toBeGreaterThan(0);
     }
   });
@@ -147,27 +175,40 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
   it('lets every app send its spans to a collector', () => {
     for (const name of APPS) {
       const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.egress ?? []);
-      const to = rules.filter((r) => r.ports?.some((p) => p.port === 4318)).flatMap((r) => (r.to ?? []).map((p) => p.namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name']));
+      const to = rules
+        .filter((r) => r.ports?.some((p) => p.port === 4318))
+        .flatMap((r) => (r.to ?? []).map((p) => p.namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name']));
       expect([name, to]).toEqual([name, ['monitoring']]);
     }
   });
 
   it('lets nodes be drained of pods that are not ready', () => {
-    for (const budget of of('PodDisruptionBudget', resources)) expect([title(budget), budget.spec]).toEqual([title(budget), expect.objectContaining({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })]);
+    for (const budget of of('PodDisruptionBudget', resources))
+      expect([title(budget), budget.spec]).toEqual([
+        title(budget),
+        expect.objectContaining({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' }),
+      ]);
   });
 
   it('keeps private ranges and the metadata service out of every rule for the internet', () => {
-    const blocks = of('NetworkPolicy', resources).flatMap((p) => ((p.spec as unknown as Policy).egress ?? []).flatMap((r) => r.to ?? [])).flatMap((p) => (p.ipBlock ? [p.ipBlock] : []));
+    const blocks = of('NetworkPolicy', resources)
+      .flatMap((p) => ((p.spec as unknown as Policy).egress ?? []).flatMap((r) => r.to ?? []))
+      .flatMap((p) => (p.ipBlock ? [p.ipBlock] : []));
     const open = blocks.filter((b) => b.cidr === '0.0.0.0/0');
     expect(open.length).toBeGreaterThan(0);
-    for (const { except } of open) expect(except).toEqual(expect.arrayContaining(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10', '127.0.0.0/8']));
+    for (const { except } of open)
+      expect(except).toEqual(
+        expect.arrayContaining(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10', '127.0.0.0/8']),
+      );
     // IPv6: global unicast only, which leaves out fc00::/7 and fe80::/10.
     expect(blocks.filter((b) => b.cidr.includes(':')).map((b) => b.cidr)).toEqual(['2000::/3']);
   });
 
   it('names services that exist in the addresses that it sets', () => {
     const config = named('ConfigMap', 'aps-config', folder)?.data as Record<string, string>;
-    const addresses = [...Object.entries(config), ...resources.flatMap(variables).map((v) => [v.name, v.value ?? ''])].filter(([, value]) => /^http:\/\/[a-z-]+:\d+/.test(value));
+    const addresses = [...Object.entries(config), ...resources.flatMap(variables).map((v) => [v.name, v.value ?? ''])].filter(([, value]) =>
+      /^http:\/\/[a-z-]+:\d+/.test(value),
+    );
     expect(addresses.length).toBeGreaterThan(0);
     for (const [name, value] of addresses) {
       const { hostname, port } = new URL(value);
@@ -178,29 +219,50 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
 });
 
 describe('Every pod', () => {
-  it.each(workloads.map((w) => [`${title(w)} (${RENDERED.find((f) => all.get(f)?.includes(w))})`, w] as const))('%s is restricted and bounded', (_name, workload) => {
-    const pod = podOf(workload) as Fields;
-    expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } });
-    expect(dig<number>(pod, 'securityContext', 'runAsUser')).toBeGreaterThan(0);
-    for (const container of containersOf(workload)) {
-      expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
-      for (const side of ['requests', 'limits']) expect(dig(container, 'resources', side)).toEqual({ cpu: expect.anything(), memory: expect.anything(), 'ephemeral-storage': expect.anything() });
-      expect(container.image).toMatch(/^[^:@]+(:[\w.-]+|@sha256:[0-9a-f]{64})$/);
-      expect(container.image).not.toMatch(/:latest$/);
-    }
-    for (const volume of (pod.volumes as Fields[]) ?? []) expect(volume).not.toHaveProperty('hostPath');
-  });
+  it.each(workloads.map((w) => [`${title(w)} (${RENDERED.find((f) => all.get(f)?.includes(w))})`, w] as const))(
+    '%s is restricted and bounded',
+    (_name, workload) => {
+      const pod = podOf(workload) as Fields;
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(dig<number>(pod, 'securityContext', 'runAsUser')).toBeGreaterThan(0);
+      for (const container of containersOf(workload)) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        for (const side of ['requests', 'limits'])
+          expect(dig(container, 'resources', side)).toEqual({
+            cpu: expect.anything(),
+            memory: expect.anything(),
+            'ephemeral-storage': expect.anything(),
+          });
+        expect(container.image).toMatch(/^[^:@]+(:[\w.-]+|@sha256:[0-9a-f]{64})$/);
+        expect(container.image).not.toMatch(/:latest$/);
+      }
+      for (const volume of (pod.volumes as Fields[]) ?? []) expect(volume).not.toHaveProperty('hostPath');
+    },
+  );
 
   it('runs as the user of the image', () => {
     const user = /^USER (\d+):/m.exec(read('docker/Dockerfile'))?.[1];
-    for (const w of workloads.filter((x) => app(x))) expect([title(w), String(dig(podOf(w), 'securityContext', 'runAsUser'))]).toEqual([title(w), user]);
+    for (const w of workloads.filter((x) => app(x)))
+      expect([title(w), String(dig(podOf(w), 'securityContext', 'runAsUser'))]).toEqual([title(w), user]);
   });
 
   it('writes to memory or a temporary volume only', () => {
     for (const w of workloads.filter((x) => app(x))) {
       const volumes = dig<Fields[]>(podOf(w), 'volumes').map((v) => Object.keys(v).find((k) => k !== 'name'));
       expect(volumes.sort()).toEqual(['emptyDir', 'secret']);
-      expect(dig<Fields[]>(app(w), 'volumeMounts').map((m) => [m.mountPath, m.readOnly ?? false])).toEqual(expect.arrayContaining([['/tmp', false], ['/run/secrets/aps', true]]));
+      expect(dig<Fields[]>(app(w), 'volumeMounts').map((m) => [m.mountPath, m.readOnly ?? false])).toEqual(
+        expect.arrayContaining([
+          ['/tmp', false],
+          ['/run/secrets/aps', true],
+        ]),
+      );
     }
   });
 
@@ -217,7 +279,8 @@ describe('Every pod', () => {
     for (const w of workloads) {
       for (const { name, value = '' } of variables(w)) {
         const heap = Number(/--max-old-space-size=(\d+)/.exec(value)?.[1] ?? 0);
-        if (name === 'NODE_OPTIONS' && heap) expect(heap).toBeLessThanOrEqual(0.8 * mebibytes(dig<string>(app(w), 'resources', 'limits', 'memory')));
+        if (name === 'NODE_OPTIONS' && heap)
+          expect(heap).toBeLessThanOrEqual(0.8 * mebibytes(dig<string>(app(w), 'resources', 'limits', 'memory')));
       }
     }
   });
@@ -238,15 +301,24 @@ describe('Every app', () => {
   });
 
   it('listens for requests exactly when it has a Service', () => {
-    for (const d of deployments) expect([title(d), dig<Fields[]>(app(d), 'ports').some((p) => p.name === 'http')]).toEqual([title(d), HTTP_APPS.includes(d.metadata.name)]);
+    for (const d of deployments)
+      expect([title(d), dig<Fields[]>(app(d), 'ports').some((p) => p.name === 'http')]).toEqual([
+        title(d),
+        HTTP_APPS.includes(d.metadata.name),
+      ]);
   });
 
   it('is never fewer than before while it is rolled out', () => {
-    for (const d of deployments) expect(dig(d, 'spec', 'strategy')).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } });
+    for (const d of deployments)
+      expect(dig(d, 'spec', 'strategy')).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } });
   });
 
   it('is spread over zones and nodes', () => {
-    for (const d of deployments) expect(dig<Fields[]>(podOf(d), 'topologySpreadConstraints').map((c) => c.topologyKey)).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+    for (const d of deployments)
+      expect(dig<Fields[]>(podOf(d), 'topologySpreadConstraints').map((c) => c.topologyKey)).toEqual([
+        'topology.kubernetes.io/zone',
+        'kubernetes.io/hostname',
+      ]);
   });
 
   it('gets the time that its shutdown takes', async () => {
@@ -262,7 +334,9 @@ describe('Every app', () => {
         expect(seconds('SHUTDOWN_DELAY_MS')).toBeGreaterThanOrEqual(periodSeconds * failureThreshold + 5);
         // The delay begins with SIGTERM: a preStop would only put off when clients are told.
         expect(app(d).lifecycle).toBeUndefined();
-        expect(podOf(d)?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds('SHUTDOWN_DELAY_MS') + seconds('SHUTDOWN_GRACE_MS') + 10);
+        expect(podOf(d)?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+          seconds('SHUTDOWN_DELAY_MS') + seconds('SHUTDOWN_GRACE_MS') + 10,
+        );
       }
     }
   });
@@ -271,7 +345,10 @@ describe('Every app', () => {
 describe('Settings and secrets', () => {
   it('are known to the configuration, every one of them', async () => {
     const known = new Set([...(await allSections()).flatMap((s) => Object.values(s.settings).map((x) => x.env)), ...FOREIGN_VARIABLES]);
-    const used = new Set([...workloads.flatMap(variables).map((v) => v.name), ...of('ConfigMap').flatMap((c) => Object.keys(c.data as Fields))]);
+    const used = new Set([
+      ...workloads.flatMap(variables).map((v) => v.name),
+      ...of('ConfigMap').flatMap((c) => Object.keys(c.data as Fields)),
+    ]);
     expect(used.size).toBeGreaterThan(10);
     expect([...used].filter((name) => !known.has(name))).toEqual([]);
   });
@@ -286,23 +363,40 @@ describe('Settings and secrets', () => {
   });
 
   it('hold no secret by value', async () => {
-    const secrets = new Set((await allSections()).flatMap((s) => Object.values(s.settings)).filter((s) => s.secret).map((s) => s.env));
+    const secrets = new Set(
+      (await allSections())
+        .flatMap((s) => Object.values(s.settings))
+        .filter((s) => s.secret)
+        .map((s) => s.env),
+    );
     expect(of('Secret')).toEqual([]);
     for (const c of of('ConfigMap')) expect(Object.keys(c.data as Fields).filter((name) => secrets.has(name))).toEqual([]);
     for (const v of workloads.flatMap(variables)) {
-      if (secrets.has(v.name) || /PASSWORD|SECRET|TOKEN$|_KEYS?$/.test(v.name)) expect([v.name, v.value, v.valueFrom?.secretKeyRef?.name]).toEqual([v.name, undefined, 'aps-secrets']);
+      if (secrets.has(v.name) || /PASSWORD|SECRET|TOKEN$|_KEYS?$/.test(v.name))
+        expect([v.name, v.value, v.valueFrom?.secretKeyRef?.name]).toEqual([v.name, undefined, 'aps-secrets']);
     }
   });
 
   it('deliver every secret that the configuration knows to some app', async () => {
-    const secrets = (await allSections()).flatMap((s) => Object.values(s.settings)).filter((s) => s.secret).map((s) => s.env);
-    const delivered = new Set(of('Deployment', all.get(PRODUCTION)).flatMap(variables).map((v) => v.name.replace(/_FILE$/, '')));
+    const secrets = (await allSections())
+      .flatMap((s) => Object.values(s.settings))
+      .filter((s) => s.secret)
+      .map((s) => s.env);
+    const delivered = new Set(
+      of('Deployment', all.get(PRODUCTION))
+        .flatMap(variables)
+        .map((v) => v.name.replace(/_FILE$/, '')),
+    );
     // Keys of model providers come as a whole, from the secret aps-provider-keys.
     expect(secrets.filter((name) => !delivered.has(name) && !name.endsWith('_API_KEY'))).toEqual([]);
   });
 
   it('give the internal secret to those who sign or verify with it, and the mail server to workers', () => {
-    const holders = (name: string) => of('Deployment', all.get(PRODUCTION)).filter((d) => variables(d).some((v) => v.name === name)).map((d) => d.metadata.name).sort();
+    const holders = (name: string) =>
+      of('Deployment', all.get(PRODUCTION))
+        .filter((d) => variables(d).some((v) => v.name === name))
+        .map((d) => d.metadata.name)
+        .sort();
     expect(holders('INTERNAL_TOKEN_SECRET')).toEqual([...HTTP_APPS].sort());
     expect(holders('SMTP_URL')).toContain('chat-worker');
     expect(holders('SMTP_URL').filter((name) => HTTP_APPS.includes(name))).toEqual([]);
@@ -318,7 +412,8 @@ describe('Scaling', () => {
     expect(deployments.map((d) => d.metadata.name)).toEqual(expect.arrayContaining(APPS));
     expect(scalers.map((s) => dig(s, 'spec', 'scaleTargetRef', 'name')).sort()).toEqual(deployments.map((d) => d.metadata.name).sort());
     for (const d of deployments) expect(d.spec).not.toHaveProperty('replicas');
-    for (const s of scalers) expect(dig<number>(s, 'spec', 'minReplicas') ?? dig<number>(s, 'spec', 'minReplicaCount')).toBeGreaterThanOrEqual(2);
+    for (const s of scalers)
+      expect(dig<number>(s, 'spec', 'minReplicas') ?? dig<number>(s, 'spec', 'minReplicaCount')).toBeGreaterThanOrEqual(2);
   });
 
   it('of workers follows depth and age of queues that exist, with CPU beside', () => {

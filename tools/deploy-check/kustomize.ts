@@ -131,12 +131,15 @@ function setImages(images: NonNullable<Kustomization['images']>, resources: Reso
   for (const container of resources.flatMap(containersOf)) {
     const [, name, tag] = /^(.+?)(:[^:/]+)?$/.exec(container.image as string) ?? [];
     const image = images.find((candidate) => candidate.name === name);
-    if (image) container.image = `${image.newName ?? name}${image.digest ? `@${image.digest}` : image.newTag ? `:${image.newTag}` : (tag ?? '')}`;
+    if (image)
+      container.image = `${image.newName ?? name}${image.digest ? `@${image.digest}` : image.newTag ? `:${image.newTag}` : (tag ?? '')}`;
   }
 }
 
 function variables(folder: string, files: string[] = []): Record<string, string> {
-  const lines = files.flatMap((file) => readFileSync(path.join(folder, file), 'utf8').split('\n')).filter((line) => line.trim() && !line.startsWith('#'));
+  const lines = files
+    .flatMap((file) => readFileSync(path.join(folder, file), 'utf8').split('\n'))
+    .filter((line) => line.trim() && !line.startsWith('#'));
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }
 
@@ -150,7 +153,8 @@ function apply(folder: string, before: Resource[]): Resource[] {
   }
   for (const { name, behavior, envs } of configMapGenerator) {
     const known = result.find((resource) => resource.kind === 'ConfigMap' && resource.metadata.name === name);
-    if (Boolean(known) !== (behavior === 'merge')) throw new Error(`${folder}: the ConfigMap ${name} ${known ? 'exists already' : 'does not exist'}.`);
+    if (Boolean(known) !== (behavior === 'merge'))
+      throw new Error(`${folder}: the ConfigMap ${name} ${known ? 'exists already' : 'does not exist'}.`);
     if (known) Object.assign(known.data as Fields, variables(folder, envs));
     else result.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: variables(folder, envs) });
   }

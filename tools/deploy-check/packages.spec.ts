@@ -22,7 +22,12 @@ function packagesIn(file: string): string[] {
   return [...named]
     .map(([, request]) => request)
     .filter((request) => !request.startsWith('node:') && !request.startsWith('@aps/') && !builtinModules.includes(request))
-    .map((request) => request.split('/').slice(0, request.startsWith('@') ? 2 : 1).join('/'));
+    .map((request) =>
+      request
+        .split('/')
+        .slice(0, request.startsWith('@') ? 2 : 1)
+        .join('/'),
+    );
 }
 const runtime = ['apps', 'libs'].flatMap(sources).filter((file) => !isOfTests(file));
 const packagesOf = (files: string[]) => [...new Set(files.flatMap(packagesIn))].sort();
@@ -46,10 +51,13 @@ describe('package.json', () => {
 
   it('declares what tools and tests name', () => {
     const declared = { ...dependencies, ...devDependencies };
-    expect(packagesOf([...['apps', 'libs'].flatMap(sources).filter(isOfTests), ...sources('tools')]).filter((name) => !declared[name])).toEqual([]);
+    expect(
+      packagesOf([...['apps', 'libs'].flatMap(sources).filter(isOfTests), ...sources('tools')]).filter((name) => !declared[name]),
+    ).toEqual([]);
   });
 
   it('names each by one version', () => {
-    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+(-[\w.]+)?$/)]);
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
+      expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+(-[\w.]+)?$/)]);
   });
 });

@@ -16,7 +16,15 @@ export function askedBy(expression: string): { metrics: Asked[]; groups: string[
   });
   const metrics = [...rest.replace(/\[\w+\]/g, '').matchAll(/([a-zA-Z_:][\w:]*)(\s*\()?(?:\{([^}]*)\})?/g)]
     .filter(([, name, call]) => call === undefined && !WORDS.has(name))
-    .map(([, metric, , braces = '']) => ({ metric, labels: new Map([...braces.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(([, label, operator, value]) => [label, operator === '=' ? value : undefined])) }));
+    .map(([, metric, , braces = '']) => ({
+      metric,
+      labels: new Map(
+        [...braces.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(([, label, operator, value]) => [
+          label,
+          operator === '=' ? value : undefined,
+        ]),
+      ),
+    }));
   return { metrics, groups };
 }
 
@@ -33,7 +41,18 @@ export function exposition(text: string): { names: string[]; samples: Sample[] }
     names: lines.flatMap((line) => /^# TYPE (\S+) /.exec(line)?.[1] ?? []),
     samples: lines
       .map((line) => /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/.exec(line))
-      .flatMap((match) => (match ? [{ metric: match[1], labels: Object.fromEntries([...(match[2] ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, value]) => [label, value])) }] : [])),
+      .flatMap((match) =>
+        match
+          ? [
+              {
+                metric: match[1],
+                labels: Object.fromEntries(
+                  [...(match[2] ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, value]) => [label, value]),
+                ),
+              },
+            ]
+          : [],
+      ),
   };
 }
 

@@ -28,7 +28,9 @@ const outputOf = (source) => path.join(dist, source.replace(/\.ts$/, '.js'));
 async function compilerOptions() {
   const json = async (file) => JSON.parse(await readFile(path.join(root, file), 'utf8'));
   const [{ $schema: _, ...swcrc }, tsconfig] = await Promise.all([json('.swcrc'), json('tsconfig.base.json')]);
-  const paths = Object.fromEntries(Object.entries(tsconfig.compilerOptions.paths).map(([alias, targets]) => [alias, targets.map((target) => target.replace(/^\.\//, ''))]));
+  const paths = Object.fromEntries(
+    Object.entries(tsconfig.compilerOptions.paths).map(([alias, targets]) => [alias, targets.map((target) => target.replace(/^\.\//, ''))]),
+  );
   return { ...swcrc, swcrc: false, configFile: false, cwd: root, jsc: { ...swcrc.jsc, baseUrl: root, paths } };
 }
 
@@ -59,7 +61,11 @@ async function compile(source, options) {
   const { transformFile } = await import('@swc/core');
   const output = outputOf(source);
   const file = path.join(root, source);
-  const { code, map } = await transformFile(file, { ...options, filename: file, sourceFileName: path.relative(path.dirname(output), file) });
+  const { code, map } = await transformFile(file, {
+    ...options,
+    filename: file,
+    sourceFileName: path.relative(path.dirname(output), file),
+  });
   await replaceFile(`${output}.map`, map);
   await replaceFile(output, `${code}\n//# sourceMappingURL=${path.basename(output)}.map\n`);
 }
@@ -74,7 +80,15 @@ export async function build(folders = SOURCES, { bundled = folders === SOURCES }
   await whenFree(lock);
   try {
     const done = await buildLocked(folders);
-    if (bundled) await bundle(await appNames(), JSON.stringify(Object.entries(done.files).filter(([source]) => isBundled(source)).sort()));
+    if (bundled)
+      await bundle(
+        await appNames(),
+        JSON.stringify(
+          Object.entries(done.files)
+            .filter(([source]) => isBundled(source))
+            .sort(),
+        ),
+      );
     return done;
   } finally {
     releaseLock(lock);
@@ -85,12 +99,16 @@ async function buildLocked(folders) {
   const manifestFile = path.join(dist, '.build.json');
   const options = await compilerOptions();
   const swc = JSON.parse(await readFile(path.join(root, 'node_modules/@swc/core/package.json'), 'utf8')).version;
-  const settings = createHash('sha256').update(JSON.stringify([options, swc, await readFile(fileURLToPath(import.meta.url), 'utf8')])).digest('hex');
+  const settings = createHash('sha256')
+    .update(JSON.stringify([options, swc, await readFile(fileURLToPath(import.meta.url), 'utf8')]))
+    .digest('hex');
   const before = existsSync(manifestFile) ? JSON.parse(await readFile(manifestFile, 'utf8')) : {};
   const known = before.settings === settings ? before.files : {};
 
   const sources = await findSources(folders);
-  const stale = [...sources].filter(([source, state]) => known[source] !== state || !existsSync(outputOf(source))).map(([source]) => source);
+  const stale = [...sources]
+    .filter(([source, state]) => known[source] !== state || !existsSync(outputOf(source)))
+    .map(([source]) => source);
   const done = await inParallel(stale, 16, (source) => compile(source, options));
   const broken = done.filter(({ status }) => status === 'rejected');
 
@@ -110,17 +128,24 @@ async function buildLocked(folders) {
 const appNames = async () => (await readdir(path.join(root, 'apps'))).filter((name) => existsSync(appModule(name))).sort();
 
 /** The compiler's message with its extract of the source, without colours. */
-const readable = (reason) => String(reason.message ?? reason).replace(/\u001b\[[\d;]*m/g, '').replaceAll(`${root}/`, '').split('\n\nCaused by:')[0].trim();
+const readable = (reason) =>
+  String(reason.message ?? reason)
+    .replace(/\u001b\[[\d;]*m/g, '')
+    .replaceAll(`${root}/`, '')
+    .split('\n\nCaused by:')[0]
+    .trim();
 
 async function inParallel(items, width, work) {
   const results = new Array(items.length);
   let next = 0;
-  await Promise.all(Array.from({ length: width }, async () => {
-    while (next < items.length) {
-      const at = next++;
-      [results[at]] = await Promise.allSettled([work(items[at])]);
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      while (next < items.length) {
+        const at = next++;
+        [results[at]] = await Promise.allSettled([work(items[at])]);
+      }
+    }),
+  );
   return results;
 }
 
@@ -157,7 +182,9 @@ async function main() {
   const outside = folders.find((folder) => !SOURCES.includes(folder.split(path.sep)[0]));
   if (outside !== undefined) throw new UserError(`Only folders in ${SOURCES.join(', ')} are built, and ${outside || '.'} is none of them.`);
   const { compiled, removed } = await build(folders.length ? folders : undefined);
-  console.log(`built ${compiled.length} files${removed.length ? `, removed ${removed.length}` : ''} in ${seconds(performance.now() - since)}`);
+  console.log(
+    `built ${compiled.length} files${removed.length ? `, removed ${removed.length}` : ''} in ${seconds(performance.now() - since)}`,
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await runMain(main);

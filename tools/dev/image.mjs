@@ -11,7 +11,15 @@ import { BUNDLED_TOOLS, UNBUNDLED } from './lib/bundle.mjs';
 import { UserError, runMain } from './lib/console.mjs';
 import { appMain, root } from './lib/paths.mjs';
 
-const WHOLE = ['dist/bundles/loader.cjs', 'dist/bundles/packages.js', ...BUNDLED_TOOLS.map((tool) => `dist/bundles/${tool}`), 'dist/tools/mock-model', 'openapi/openapi.json', 'package.json', 'LICENSE'];
+const WHOLE = [
+  'dist/bundles/loader.cjs',
+  'dist/bundles/packages.js',
+  ...BUNDLED_TOOLS.map((tool) => `dist/bundles/${tool}`),
+  'dist/tools/mock-model',
+  'openapi/openapi.json',
+  'package.json',
+  'LICENSE',
+];
 
 /** The packages with all that they depend on and that is installed: a native one has a package per platform. */
 function withDependencies(packages) {
@@ -33,7 +41,10 @@ function licences() {
   const namesByText = new Map();
   for (const [folder, { version, dev }] of Object.entries(packages)) {
     if (!folder || dev || !existsSync(path.join(root, folder))) continue;
-    const texts = readdirSync(path.join(root, folder)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file)).sort().map((file) => readFileSync(path.join(root, folder, file), 'utf8').trim());
+    const texts = readdirSync(path.join(root, folder))
+      .filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
+      .sort()
+      .map((file) => readFileSync(path.join(root, folder, file), 'utf8').trim());
     const { license } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8'));
     const text = texts.join('\n\n') || `Licence: ${typeof license === 'string' ? license : (license?.type ?? 'see the package')}`;
     namesByText.set(text, [...(namesByText.get(text) ?? []), `${folder.split('node_modules/').pop()} ${version}`]);
@@ -43,13 +54,15 @@ function licences() {
 
 /** Readable for everybody, writable for nobody else than their owner, whatever the umask was. */
 function openToRead(folder) {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) chmodSync(path.join(entry.parentPath ?? entry.path, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    chmodSync(path.join(entry.parentPath ?? entry.path, entry.name), entry.isDirectory() ? 0o755 : 0o644);
   chmodSync(folder, 0o755);
 }
 
 function main() {
   const [app, folder] = process.argv.slice(2);
-  if (!app || !folder || !existsSync(appMain(app))) throw new UserError('Name an app that is built, and a folder: in Docker by --build-arg APP=<folder of apps/>.');
+  if (!app || !folder || !existsSync(appMain(app)))
+    throw new UserError('Name an app that is built, and a folder: in Docker by --build-arg APP=<folder of apps/>.');
   const to = path.resolve(folder);
   rmSync(to, { recursive: true, force: true });
   for (const part of [...WHOLE, `dist/bundles/${app}`]) cpSync(path.join(root, part), path.join(to, part), { recursive: true });

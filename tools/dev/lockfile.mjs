@@ -12,7 +12,19 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './lib/paths.mjs';
 
-const OS = { darwin: 'darwin', win32: 'win32', windows: 'win32', linux: 'linux', freebsd: 'freebsd', android: 'android', openharmony: 'openharmony', aix: 'aix', sunos: 'sunos', netbsd: 'netbsd', openbsd: 'openbsd' };
+const OS = {
+  darwin: 'darwin',
+  win32: 'win32',
+  windows: 'win32',
+  linux: 'linux',
+  freebsd: 'freebsd',
+  android: 'android',
+  openharmony: 'openharmony',
+  aix: 'aix',
+  sunos: 'sunos',
+  netbsd: 'netbsd',
+  openbsd: 'openbsd',
+};
 const CPU = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 's390x', 'riscv64', 'loong64', 'wasm32'];
 const LIBC = { gnu: 'glibc', glibc: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl' };
 
@@ -54,7 +66,9 @@ export function missingEntries(packages) {
 
 /** The registry addresses that the lock file names; there should be none. */
 export const resolvedAddresses = (packages) =>
-  Object.entries(packages).filter(([, entry]) => /^https?:/.test(entry.resolved ?? '')).map(([key]) => key);
+  Object.entries(packages)
+    .filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''))
+    .map(([key]) => key);
 
 async function main() {
   const file = path.join(root, 'package-lock.json');
@@ -63,8 +77,14 @@ async function main() {
   const resolved = resolvedAddresses(lock.packages);
 
   if (process.argv.includes('--check')) {
-    if (missing.size) console.error(`package-lock.json lacks ${missing.size} platform packages (first: ${[...missing.keys()][0]}); run: node tools/dev/lockfile.mjs`);
-    if (resolved.length) console.error(`package-lock.json names a registry host for ${resolved.length} packages (first: ${resolved[0]}); run: node tools/dev/lockfile.mjs`);
+    if (missing.size)
+      console.error(
+        `package-lock.json lacks ${missing.size} platform packages (first: ${[...missing.keys()][0]}); run: node tools/dev/lockfile.mjs`,
+      );
+    if (resolved.length)
+      console.error(
+        `package-lock.json names a registry host for ${resolved.length} packages (first: ${resolved[0]}); run: node tools/dev/lockfile.mjs`,
+      );
     process.exitCode = missing.size || resolved.length ? 1 : 0;
     if (!process.exitCode) console.log('package-lock.json is complete');
     return;

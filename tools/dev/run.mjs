@@ -20,13 +20,16 @@ async function main() {
   await ensureInstalled();
   await build();
   if (!tool || !/^[\w-]+$/.test(tool) || !existsSync(toolMain(tool))) {
-    const known = existsSync(path.join(dist, 'tools')) ? readdirSync(path.join(dist, 'tools')).filter((name) => existsSync(toolMain(name))) : [];
+    const known = existsSync(path.join(dist, 'tools'))
+      ? readdirSync(path.join(dist, 'tools')).filter((name) => existsSync(toolMain(name)))
+      : [];
     throw new UserError(`${tool ? `There is no tool ${tool}` : 'Name a tool'}; there are: ${known.join(', ') || 'none yet'}.`);
   }
 
   const running = readJson(path.join(dataDir(), 'dev.json'));
   const env = { ...(running && { DATABASE_URL: running.database_url, REDIS_URL: running.redis_url }), ...process.env };
-  if (NEED_DATABASE.includes(tool) && !env.DATABASE_URL) throw new UserError(`${tool} needs a database: set DATABASE_URL, or run npm start meanwhile.`);
+  if (NEED_DATABASE.includes(tool) && !env.DATABASE_URL)
+    throw new UserError(`${tool} needs a database: set DATABASE_URL, or run npm start meanwhile.`);
 
   const child = spawn(process.execPath, ['--enable-source-maps', toolMain(tool), ...args], { cwd: root, env, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));

@@ -27,7 +27,8 @@ export function makeDataDir(dir) {
  * @returns {Promise<{ url: string, detail: string, service?: import('./lib/processes.mjs').Service }>}
  */
 export async function startPostgres({ dir, url = process.env.DATABASE_URL, database, quick, keep }) {
-  if (!url) return startEmbeddedPostgres({ dir: path.join(dir, 'postgres'), log: path.join(dir, 'logs', 'postgres.log'), database, quick, keep });
+  if (!url)
+    return startEmbeddedPostgres({ dir: path.join(dir, 'postgres'), log: path.join(dir, 'logs', 'postgres.log'), database, quick, keep });
   await reach('DATABASE_URL', url, () => query(url, 'select 1'));
   return { url, detail: `yours, ${redact(url)}` };
 }
@@ -56,6 +57,8 @@ async function reach(setting, url, attempt) {
   try {
     await attempt();
   } catch (error) {
-    throw new UserError(`${setting} names ${redact(url)}, which cannot be used: ${error.message || error.code || error.errors?.[0]?.message}`);
+    throw new UserError(
+      `${setting} names ${redact(url)}, which cannot be used: ${error.message || error.code || error.errors?.[0]?.message}`,
+    );
   }
 }

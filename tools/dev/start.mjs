@@ -102,7 +102,10 @@ class DevelopmentStack {
   /** One start per data folder. */
   #claim() {
     const holder = takeLock(this.file('start.lock'), 'start.mjs');
-    if (holder) throw new UserError(`It is already running on ${show(this.dir)} as pid ${holder}; stop that one, or start a second one with APS_DATA_DIR and PORT set to others.`);
+    if (holder)
+      throw new UserError(
+        `It is already running on ${show(this.dir)} as pid ${holder}; stop that one, or start a second one with APS_DATA_DIR and PORT set to others.`,
+      );
     rmSync(this.file('dev.json'), { force: true });
   }
 
@@ -112,7 +115,8 @@ class DevelopmentStack {
     this.port = wanted === '0' ? await freePort() : Number(wanted);
     if (!Number.isInteger(this.port) || this.port < 1 || this.port > 65_535) throw new UserError(`PORT is ${wanted}, which is no port.`);
     const problem = await portProblem(this.port, this.host);
-    if (problem === 'EADDRINUSE') throw new UserError(`Port ${this.port} of ${this.host} is taken; stop what listens there, or set PORT to another one.`);
+    if (problem === 'EADDRINUSE')
+      throw new UserError(`Port ${this.port} of ${this.host} is taken; stop what listens there, or set PORT to another one.`);
     if (problem) throw new UserError(`Port ${this.port} of ${this.host} cannot be used (${problem}); set PORT or HOST to others.`);
     const name = ['0.0.0.0', '::'].includes(this.host) ? '127.0.0.1' : this.host;
     this.baseUrl = `http://${name.includes(':') ? `[${name}]` : name}:${this.port}`;
@@ -141,7 +145,13 @@ class DevelopmentStack {
       NODE_ENV: 'development',
       DEV_SEED_FILE: this.file('seed.json'),
     };
-    return { ...own, ...nonEmpty(process.env), APS_DATA_DIR: dir, DATABASE_URL: this.servers.postgres.url, REDIS_URL: this.servers.redis.url };
+    return {
+      ...own,
+      ...nonEmpty(process.env),
+      APS_DATA_DIR: dir,
+      DATABASE_URL: this.servers.postgres.url,
+      REDIS_URL: this.servers.redis.url,
+    };
   }
 
   async #startMockModel() {
@@ -175,7 +185,10 @@ class DevelopmentStack {
     for (const { name, port, announces } of builtApps()) {
       const own = port === 'public' ? this.port : port === 'private' ? await freePort() : undefined;
       const internal = await freePort();
-      this.#internal.set(name, { env: { ...(own && { PORT: String(own) }), ...(port === 'public' && { HOST: this.host }), INTERNAL_PORT: String(internal) }, url: `http://127.0.0.1:${internal}` });
+      this.#internal.set(name, {
+        env: { ...(own && { PORT: String(own) }), ...(port === 'public' && { HOST: this.host }), INTERNAL_PORT: String(internal) },
+        url: `http://127.0.0.1:${internal}`,
+      });
       if (announces) this.env[announces] = `http://127.0.0.1:${own}`;
     }
   }
@@ -195,7 +208,10 @@ class DevelopmentStack {
   #service(name, { main, env, isReady, onLaunch, onLine, graceMs }) {
     const log = new ChildLog(name, this.logFile(name));
     const service = new Service({
-      name, isReady, graceMs, keep: true,
+      name,
+      isReady,
+      graceMs,
+      keep: true,
       launch: () => {
         onLaunch?.();
         const child = spawnNode(main, [], { cwd: root, env: { ...this.env, PORT: undefined, HOST: undefined, ...env } });
@@ -231,7 +247,9 @@ class DevelopmentStack {
       redis_url: env.REDIS_URL,
       ...readJson(env.DEV_SEED_FILE),
       mail_dir: env.MAIL_DIR,
-      processes: Object.fromEntries([...this.#internal].map(([name, { url }]) => [name, { pid: this.#services.get(name).pid, internal_url: url }])),
+      processes: Object.fromEntries(
+        [...this.#internal].map(([name, { url }]) => [name, { pid: this.#services.get(name).pid, internal_url: url }]),
+      ),
     };
     replaceFile(this.file('dev.json'), `${JSON.stringify(this.#described, null, 2)}\n`);
   }
@@ -274,7 +292,9 @@ class DevelopmentStack {
     const results = await Promise.allSettled(names.map((name) => this.#services.get(name).restart()));
     if (this.stopped) return;
     for (const { reason } of results) if (reason) say(reason.message);
-    say(`built ${changed.length === 1 ? changed[0] : `${changed.length} files`}, restarted ${names.join(', ') || 'nothing'} in ${seconds(performance.now() - since)}`);
+    say(
+      `built ${changed.length === 1 ? changed[0] : `${changed.length} files`}, restarted ${names.join(', ') || 'nothing'} in ${seconds(performance.now() - since)}`,
+    );
   }
 
   // ------------------------------------------------------------------------------------------------------- tear down

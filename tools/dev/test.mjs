@@ -51,7 +51,8 @@ async function main() {
     rmSync(dir, { recursive: true, force: true });
   }
   if (interrupted) throw new UserError('Interrupted.');
-  if (counts.passed + counts.failed === 0) throw new UserError(`No test was found${process.argv.length > 2 ? ` for ${process.argv.slice(2).join(' ')}` : ''}.`);
+  if (counts.passed + counts.failed === 0)
+    throw new UserError(`No test was found${process.argv.length > 2 ? ` for ${process.argv.slice(2).join(' ')}` : ''}.`);
   say(`${counts.passed} passed, ${counts.failed} failed`);
   process.exitCode = counts.failed ? 1 : 0;
 }
@@ -62,9 +63,14 @@ const sum = (runs, key) => runs.reduce((total, run) => total + run[key], 0);
 async function runJest(project, env, dir) {
   const summary = path.join(dir, `${project}.json`);
   const args = [
-    path.join(root, 'node_modules/jest/bin/jest.js'), '--selectProjects', project, '--passWithNoTests',
-    '--reporters=default', `--reporters=${new URL('./lib/jest-summary.cjs', import.meta.url).pathname}`,
-    ...(project === 'e2e' ? ['--runInBand'] : ['--maxWorkers=2']), ...process.argv.slice(2),
+    path.join(root, 'node_modules/jest/bin/jest.js'),
+    '--selectProjects',
+    project,
+    '--passWithNoTests',
+    '--reporters=default',
+    `--reporters=${new URL('./lib/jest-summary.cjs', import.meta.url).pathname}`,
+    ...(project === 'e2e' ? ['--runInBand'] : ['--maxWorkers=2']),
+    ...process.argv.slice(2),
   ];
   const jest = spawn(process.execPath, args, { cwd: root, env: { ...env, APS_TEST_SUMMARY: summary }, stdio: 'inherit' });
   const ended = new Promise((resolve) => jest.once('exit', (code, signal) => resolve(code ?? signal)));
@@ -86,7 +92,9 @@ async function runJest(project, env, dir) {
     return code === 0 ? { passed: 0, failed: 0 } : { passed: 0, failed: 1 };
   }
   if (code === 'SIGKILL') {
-    say(`Jest (${project}) did not end by itself: a test leaves a connection, timer or process open; find it with: npm test -- --detectOpenHandles`);
+    say(
+      `Jest (${project}) did not end by itself: a test leaves a connection, timer or process open; find it with: npm test -- --detectOpenHandles`,
+    );
     return { ...counts, failed: counts.failed + 1 };
   }
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;

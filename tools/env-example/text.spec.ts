@@ -7,7 +7,14 @@ const one = configSection('one', {
   token: setting('TOKEN', z.string().optional(), 'What nobody may see', { secret: true }),
   size: setting('SIZE', integer(5), 'A number'),
   on: setting('ON', flag(true), 'A switch'),
-  list: setting('LIST', z.string().default('a,b').transform((raw) => new Set(raw.split(','))), 'Several'),
+  list: setting(
+    'LIST',
+    z
+      .string()
+      .default('a,b')
+      .transform((raw) => new Set(raw.split(','))),
+    'Several',
+  ),
 });
 
 it('shows a description and the default of each setting, and no value of a secret', () => {

@@ -41,7 +41,8 @@ export function envExample(sections: readonly ConfigSection[]): string {
       const text = entry(setting);
       const value = text.slice(text.lastIndexOf('\n'));
       if (!seen.has(setting.env)) own.push(text);
-      else if (seen.get(setting.env) !== value) throw new Error(`${setting.env} has two defaults; the second is that of the section ${section.name}`);
+      else if (seen.get(setting.env) !== value)
+        throw new Error(`${setting.env} has two defaults; the second is that of the section ${section.name}`);
       seen.set(setting.env, value);
     }
     if (own.length) parts.push(`# ---- ${section.name} ----`, ...own);

@@ -47,9 +47,16 @@ async function odd(of: Route[], ask: (r: Route) => Promise<Answer>, wanted: (ans
 const is401 = ({ status, body, headers }: Answer) =>
   status === 401 &&
   headers.get('www-authenticate') === 'Bearer' &&
-  JSON.stringify(Object.entries(body)) === JSON.stringify([['detail', 'Not authenticated'], ['code', 'not_authenticated'], ['request_id', headers.get('x-request-id')]]);
-const is403 = (code: string, required?: unknown) => ({ status, body }: Answer) =>
-  status === 403 && body.code === code && (required === undefined || JSON.stringify(body.context?.required) === JSON.stringify(required));
+  JSON.stringify(Object.entries(body)) ===
+    JSON.stringify([
+      ['detail', 'Not authenticated'],
+      ['code', 'not_authenticated'],
+      ['request_id', headers.get('x-request-id')],
+    ]);
+const is403 =
+  (code: string, required?: unknown) =>
+  ({ status, body }: Answer) =>
+    status === 403 && body.code === code && (required === undefined || JSON.stringify(body.context?.required) === JSON.stringify(required));
 
 describe('a route that is not public', () => {
   it('there are many of them', () => expect(routes.length).toBeGreaterThan(80));
@@ -87,17 +94,25 @@ describe('a route that is not public', () => {
 
   it('believes no internal header from outside', async () => {
     const claims = { user_id: operator.id, email: operator.email, credential_id: NOBODY, scope: '*', request_id: 'r', aud: 'admin-api' };
-    expect(await odd(routes, (r) => call(r, undefined, { 'x-aps-internal': new InternalTokens().sign(claims, new Date()) }), is401)).toEqual([]);
+    expect(
+      await odd(routes, (r) => call(r, undefined, { 'x-aps-internal': new InternalTokens().sign(claims, new Date()) }), is401),
+    ).toEqual([]);
   });
 });
 
 describe('admin-api itself', () => {
   const direct = (r: Route, headers: Record<string, string>) =>
-    fetch(house.adminUrl + pathOf(r), { method: r.method, headers }).then(async (res) => ({ status: res.status, text: '', body: await res.json(), headers: res.headers }) as Answer);
+    fetch(house.adminUrl + pathOf(r), { method: r.method, headers }).then(
+      async (res) => ({ status: res.status, text: '', body: await res.json(), headers: res.headers }) as Answer,
+    );
 
   it('takes neither bearers nor words of others, nor words for others', async () => {
     const admin = await routesOf('admin-api', AdminApi);
-    const word = (claims: object, now = new Date()) => new InternalTokens().sign({ user_id: operator.id, email: operator.email, credential_id: NOBODY, scope: '*', request_id: 'r', aud: 'admin-api', ...claims }, now);
+    const word = (claims: object, now = new Date()) =>
+      new InternalTokens().sign(
+        { user_id: operator.id, email: operator.email, credential_id: NOBODY, scope: '*', request_id: 'r', aud: 'admin-api', ...claims },
+        now,
+      );
     const attempts: Record<string, string>[] = [
       { authorization: `Bearer ${operator.token}` },
       { 'x-aps-internal': 'nonsense' },
@@ -115,8 +130,15 @@ describe('scopes of API tokens', () => {
   it('a token that may read an area may not write there', async () => {
     const writes = inArea().filter((r) => r.method !== 'GET');
     const tokens = new Map<string, string>();
-    for (const { access } of writes) if (!tokens.has(access!.area!)) tokens.set(access!.area!, await house.apiToken(org.owner.id, `${access!.area}:read`));
-    expect(await odd(writes, (r) => call(r, tokens.get(r.access!.area!)), (answer, r) => is403('insufficient_scope', `${r.access!.area}:write`)(answer))).toEqual([]);
+    for (const { access } of writes)
+      if (!tokens.has(access!.area!)) tokens.set(access!.area!, await house.apiToken(org.owner.id, `${access!.area}:read`));
+    expect(
+      await odd(
+        writes,
+        (r) => call(r, tokens.get(r.access!.area!)),
+        (answer, r) => is403('insufficient_scope', `${r.access!.area}:write`)(answer),
+      ),
+    ).toEqual([]);
   });
 
   it('a token of another area may not even read', async () => {
@@ -128,7 +150,13 @@ describe('scopes of API tokens', () => {
   it('a token that may write an area may read it', async () => {
     const reads = inArea().filter((r) => r.method === 'GET');
     const token = await house.apiToken(org.owner.id, [...new Set(reads.map((r) => `${r.access!.area}:write`))].join(' '));
-    expect(await odd(reads, (r) => call(r, token), ({ status }) => status === 200)).toEqual([]);
+    expect(
+      await odd(
+        reads,
+        (r) => call(r, token),
+        ({ status }) => status === 200,
+      ),
+    ).toEqual([]);
   });
 
   it('no token does what only a session may', async () => {
@@ -140,9 +168,19 @@ describe('scopes of API tokens', () => {
 
   it('operators need the admin area, and no pinned token operates the platform', async () => {
     const admin = routes.filter((r) => r.access?.tier === 'platform_admin');
-    const [narrow, reader, pinned] = [await house.apiToken(operator.id, 'agents:write'), await house.apiToken(operator.id, 'admin:read'), await house.apiToken(operator.id, '*', { orgId: org.id })];
+    const [narrow, reader, pinned] = [
+      await house.apiToken(operator.id, 'agents:write'),
+      await house.apiToken(operator.id, 'admin:read'),
+      await house.apiToken(operator.id, '*', { orgId: org.id }),
+    ];
     expect(await odd(admin, (r) => call(r, narrow), is403('insufficient_scope'))).toEqual([]);
-    expect(await odd(admin.filter((r) => r.method !== 'GET'), (r) => call(r, reader), is403('insufficient_scope', 'admin:write'))).toEqual([]);
+    expect(
+      await odd(
+        admin.filter((r) => r.method !== 'GET'),
+        (r) => call(r, reader),
+        is403('insufficient_scope', 'admin:write'),
+      ),
+    ).toEqual([]);
     expect(await odd(admin, (r) => call(r, pinned), is403('insufficient_scope'))).toEqual([]);
   });
 });
@@ -189,7 +227,12 @@ describe('within a second', () => {
 
   it.each([
     ['a log-out', async (p: Person) => house.make('POST', '/api/auth/logout', p.token), 'not_authenticated', [200, undefined]],
-    ['a deactivation', async (p: Person) => house.make('POST', `/api/admin/users/${p.id}/deactivate`, operator.token), 'user_deactivated', [401, 'user_deactivated']],
+    [
+      'a deactivation',
+      async (p: Person) => house.make('POST', `/api/admin/users/${p.id}/deactivate`, operator.token),
+      'user_deactivated',
+      [401, 'user_deactivated'],
+    ],
   ])('%s ends sessions; API tokens follow the user', async (_, act, code, tokens) => {
     const person = await house.person();
     const apiToken = await house.apiToken(person.id, '*');

@@ -19,7 +19,10 @@ function fieldsOf(document: Document): Found[] {
       ...walk(target, where, idempotent, inner),
       ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((s) => walk(s, where, idempotent, inner)),
       ...walk(schema.items, `${where}[]`, idempotent, inner),
-      ...Object.entries(schema.properties ?? {}).flatMap(([name, s]) => [{ where: `${where}.${name}`, schema: s, idempotent }, ...walk(s, `${where}.${name}`, idempotent, inner)]),
+      ...Object.entries(schema.properties ?? {}).flatMap(([name, s]) => [
+        { where: `${where}.${name}`, schema: s, idempotent },
+        ...walk(s, `${where}.${name}`, idempotent, inner),
+      ]),
     ];
   };
   return operationsOf(document).flatMap(({ method, path, op }) =>
@@ -37,14 +40,18 @@ describe('credentials in answers', () => {
   });
 
   it('are declared as such, so that no cache and no stored answer keeps them', () => {
-    const named = fields.filter(({ where, schema }) => NAMED_LIKE_ONE.test(where.split('.').at(-1)!) && [schema.type].flat().includes('string'));
+    const named = fields.filter(
+      ({ where, schema }) => NAMED_LIKE_ONE.test(where.split('.').at(-1)!) && [schema.type].flat().includes('string'),
+    );
     expect(named.length).toBeGreaterThan(4);
     expect(named.filter(({ schema }) => !schema['x-credential']).map(({ where }) => where)).toEqual([]);
   });
 
   it('are known to the handlers that answer with them', async () => {
     const documented = fields.filter(({ schema }) => schema['x-credential']).map(({ where }) => where);
-    const declared = (await allRoutes()).flatMap(({ method, path, credentials }) => credentials.map((field) => `${method} ${templateOf(path)}.${field}`));
+    const declared = (await allRoutes()).flatMap(({ method, path, credentials }) =>
+      credentials.map((field) => `${method} ${templateOf(path)}.${field}`),
+    );
     expect(declared.length).toBeGreaterThan(4);
     expect(declared.sort()).toEqual(documented.sort());
   });

@@ -12,7 +12,14 @@ const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
 function sources(): string[] {
   return ['libs', 'apps'].flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((f) => f.endsWith('.ts') && !f.endsWith('.spec.ts') && !/(^|\/)testing\//.test(f) && !f.includes('-e2e/') && !f.endsWith('contracts/src/errors.ts'))
+      .filter(
+        (f) =>
+          f.endsWith('.ts') &&
+          !f.endsWith('.spec.ts') &&
+          !/(^|\/)testing\//.test(f) &&
+          !f.includes('-e2e/') &&
+          !f.endsWith('contracts/src/errors.ts'),
+      )
       .map((f) => readFileSync(path.join(ROOT, folder, f), 'utf8')),
   );
 }
@@ -66,10 +73,23 @@ describe('the body of an error', () => {
 
 describe('what PostgreSQL says', () => {
   it.each([
-    ['22021', 422], ['22P05', 422], ['22P02', 422], ['22001', 422], ['22003', 422], ['22008', 422],
-    ['23505', 409], ['23503', 409], ['40001', 409], ['40P01', 409], ['55P03', 409],
-    ['57014', 503], ['57P01', 503], ['53300', 503], ['08006', 503],
-    ['42P01', 500], ['23514', 500],
+    ['22021', 422],
+    ['22P05', 422],
+    ['22P02', 422],
+    ['22001', 422],
+    ['22003', 422],
+    ['22008', 422],
+    ['23505', 409],
+    ['23503', 409],
+    ['40001', 409],
+    ['40P01', 409],
+    ['55P03', 409],
+    ['57014', 503],
+    ['57P01', 503],
+    ['53300', 503],
+    ['08006', 503],
+    ['42P01', 500],
+    ['23514', 500],
   ])('%s becomes a %i', (code, status) => {
     const error = Object.assign(new Error('driver'), { code });
     expect(toDomainError(error).error.status).toBe(status);

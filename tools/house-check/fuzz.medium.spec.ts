@@ -37,7 +37,10 @@ afterAll(async () => {
 async function restore(): Promise<void> {
   await house.db.execute('UPDATE users SET deactivated_at = NULL WHERE deactivated_at IS NOT NULL');
   await house.db.execute('UPDATE organizations SET suspended_at = NULL, deleted_at = NULL WHERE id = $1', [org.id]);
-  await house.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER') ON CONFLICT (org_id, user_id) DO UPDATE SET role = 'OWNER'`, [org.id, org.owner.id]);
+  await house.db.execute(
+    `INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER') ON CONFLICT (org_id, user_id) DO UPDATE SET role = 'OWNER'`,
+    [org.id, org.owner.id],
+  );
   await house.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING', [operator.id]);
 }
 
@@ -47,10 +50,16 @@ async function faultsOf(answer: Response, op: Operation, pointer: string[]): Pro
   const documented = op.responses[String(status)];
   if (status >= 500 || !documented) return [`${status} ${(await answer.text()).slice(0, 300)}`];
   const type = answer.headers.get('content-type')?.split(';')[0];
-  if (type === 'text/event-stream') return validator.faults(await firstEvent(answer), ...pointer, String(status), 'content', type, 'schema');
+  if (type === 'text/event-stream')
+    return validator.faults(await firstEvent(answer), ...pointer, String(status), 'content', type, 'schema');
   const text = await answer.text();
   if (!documented.content) return text === '' ? [] : [`${status} with a body`];
-  if (!type || !documented.content[type]) return type === undefined && text === '' ? [`${status} without a body`] : documented.content['application/octet-stream'] ? [] : [`${status} as ${type}`];
+  if (!type || !documented.content[type])
+    return type === undefined && text === ''
+      ? [`${status} without a body`]
+      : documented.content['application/octet-stream']
+        ? []
+        : [`${status} as ${type}`];
   if (type !== 'application/json') return [];
   return validator.faults(JSON.parse(text), ...pointer, String(status), 'content', type, 'schema').map((fault) => `${status}: ${fault}`);
 }
@@ -69,7 +78,9 @@ async function firstEvent(answer: Response): Promise<unknown> {
 }
 
 it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
-  const operations = operationsOf(document).sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length);
+  const operations = operationsOf(document).sort(
+    (a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length,
+  );
   const ids = [...new Set([...Object.values(org.params).filter((value) => value.length === 36), org.owner.id, org.member.id])];
   const found: string[] = [];
   const succeeded = new Set<string>();
@@ -80,8 +91,13 @@ it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
     // One that ends sessions ends no more than its own.
     const bearer = await house.session(path.startsWith('/api/admin') ? operator.id : org.owner.id);
     const send = async (request: FuzzRequest): Promise<void> => {
-      const filled = fill(Object.entries(request.params).reduce((rest, [name]) => rest.replace(`{${name}}`, `\u0001${name}\u0001`), path), params);
-      const address = Object.entries(request.params).reduce((rest, [name, value]) => rest.replace(`\u0001${name}\u0001`, value), filled) + (request.query && `?${request.query}`);
+      const filled = fill(
+        Object.entries(request.params).reduce((rest, [name]) => rest.replace(`{${name}}`, `\u0001${name}\u0001`), path),
+        params,
+      );
+      const address =
+        Object.entries(request.params).reduce((rest, [name, value]) => rest.replace(`\u0001${name}\u0001`, value), filled) +
+        (request.query && `?${request.query}`);
       const answer = await fetch(house.url + address, {
         method,
         redirect: 'manual',
@@ -89,9 +105,15 @@ it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
         body: request.body,
         signal: AbortSignal.timeout(25_000),
       }).catch((error: Error) => error);
-      const faults = answer instanceof Error ? [`no answer: ${answer.message}`] : await faultsOf(answer, op, ['paths', path, method.toLowerCase(), 'responses']);
+      const faults =
+        answer instanceof Error
+          ? [`no answer: ${answer.message}`]
+          : await faultsOf(answer, op, ['paths', path, method.toLowerCase(), 'responses']);
       if (!(answer instanceof Error) && answer.status < 300) succeeded.add(`${method} ${path}`);
-      if (faults.length) found.push(`${method} ${address.replaceAll(org.id, 'ORG')} [${request.what}] ${typeof request.body === 'string' ? request.body.slice(0, 300) : ''}\n    ${faults.slice(0, 4).join('\n    ')}`);
+      if (faults.length)
+        found.push(
+          `${method} ${address.replaceAll(org.id, 'ORG')} [${request.what}] ${typeof request.body === 'string' ? request.body.slice(0, 300) : ''}\n    ${faults.slice(0, 4).join('\n    ')}`,
+        );
     };
     const queue = fuzzer.requests(op, REQUESTS).values();
     await Promise.all(
@@ -100,9 +122,12 @@ it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
       }),
     );
   }
-  if (found.length) throw new Error(`${found.length} answers to seed ${SEED} that the document does not know:\n${found.slice(0, 40).join('\n')}`);
+  if (found.length)
+    throw new Error(`${found.length} answers to seed ${SEED} that the document does not know:\n${found.slice(0, 40).join('\n')}`);
   // Without this it might only ever have tried what is refused.
   const never = operations.map(({ method, path }) => `${method} ${path}`).filter((name) => !succeeded.has(name));
-  process.stdout.write(`Fuzz: ${operations.length - never.length} of ${operations.length} operations had a success; not ${never.join(', ')}\n`);
+  process.stdout.write(
+    `Fuzz: ${operations.length - never.length} of ${operations.length} operations had a success; not ${never.join(', ')}\n`,
+  );
   expect(succeeded.size / operations.length).toBeGreaterThan(0.8);
 }, 300_000);

@@ -49,7 +49,10 @@ describe('jobs', () => {
 
   it('carry ids only: no text that a person wrote ever lies in Redis', () => {
     const loose = Object.entries(JOBS).flatMap(([name, { payload }]) => {
-      const schema = z.toJSONSchema(payload) as { type: string; properties: Record<string, { type?: string; format?: string; enum?: unknown; const?: unknown }> };
+      const schema = z.toJSONSchema(payload) as {
+        type: string;
+        properties: Record<string, { type?: string; format?: string; enum?: unknown; const?: unknown }>;
+      };
       return Object.entries(schema.properties)
         .filter(([, p]) => !(p.format === 'uuid' || p.type === 'integer' || p.type === 'boolean' || p.enum || p.const !== undefined))
         .map(([field]) => `${name}.${field}`);
@@ -62,7 +65,8 @@ describe('jobs', () => {
   });
 
   it('have a version and a queue that exists', () => {
-    for (const [name, { queue, version }] of Object.entries(JOBS)) expect([name, QUEUES.includes(queue), version >= 1]).toEqual([name, true, true]);
+    for (const [name, { queue, version }] of Object.entries(JOBS))
+      expect([name, QUEUES.includes(queue), version >= 1]).toEqual([name, true, true]);
   });
 });
 
@@ -73,8 +77,11 @@ describe('queues', () => {
     expect(QUEUES.filter((q) => !/^[a-z]+(-[a-z]+)*$/.test(q))).toEqual([]);
   });
 
-  it.each(Object.entries(QUEUE_POLICY))('%s looks for lost jobs before their lock can run out twice, and gives everything a bound', (_, p) => {
-    expect(Object.values(p).every((n) => Number.isInteger(n) && n > 0)).toBe(true);
-    expect(p.stalledMs).toBeLessThan(p.lockMs);
-  });
+  it.each(Object.entries(QUEUE_POLICY))(
+    '%s looks for lost jobs before their lock can run out twice, and gives everything a bound',
+    (_, p) => {
+      expect(Object.values(p).every((n) => Number.isInteger(n) && n > 0)).toBe(true);
+      expect(p.stalledMs).toBeLessThan(p.lockMs);
+    },
+  );
 });

@@ -8,7 +8,10 @@ const COMMITTED = path.join(ROOT, 'openapi/openapi.json');
 
 /** What Redocly's recommended rules and Spectral's find in a document, errors and warnings alike. */
 function findings(file: string): string[] {
-  const { stdout, stderr, status } = spawnSync(process.execPath, [path.join(ROOT, 'tools/openapi/lint.mjs'), file], { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const { stdout, stderr, status } = spawnSync(process.execPath, [path.join(ROOT, 'tools/openapi/lint.mjs'), file], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as string[];
 }
@@ -24,7 +27,10 @@ describe('linters of OpenAPI documents', () => {
       const { servers: _, ...document } = JSON.parse(readFileSync(COMMITTED, 'utf8')) as Record<string, unknown>;
       const file = path.join(folder, 'openapi.json');
       writeFileSync(file, JSON.stringify(document));
-      expect(findings(file)).toEqual([expect.stringMatching(/^redocly no-empty-servers/), expect.stringMatching(/^spectral oas3-api-servers/)]);
+      expect(findings(file)).toEqual([
+        expect.stringMatching(/^redocly no-empty-servers/),
+        expect.stringMatching(/^spectral oas3-api-servers/),
+      ]);
     } finally {
       rmSync(folder, { recursive: true });
     }

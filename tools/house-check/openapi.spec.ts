@@ -20,13 +20,18 @@ beforeAll(async () => {
 });
 
 /** Operations for which something is missing. */
-const without = (wrong: (op: Operation, method: string, path: string) => unknown) => all.filter(({ op, method, path: p }) => wrong(op, method, p)).map(({ method, path: p }) => `${method} ${p}`);
+const without = (wrong: (op: Operation, method: string, path: string) => unknown) =>
+  all.filter(({ op, method, path: p }) => wrong(op, method, p)).map(({ method, path: p }) => `${method} ${p}`);
 
 describe('the OpenAPI document', () => {
   it('is the committed one, and so are the client types', () => {
     // Compared as yes or no: the difference of two long files helps nobody, and `npm run openapi` shows it in git.
     const types = clientTypes(document);
-    expect({ document: committed('openapi/openapi.json') === `${JSON.stringify(document, null, 2)}\n`, types: committed('openapi/openapi.d.ts') === types, otherwise: 'npm run openapi' }).toEqual({
+    expect({
+      document: committed('openapi/openapi.json') === `${JSON.stringify(document, null, 2)}\n`,
+      types: committed('openapi/openapi.d.ts') === types,
+      otherwise: 'npm run openapi',
+    }).toEqual({
       document: true,
       types: true,
       otherwise: 'npm run openapi',
@@ -43,7 +48,14 @@ describe('the OpenAPI document', () => {
 
   it('says of every operation which credential it wants, also that it wants none', () => {
     const schemes = (op: Operation) => op.security?.map((scheme) => Object.keys(scheme).join()).join(' or ');
-    const wanted = (op: Operation) => (op['x-access']?.tier === 'public' ? (op['x-access'].identifies ? ' or bearer' : '') : op['x-access']?.ticket ? 'bearer or ticket' : 'bearer');
+    const wanted = (op: Operation) =>
+      op['x-access']?.tier === 'public'
+        ? op['x-access'].identifies
+          ? ' or bearer'
+          : ''
+        : op['x-access']?.ticket
+          ? 'bearer or ticket'
+          : 'bearer';
     expect(without((op) => schemes(op) !== wanted(op))).toEqual([]);
     const { bearer, ticket } = document.components.securitySchemes;
     expect(bearer).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque' });
@@ -60,14 +72,20 @@ describe('the OpenAPI document', () => {
     expect(without((op) => Object.values(op.responses).some((r) => !r.description))).toEqual([]);
     const silent = Object.entries(document.components.schemas)
       .filter(([name]) => !['Error', 'HTTPValidationError', 'ValidationError'].includes(name))
-      .flatMap(([name, schema]) => Object.entries(schema.properties ?? {}).filter(([, p]) => !p.description).map(([field]) => `${name}.${field}`));
+      .flatMap(([name, schema]) =>
+        Object.entries(schema.properties ?? {})
+          .filter(([, p]) => !p.description)
+          .map(([field]) => `${name}.${field}`),
+      );
     expect(silent).toEqual([]);
   });
 
   it('has a schema for every body and answer that is not empty', () => {
     const schemaOf = (content: Record<string, { schema?: unknown }> | undefined) => content && Object.values(content)[0]?.schema;
     expect(without((op) => op.requestBody && !schemaOf(op.requestBody.content))).toEqual([]);
-    expect(without((op) => Object.entries(op.responses).some(([status, r]) => (status === '204') === Boolean(schemaOf(r.content))))).toEqual([]);
+    expect(
+      without((op) => Object.entries(op.responses).some(([status, r]) => (status === '204') === Boolean(schemaOf(r.content)))),
+    ).toEqual([]);
     expect(without((op) => !Object.keys(op.responses).some((s) => s < '300'))).toEqual([]);
   });
 
@@ -113,8 +131,17 @@ describe('the OpenAPI document', () => {
         platform_admin: ['platform_admin_required', 'insufficient_scope'],
         user: ['insufficient_scope'],
       };
-      expect(unlike('403', (op) => (tier(op) === 'user' && !op['x-access']?.area && !op['x-access']?.session_only ? [] : (refusals[tier(op)] ?? [])))).toEqual([]);
-      expect(without((op, method, p) => op['x-access']?.session_only !== routes.find((r) => r.method === method && templateOf(r.path) === p)?.access?.sessionOnly)).toEqual([]);
+      expect(
+        unlike('403', (op) =>
+          tier(op) === 'user' && !op['x-access']?.area && !op['x-access']?.session_only ? [] : (refusals[tier(op)] ?? []),
+        ),
+      ).toEqual([]);
+      expect(
+        without(
+          (op, method, p) =>
+            op['x-access']?.session_only !== routes.find((r) => r.method === method && templateOf(r.path) === p)?.access?.sessionOnly,
+        ),
+      ).toEqual([]);
       expect(without((op) => ofOrg(op) && !op.responses['403'])).toEqual([]);
     });
 
@@ -134,7 +161,12 @@ describe('the OpenAPI document', () => {
       expect(without((op) => errors(op).some((s) => shape(op, s) !== (s === '422' ? 'HTTPValidationError' : 'Error')))).toEqual([]);
       const statusOf = (code: string) => ERROR_STATUS[code as keyof typeof ERROR_STATUS] as number | undefined;
       const foreign = all.flatMap(({ op, method, path: p }) =>
-        errors(op).flatMap((s) => [...(op.responses[s].description ?? '').matchAll(/`([a-z_]+)`/g)].map(([, code]) => code).filter((code) => ![undefined, Number(s)].includes(statusOf(code))).map((code) => `${method} ${p} ${s} ${code}`)),
+        errors(op).flatMap((s) =>
+          [...(op.responses[s].description ?? '').matchAll(/`([a-z_]+)`/g)]
+            .map(([, code]) => code)
+            .filter((code) => ![undefined, Number(s)].includes(statusOf(code)))
+            .map((code) => `${method} ${p} ${s} ${code}`),
+        ),
       );
       expect(foreign).toEqual([]);
     });
@@ -142,7 +174,16 @@ describe('the OpenAPI document', () => {
 
   it('declares every parameter of every path', () => {
     const inPath = (p: string) => [...p.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
-    expect(without((op, _, p) => (op.parameters ?? []).filter((x) => x.in === 'path').map((x) => x.name).sort().join() !== inPath(p).join())).toEqual([]);
+    expect(
+      without(
+        (op, _, p) =>
+          (op.parameters ?? [])
+            .filter((x) => x.in === 'path')
+            .map((x) => x.name)
+            .sort()
+            .join() !== inPath(p).join(),
+      ),
+    ).toEqual([]);
   });
 
   it('has no reference that leads nowhere and no schema that nobody uses', () => {
@@ -159,7 +200,9 @@ describe('the OpenAPI document', () => {
   it('lists the values of a field in its schema, not in prose', () => {
     // Two names side by side in code: what a reader would have to type out.
     const listed = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
-      Object.entries(schema.properties ?? {}).filter(([, p]) => resolve(document, p).type === 'string' && !resolve(document, p).enum && /`\w+`, `\w+`/.test(p.description ?? '')).map(([field]) => `${name}.${field}`),
+      Object.entries(schema.properties ?? {})
+        .filter(([, p]) => resolve(document, p).type === 'string' && !resolve(document, p).enum && /`\w+`, `\w+`/.test(p.description ?? ''))
+        .map(([field]) => `${name}.${field}`),
     );
     expect(listed).toEqual([]);
   });
@@ -167,7 +210,9 @@ describe('the OpenAPI document', () => {
   it('leaves an object open only where its keys are nobody’s but the caller’s, or a tool’s', () => {
     const theirs = /^(arguments|context|edited_arguments|metadata|schema|values)$/;
     const open = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
-      Object.entries(schema.properties ?? {}).filter(([field, p]) => resolve(document, p).additionalProperties === true && !theirs.test(field)).map(([field]) => `${name}.${field}`),
+      Object.entries(schema.properties ?? {})
+        .filter(([field, p]) => resolve(document, p).additionalProperties === true && !theirs.test(field))
+        .map(([field]) => `${name}.${field}`),
     );
     expect(open).toEqual([]);
   });
@@ -178,7 +223,9 @@ describe('the OpenAPI document', () => {
 
   it('gives every field a type', () => {
     const untyped = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
-      Object.entries(schema.properties ?? {}).filter(([, p]) => !(resolve(document, p).type || p.oneOf || p.enum)).map(([field]) => `${name}.${field}`),
+      Object.entries(schema.properties ?? {})
+        .filter(([, p]) => !(resolve(document, p).type || p.oneOf || p.enum))
+        .map(([field]) => `${name}.${field}`),
     );
     expect(untyped).toEqual([]);
   });
@@ -188,11 +235,20 @@ describe('client types', () => {
   /** Type-checks a client that stands beside the types; the messages of what is wrong with it. */
   function check(code: string): string[] {
     const files: Record<string, string> = { '/openapi.d.ts': committed('openapi/openapi.d.ts'), '/client.ts': code };
-    const options: ts.CompilerOptions = { strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, skipLibCheck: false, types: [], lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'] };
+    const options: ts.CompilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.CommonJS,
+      skipLibCheck: false,
+      types: [],
+      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+    };
     const host = ts.createCompilerHost(options);
     const beside: ts.CompilerHost = {
       ...host,
-      getSourceFile: (name, ...rest) => (files[name] === undefined ? host.getSourceFile(name, ...rest) : ts.createSourceFile(name, files[name], ts.ScriptTarget.ES2022)),
+      getSourceFile: (name, ...rest) =>
+        files[name] === undefined ? host.getSourceFile(name, ...rest) : ts.createSourceFile(name, files[name], ts.ScriptTarget.ES2022),
       fileExists: (name) => files[name] !== undefined || host.fileExists(name),
       readFile: (name) => files[name] ?? host.readFile(name),
     };
@@ -223,7 +279,7 @@ export const first = (r: Refused): (string | number)[] => r.detail[0].loc;
     const example = committed('openapi/examples/follow-chat.ts').replace("'../openapi'", "'./openapi'");
     expect(check(example)).toEqual([]);
     const forgetful = check(example.replace("    case 'title_changed':\n      return `is called ${event.data.title ?? 'nothing'}`;\n", ''));
-    expect(forgetful).toEqual([expect.stringContaining('not assignable to parameter of type \'never\'')]);
+    expect(forgetful).toEqual([expect.stringContaining("not assignable to parameter of type 'never'")]);
   }, 120_000);
 
   it('refuse what the API would refuse', () => {

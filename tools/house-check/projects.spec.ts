@@ -26,18 +26,27 @@ describe('the workspace', () => {
 
   it('has a project for every domain, tagged by its folder', () => {
     const domains = readdirSync(path.join(ROOT, 'libs/domains'));
-    expect(projects.filter((folder) => folder.startsWith('libs/domains/')).map((folder) => path.basename(folder)).sort()).toEqual(domains.sort());
+    expect(
+      projects
+        .filter((folder) => folder.startsWith('libs/domains/'))
+        .map((folder) => path.basename(folder))
+        .sort(),
+    ).toEqual(domains.sort());
     for (const domain of domains) {
       expect(projectOf(`libs/domains/${domain}`)).toMatchObject({ name: domain, tags: ['type:domain', `scope:${domain}`] });
     }
   });
 
   it('plans a domain and those above it when one of its files has changed', () => {
-    const planned = execFileSync('node_modules/.bin/nx', ['show', 'projects', '--affected', '-t', 'lint', '--files=libs/domains/chats/src/turns/turn-runner.ts'], {
-      cwd: ROOT,
-      env: { ...process.env, NX_DAEMON: 'false' },
-      encoding: 'utf8',
-    });
+    const planned = execFileSync(
+      'node_modules/.bin/nx',
+      ['show', 'projects', '--affected', '-t', 'lint', '--files=libs/domains/chats/src/turns/turn-runner.ts'],
+      {
+        cwd: ROOT,
+        env: { ...process.env, NX_DAEMON: 'false' },
+        encoding: 'utf8',
+      },
+    );
     const names = planned.trim().split('\n');
     expect(names).toEqual(expect.arrayContaining(['chats', 'chat-worker', 'api-gateway']));
     expect(names).not.toContain('agents');

@@ -10,10 +10,16 @@ describe('the specs that are also run on a real Redis', () => {
     const sources = ['apps', 'libs']
       .flatMap((folder) => readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
       .filter((file) => file.endsWith('.ts') && !/\.spec\.ts$|\/testing\/|-e2e\//.test(file));
-    expect(sources.filter((file) => TALKS_TO_REDIS.test(readFileSync(path.join(ROOT, file), 'utf8'))).sort()).toEqual(Object.keys(covered).sort());
+    expect(sources.filter((file) => TALKS_TO_REDIS.test(readFileSync(path.join(ROOT, file), 'utf8'))).sort()).toEqual(
+      Object.keys(covered).sort(),
+    );
   });
 
   it('are there', () => {
-    expect(Object.values(covered).flat().filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
+    expect(
+      Object.values(covered)
+        .flat()
+        .filter((file) => !existsSync(path.join(ROOT, file))),
+    ).toEqual([]);
   });
 });

@@ -23,7 +23,9 @@ beforeAll(async () => {
   document = await buildDocument();
   org = await tenant(house, 'r');
   const all = await allRoutes();
-  writes = all.filter((r) => !['GET', 'ALL'].includes(r.method) && r.access?.tier !== 'public' && !NOTHING_KEPT.some((c) => r.handler.startsWith(`${c}.`)));
+  writes = all.filter(
+    (r) => !['GET', 'ALL'].includes(r.method) && r.access?.tier !== 'public' && !NOTHING_KEPT.some((c) => r.handler.startsWith(`${c}.`)),
+  );
 });
 afterAll(() => house?.close());
 
@@ -40,12 +42,18 @@ async function write(r: Route, as: string) {
 }
 
 /** What a gateway that has just seen the caller lets them write after `lose`. */
-async function written(of: Route[], who: () => Promise<{ person: Person; token: string; lose: () => Promise<unknown> }>): Promise<string[]> {
+async function written(
+  of: Route[],
+  who: () => Promise<{ person: Person; token: string; lose: () => Promise<unknown> }>,
+): Promise<string[]> {
   const found: string[] = [];
   for (const r of of) {
     const { person, token, lose } = await who();
     // The gateway knows both now, and believes it for a second.
-    const seen = await Promise.all([house.call('GET', '/api/auth/me', { as: token }), isOfOrg(r) && house.call('GET', `/api/orgs/${org.id}`, { as: token })]);
+    const seen = await Promise.all([
+      house.call('GET', '/api/auth/me', { as: token }),
+      isOfOrg(r) && house.call('GET', `/api/orgs/${org.id}`, { as: token }),
+    ]);
     expect(seen[0].status).toBe(200);
     await lose();
     const { status, text } = await write(r, token);
@@ -73,9 +81,18 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('with an API token that was revoked', async () => {
     const revoked = async () => {
       const { person } = await caller();
-      return { person, token: await house.apiToken(person.id, '*'), lose: () => house.db.execute('UPDATE api_tokens SET revoked_at = now() WHERE user_id = $1', [person.id]) };
+      return {
+        person,
+        token: await house.apiToken(person.id, '*'),
+        lose: () => house.db.execute('UPDATE api_tokens SET revoked_at = now() WHERE user_id = $1', [person.id]),
+      };
     };
-    expect(await written(writes.filter((r) => !r.access?.sessionOnly), revoked)).toEqual([]);
+    expect(
+      await written(
+        writes.filter((r) => !r.access?.sessionOnly),
+        revoked,
+      ),
+    ).toEqual([]);
   });
 
   it('by somebody who was deactivated', async () => {
@@ -115,7 +132,8 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('in an organization that was suspended, nor is a file', async () => {
     const person = await house.person();
     await house.join(org.id, person.id, 'OWNER');
-    const suspend = (yes: boolean) => house.db.execute('UPDATE organizations SET suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1', [org.id, yes]);
+    const suspend = (yes: boolean) =>
+      house.db.execute('UPDATE organizations SET suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1', [org.id, yes]);
     const suspended = async () => {
       await suspend(false);
       return { person, token: person.token, lose: () => suspend(true) };
@@ -126,7 +144,11 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
     await suspend(true);
     const form = new FormData();
     form.append('file', new Blob(['late']), 'late.txt');
-    const upload = await fetch(`${house.url}/api/orgs/${org.id}/uploads`, { method: 'POST', headers: { Authorization: `Bearer ${person.token}` }, body: form });
+    const upload = await fetch(`${house.url}/api/orgs/${org.id}/uploads`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${person.token}` },
+      body: form,
+    });
     await suspend(false);
     expect([found, upload.status, await house.db.query(`SELECT 1 FROM files WHERE filename = 'late.txt'`)]).toEqual([[], 403, []]);
   });

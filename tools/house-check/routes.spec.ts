@@ -41,12 +41,18 @@ describe('access declarations', () => {
   });
 
   it('name only parameters that the path has', () => {
-    const odd = routes.flatMap((r) => Object.keys(r.access?.params ?? {}).filter((name) => !r.path.includes(`:${name}`)).map((name) => `${r.handler} ${name}`));
+    const odd = routes.flatMap((r) =>
+      Object.keys(r.access?.params ?? {})
+        .filter((name) => !r.path.includes(`:${name}`))
+        .map((name) => `${r.handler} ${name}`),
+    );
     expect(odd).toEqual([]);
   });
 
   it('let a token of no area do nothing but look at what belongs to its own user, and have itself stood in for', () => {
-    const without = routes.filter((r) => r.access && !r.access.area && !r.access.sessionOnly && r.access.tier !== 'public').map((r) => `${r.method} ${r.path}`);
+    const without = routes
+      .filter((r) => r.access && !r.access.area && !r.access.sessionOnly && r.access.tier !== 'public')
+      .map((r) => `${r.method} ${r.path}`);
     expect(without).toMatchInlineSnapshot(`
 [
   "GET /api/auth/me",

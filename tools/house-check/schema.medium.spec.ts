@@ -25,7 +25,10 @@ describe('migrations', () => {
   }
   beforeAll(async () => {
     await asServer(`CREATE DATABASE ${name}`);
-    empty = await createDataSource({ entities: ENTITIES, migrations: MIGRATIONS }, { url: Object.assign(new URL(server()), { pathname: `/${name}` }).toString(), poolSize: 1 }).initialize();
+    empty = await createDataSource(
+      { entities: ENTITIES, migrations: MIGRATIONS },
+      { url: Object.assign(new URL(server()), { pathname: `/${name}` }).toString(), poolSize: 1 },
+    ).initialize();
   });
   afterAll(async () => {
     await empty?.destroy();
@@ -94,7 +97,12 @@ interface Key {
 }
 
 describe('tenancy in the schema', () => {
-  const owned = async () => (await database.db.query<{ table: string }>(`SELECT table_name AS "table" FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'org_id' ORDER BY 1`)).map((r) => r.table);
+  const owned = async () =>
+    (
+      await database.db.query<{ table: string }>(
+        `SELECT table_name AS "table" FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'org_id' ORDER BY 1`,
+      )
+    ).map((r) => r.table);
   const keys = () =>
     database.db.query<Key>(`
       SELECT c.conrelid::regclass::text AS "table", c.confrelid::regclass::text AS target,
@@ -121,7 +129,9 @@ describe('tenancy in the schema', () => {
        WHERE table_name = ANY($1) AND data_type = 'uuid' AND column_name LIKE '%\\_id' AND column_name NOT IN ('org_id', 'user_id', 'actor_id', 'author_id') ORDER BY 1, 2`,
       [tables],
     );
-    const loose = columns.filter(({ table, column }) => !ROOTLESS[table] && !all.some((k) => k.table === table && k.columns.includes(column))).map((c) => `${c.table}.${c.column}`);
+    const loose = columns
+      .filter(({ table, column }) => !ROOTLESS[table] && !all.some((k) => k.table === table && k.columns.includes(column)))
+      .map((c) => `${c.table}.${c.column}`);
     expect(loose).toEqual(Object.keys(LOOSE).sort());
   });
 });

@@ -7,7 +7,8 @@ import { describe as inWords, follow } from '../../openapi/examples/follow-chat'
 import { DocumentValidator } from './testing/validator';
 
 const validator = DocumentValidator.committed();
-const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] => Object.keys(validator.document.components.schemas[union].discriminator?.mapping ?? {}).sort();
+const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
+  Object.keys(validator.document.components.schemas[union].discriminator?.mapping ?? {}).sort();
 const call = (name: string, args: Record<string, unknown>) => ({ tool_calls: [{ name, arguments: args }] });
 
 describe('the documented events', () => {
@@ -46,7 +47,8 @@ describe('the documented events', () => {
     several.close();
     return frames;
   }
-  const turnOver = ({ event, data }: Frame) => event === 'status_changed' && data.data.from === 'RUNNING' && data.data.to !== 'PAUSED' && data.data.pause === null;
+  const turnOver = ({ event, data }: Frame) =>
+    event === 'status_changed' && data.data.from === 'RUNNING' && data.data.to !== 'PAUSED' && data.data.pause === null;
   const types = (frames: Frame[]) => frames.map((frame) => frame.event);
 
   it('come when an agent works: calls, lists, memories, decisions', async () => {
@@ -58,15 +60,34 @@ describe('the documented events', () => {
       { text: 'done' },
     );
     const frames = await told(chat, () => app.send(org, chat, work), turnOver);
-    expect(types(frames)).toEqual(expect.arrayContaining(['snapshot', 'message_created', 'message_delta', 'message_completed', 'tool_call', 'tool_result', 'decision_recorded', 'todo_updated', 'memory_written']));
+    expect(types(frames)).toEqual(
+      expect.arrayContaining([
+        'snapshot',
+        'message_created',
+        'message_delta',
+        'message_completed',
+        'tool_call',
+        'tool_result',
+        'decision_recorded',
+        'todo_updated',
+        'memory_written',
+      ]),
+    );
   });
 
   it('when it asks a human, and when one answers', async () => {
     const chat = await app.chat(org);
     const answer = async () => {
-      await app.send(org, chat, script(call('ask_human', { kind: 'question', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] }), { text: 'done' }));
+      await app.send(
+        org,
+        chat,
+        script(call('ask_human', { kind: 'question', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] }), { text: 'done' }),
+      );
       const { pause } = await app.until(org, chat, (c) => c.pause?.kind === 'human');
-      const answered = await app.call('POST', `/api/orgs/${org.id}/hitl-requests/${pause.request_id}/answer`, { as: org.owner, body: { option_id: 'a' } });
+      const answered = await app.call('POST', `/api/orgs/${org.id}/hitl-requests/${pause.request_id}/answer`, {
+        as: org.owner,
+        body: { option_id: 'a' },
+      });
       expect(answered.status).toBe(200);
     };
     const frames = await told(chat, answer, turnOver);
@@ -75,17 +96,29 @@ describe('the documented events', () => {
 
   it('when it delegates, and does not wait: the result is a message of the system', async () => {
     const chat = await app.chat(org);
-    const frames = await told(chat, () => app.send(org, chat, script(call('delegate_to_agent', { agent: 'leaf', task: 'look', wait: false }), { text: 'done' })), ({ event, data }) => event === 'message_created' && data.data.message.role === 'system');
+    const frames = await told(
+      chat,
+      () => app.send(org, chat, script(call('delegate_to_agent', { agent: 'leaf', task: 'look', wait: false }), { text: 'done' })),
+      ({ event, data }) => event === 'message_created' && data.data.message.role === 'system',
+    );
     expect(types(frames)).toEqual(expect.arrayContaining(['delegation_started', 'delegation_finished']));
   });
 
   it('when it fails, is blocked, is stopped, begins anew, or is summed up', async () => {
     const failing = await app.chat(org);
-    await told(failing, () => app.send(org, failing, script({ error: { status: 400 } })), ({ event, data }) => event === 'status_changed' && data.data.to === 'ERRORED');
+    await told(
+      failing,
+      () => app.send(org, failing, script({ error: { status: 400 } })),
+      ({ event, data }) => event === 'status_changed' && data.data.to === 'ERRORED',
+    );
 
     const blocked = await app.chat(org);
     app.entitle({ enforces_credits: true, direct_model_choice: true });
-    await told(blocked, () => app.call('POST', `${org.path}/${blocked}/messages`, { as: org.owner, body: { content: 'hello', model: 'unpriced' } }), ({ event, data }) => event === 'status_changed' && data.data.to === 'ARCHIVED');
+    await told(
+      blocked,
+      () => app.call('POST', `${org.path}/${blocked}/messages`, { as: org.owner, body: { content: 'hello', model: 'unpriced' } }),
+      ({ event, data }) => event === 'status_changed' && data.data.to === 'ARCHIVED',
+    );
     app.entitle({ enforces_credits: false });
 
     const stopped = await app.chat(org);
@@ -99,14 +132,18 @@ describe('the documented events', () => {
     const lost = await app.chat(org);
     const die = async () => {
       const died = new Promise<void>((resolve) => {
-        jest.spyOn(app.nest.get(TurnRunner, { strict: false }) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
-          resolve();
-          throw new LeaseEnded('lost');
-        });
+        jest
+          .spyOn(app.nest.get(TurnRunner, { strict: false }) as unknown as { drive: () => Promise<string> }, 'drive')
+          .mockImplementationOnce(async () => {
+            resolve();
+            throw new LeaseEnded('lost');
+          });
       });
       await app.send(org, lost, 'hello');
       await died;
-      await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [lost]);
+      await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [
+        lost,
+      ]);
     };
     expect(types(await told(lost, die, turnOver))).toContain('message_restarted');
 
@@ -138,16 +175,27 @@ describe('the documented events', () => {
 
   it('when nothing happens, and when the organization is suspended', async () => {
     const chat = await app.chat(org);
-    await told(chat, () => Promise.resolve(), ({ event }) => event === 'ping');
+    await told(
+      chat,
+      () => Promise.resolve(),
+      ({ event }) => event === 'ping',
+    );
     const other = await app.org();
     const suspend = () => app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [other.id]);
     await told(await app.chat(other), suspend, ({ event }) => event === 'org_suspended', other);
   }, 90_000);
 
   it('are all of them, each as its schema says', () => {
-    for (const [frames, union] of [[chatFrames, 'ChatStreamEvent'], [topicFrames, 'TopicStreamEvent']] as const) {
+    for (const [frames, union] of [
+      [chatFrames, 'ChatStreamEvent'],
+      [topicFrames, 'TopicStreamEvent'],
+    ] as const) {
       expect([...new Set(frames.map(({ data }) => data.type as string))].sort()).toEqual(namesOf(union));
-      const faults = frames.flatMap((frame) => [...(frame.event === frame.data.type ? [] : ['another name']), ...validator.eventFaults(frame.data as { type: string }, union)].map((fault) => `${frame.event}: ${fault}`));
+      const faults = frames.flatMap((frame) =>
+        [...(frame.event === frame.data.type ? [] : ['another name']), ...validator.eventFaults(frame.data as { type: string }, union)].map(
+          (fault) => `${frame.event}: ${fault}`,
+        ),
+      );
       expect([...new Set(faults)]).toEqual([]);
     }
   });
@@ -158,7 +206,9 @@ describe('the documented events', () => {
       const { status, body } = await app.get(org, data.data.chat.id as string);
       for (const message of status === 200 ? body.messages : []) shown.set(message.id, message);
     }
-    const messages = chatFrames.filter(({ event }) => event === 'message_created' || event === 'message_completed').map(({ data }) => data.data.message);
+    const messages = chatFrames
+      .filter(({ event }) => event === 'message_created' || event === 'message_completed')
+      .map(({ data }) => data.data.message);
     expect(messages.length).toBeGreaterThan(15);
     expect(messages).toEqual(messages.map(({ id }) => shown.get(id as string)));
   });
@@ -172,6 +222,9 @@ describe('the documented events', () => {
       if (event.type === 'message_completed' && event.data.final) break;
     }
     expect(lines[0]).toBe('chat Test is ACTIVE');
-    expect(lines.filter((line) => /^(user|assistant): /.test(line ?? ''))).toEqual(['user: hello', expect.stringMatching(/^assistant: You said: hello for \$0\.0/)]);
+    expect(lines.filter((line) => /^(user|assistant): /.test(line ?? ''))).toEqual([
+      'user: hello',
+      expect.stringMatching(/^assistant: You said: hello for \$0\.0/),
+    ]);
   });
 });

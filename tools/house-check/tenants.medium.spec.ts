@@ -8,7 +8,12 @@ import { contentsOf, fill, tenant, type Tenant } from './testing/tenant';
 const EMPTY: Record<string, string> = {};
 
 /** Fields that name things which do not exist yet, so nothing can be looked up; each goes when its table comes. */
-const NOTHING_TO_LOOK_UP: Record<string, string> = { environment_id: 'environments', knowledge_base_ids: 'knowledge_bases', team_id: 'teams', project_id: 'projects' };
+const NOTHING_TO_LOOK_UP: Record<string, string> = {
+  environment_id: 'environments',
+  knowledge_base_ids: 'knowledge_bases',
+  team_id: 'teams',
+  project_id: 'projects',
+};
 
 let house: House;
 let a: Tenant;
@@ -48,16 +53,21 @@ const bodyOf = (route: Route): unknown => {
 };
 
 /** Calls every route and lists the answers that are not as wanted; `leak` is text that no answer may hold. */
-async function walk(calls: { name: string; route: Route; path: string; as: string; body?: unknown }[], wanted: (answer: Answer) => boolean): Promise<string[]> {
+async function walk(
+  calls: { name: string; route: Route; path: string; as: string; body?: unknown }[],
+  wanted: (answer: Answer) => boolean,
+): Promise<string[]> {
   const odd: string[] = [];
   for (const { name, route, path, as, body } of calls) {
     const answer = await house.call(route.method, path, { as, body: body ?? bodyOf(route) });
-    if (!wanted(answer) || answer.text.includes(a.mark)) odd.push(`${route.method} ${route.path} [${name}]: ${answer.status} ${answer.text.slice(0, 160)}`);
+    if (!wanted(answer) || answer.text.includes(a.mark))
+      odd.push(`${route.method} ${route.path} [${name}]: ${answer.status} ${answer.text.slice(0, 160)}`);
   }
   return odd;
 }
 
-const refusedAsStranger = ({ status, body }: Answer) => status === 403 && body.code === 'not_org_member' && body.detail === 'You are not a member of this organization.' && !body.context;
+const refusedAsStranger = ({ status, body }: Answer) =>
+  status === 403 && body.code === 'not_org_member' && body.detail === 'You are not a member of this organization.' && !body.context;
 const notThere = ({ status, body }: Answer) => status === 404 && body.code === 'not_found';
 /** Bulk actions pass over what the caller cannot see. */
 const foundNothing = ({ status, body }: Answer) => status === 200 && body.matched === 0 && body.updated === 0;
@@ -70,7 +80,9 @@ it('the walk covers every route, and both organizations have rows of every kind'
 });
 
 it('lets the owner in everywhere, so that refusals below are refusals of strangers', async () => {
-  const reads = routes.filter((r) => r.method === 'GET').map((route) => ({ name: 'own', route, path: fill(route.path, b.params), as: b.owner.token }));
+  const reads = routes
+    .filter((r) => r.method === 'GET')
+    .map((route) => ({ name: 'own', route, path: fill(route.path, b.params), as: b.owner.token }));
   expect(await walk(reads, ({ status }) => status === 200)).toEqual([]);
 });
 
@@ -101,7 +113,10 @@ it('ids of A in the paths of B are not there, alone and together, as ids and as 
     const as = b.owner.token;
     const foreign = Object.fromEntries(names.map((name) => [name, a.params[name]]));
     const one = names.map((name) => ({ name, route, path: fill(route.path, { ...b.params, [name]: a.params[name] }), as }));
-    const slugs = route.access?.params?.agent_id === 'uuid_or_slug' ? [{ name: 'agent slug', route, path: fill(route.path, { ...b.params, agent_id: a.agentSlug }), as }] : [];
+    const slugs =
+      route.access?.params?.agent_id === 'uuid_or_slug'
+        ? [{ name: 'agent slug', route, path: fill(route.path, { ...b.params, agent_id: a.agentSlug }), as }]
+        : [];
     return [...one, ...slugs, { name: 'all', route, path: fill(route.path, { ...b.params, ...foreign }), as }];
   });
   expect(calls.length).toBeGreaterThan(80);
@@ -126,7 +141,13 @@ it('ids of A in bodies to B are refused or unknown', async () => {
       else if (/skill/.test(name)) values = [texts.slug];
       else if (/_tools$/.test(name)) values = [texts.agent];
       const body = (value: string) => ({ ...(bodyOf(route) as object), [name]: list ? [value] : value });
-      return values.map((value) => ({ name: `${name}=${value}`, route, path: fill(route.path, b.params), as: b.owner.token, body: body(value) }));
+      return values.map((value) => ({
+        name: `${name}=${value}`,
+        route,
+        path: fill(route.path, b.params),
+        as: b.owner.token,
+        body: body(value),
+      }));
     });
   });
   expect(calls.length).toBeGreaterThan(15);
@@ -134,7 +155,11 @@ it('ids of A in bodies to B are refused or unknown', async () => {
 });
 
 it('a route of A is no route for B, and its name is not repeated in words', async () => {
-  const patch = (slug: string) => house.call('PATCH', `/api/orgs/${b.id}/settings/ai/routes`, { as: b.owner.token, body: { routes: { [slug]: { api_key: 'sk-test' } } } });
+  const patch = (slug: string) =>
+    house.call('PATCH', `/api/orgs/${b.id}/settings/ai/routes`, {
+      as: b.owner.token,
+      body: { routes: { [slug]: { api_key: 'sk-test' } } },
+    });
   const [foreign, unknown] = [await patch(a.route), await patch('no-such-route')];
   expect([foreign.status, foreign.body.code]).toEqual([422, 'unknown_reference']);
   expect(foreign.body.detail.map((d: { msg: string }) => d.msg)).toEqual(unknown.body.detail.map((d: { msg: string }) => d.msg));
@@ -142,7 +167,10 @@ it('a route of A is no route for B, and its name is not repeated in words', asyn
 });
 
 it('what cannot be looked up yet has no table yet', async () => {
-  const tables = await house.db.query<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_name = ANY($1)`, [Object.values(NOTHING_TO_LOOK_UP)]);
+  const tables = await house.db.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_name = ANY($1)`,
+    [Object.values(NOTHING_TO_LOOK_UP)],
+  );
   expect(tables).toEqual([]);
 });
 

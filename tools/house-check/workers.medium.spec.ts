@@ -41,7 +41,9 @@ async function boot(queues: QueueName[], ...providers: Type<unknown>[]): Promise
   // Each boot stands for a process of its own.
   metrics.clear();
   const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-  const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), handlers(...providers), WorkersModule.forQueues(...queues)] })
+  const module = await Test.createTestingModule({
+    imports: [PlatformModule.forRoot('test', schema), handlers(...providers), WorkersModule.forQueues(...queues)],
+  })
     .setLogger(new NestLogger(createLogger('test')))
     .compile();
   // The one hook that decides; after a failed init Nest would close nothing.
@@ -87,7 +89,12 @@ describe('a worker', () => {
 });
 
 it('every problem is named at once', () => {
-  const found: { name: JobName; owner: string }[] = [{ name: 'chat.title', owner: 'A.x' }, { name: 'chat.title', owner: 'B.y' }];
-  expect(() => proveHandlers(found, ['titles', 'turns'])).toThrow(/chat\.title has several handlers: A\.x, B\.y.*|turn\.run of queue turns has no handler/);
+  const found: { name: JobName; owner: string }[] = [
+    { name: 'chat.title', owner: 'A.x' },
+    { name: 'chat.title', owner: 'B.y' },
+  ];
+  expect(() => proveHandlers(found, ['titles', 'turns'])).toThrow(
+    /chat\.title has several handlers: A\.x, B\.y.*|turn\.run of queue turns has no handler/,
+  );
   expect(() => proveHandlers(found, ['titles', 'turns'])).toThrow(/turn\.run/);
 });

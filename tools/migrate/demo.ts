@@ -90,7 +90,10 @@ async function stillThere(demo: Demo): Promise<boolean> {
   const { createDataSource } = await import('@aps/platform/database');
   const dataSource = await createDataSource({ entities: [] }, { poolSize: 1 }).initialize();
   try {
-    const rows = await dataSource.query<unknown[]>('SELECT 1 FROM agents a JOIN organizations o ON o.id = a.org_id WHERE a.id = $1 AND o.id = $2 AND o.deleted_at IS NULL', [demo.agent_id, demo.org_id]);
+    const rows = await dataSource.query<unknown[]>(
+      'SELECT 1 FROM agents a JOIN organizations o ON o.id = a.org_id WHERE a.id = $1 AND o.id = $2 AND o.deleted_at IS NULL',
+      [demo.agent_id, demo.org_id],
+    );
     return rows.length > 0;
   } finally {
     await dataSource.destroy();

@@ -14,7 +14,10 @@ import { seedBase } from './seed';
 async function main(command = 'up'): Promise<void> {
   loadConfig();
   if (command === 'regenerate-initial') return regenerateInitial();
-  const dataSource = await createDataSource({ entities: ENTITIES, migrations: MIGRATIONS }, { poolSize: 3, applicationName: 'aps-migrate', unlimited: true }).initialize();
+  const dataSource = await createDataSource(
+    { entities: ENTITIES, migrations: MIGRATIONS },
+    { poolSize: 3, applicationName: 'aps-migrate', unlimited: true },
+  ).initialize();
   const lock = dataSource.createQueryRunner();
   try {
     if (command === 'check') return await checkSchema(dataSource);
@@ -22,7 +25,9 @@ async function main(command = 'up'): Promise<void> {
     // One migrator at a time: several replicas of a migration job may start together. The lock is a transaction's, since a pooler would
     // keep the session; nothing may end that transaction before we do.
     await lock.startTransaction();
-    await lock.query(`SELECT set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`);
+    await lock.query(
+      `SELECT set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`,
+    );
     await lock.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', ['aps:migrate']);
     const done = await dataSource.runMigrations({ transaction: 'each' });
     process.stdout.write(done.length ? `migrated: ${done.map((m) => m.name).join(', ')}\n` : 'schema is up to date\n');
@@ -42,7 +47,9 @@ async function boundSessions(dataSource: DataSource): Promise<void> {
   try {
     for (const statement of storeLimits(sessionLimits())) await dataSource.query(statement);
   } catch (error) {
-    process.stderr.write(`migrate: the limits of sessions could not be stored with the role, which only apps behind a connection pooler need: ${(error as Error).message}\n`);
+    process.stderr.write(
+      `migrate: the limits of sessions could not be stored with the role, which only apps behind a connection pooler need: ${(error as Error).message}\n`,
+    );
   }
 }
 

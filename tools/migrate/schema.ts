@@ -12,7 +12,13 @@ async function difference(dataSource: DataSource): Promise<{ up: string[]; down:
   const extras = SCHEMA_EXTRAS.map((e) => e.name);
   const ours = (q: string) => !extras.some((name) => q.includes(`"${name}"`));
   // TypeORM notes the way back in the order of the way there.
-  return { up: upQueries.map((q) => q.query).filter(ours), down: downQueries.map((q) => q.query).filter(ours).reverse() };
+  return {
+    up: upQueries.map((q) => q.query).filter(ours),
+    down: downQueries
+      .map((q) => q.query)
+      .filter(ours)
+      .reverse(),
+  };
 }
 
 /** @throws Error that lists the statements by which entities and migrated database differ */

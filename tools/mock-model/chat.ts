@@ -84,7 +84,8 @@ export function replyTo({ messages }: Chat, playsScripts: boolean, counts: PlayC
   const newest = messages.findLastIndex((message) => message.role === 'user');
   const said = newest === -1 ? '' : messages[newest].text;
   const script = playsScripts ? scriptOf(said) : undefined;
-  if (script === undefined) return replyOf({ ...PLAIN, text: `You said: ${said}${seen(newest === -1 ? 0 : messages[newest].images)}` }, messages);
+  if (script === undefined)
+    return replyOf({ ...PLAIN, text: `You said: ${said}${seen(newest === -1 ? 0 : messages[newest].images)}` }, messages);
   const call = messages.slice(newest + 1).filter((message) => message.role === 'assistant').length;
   const tries = script.steps[call] ?? [{ ...PLAIN, text: 'done' }];
   const key = `${newest}/${call}/${createHash('sha1').update(said).digest('base64')}`;

@@ -1,19 +1,46 @@
-import { asList, asObject, asText, BadRequest, type Chat, type Dialect, type Frames, halves, type Message, newCallId, type Reply, words } from './chat';
+import {
+  asList,
+  asObject,
+  asText,
+  BadRequest,
+  type Chat,
+  type Dialect,
+  type Frames,
+  halves,
+  type Message,
+  newCallId,
+  type Reply,
+  words,
+} from './chat';
 
 const CREATED = Math.floor(Date.now() / 1000);
 const MAX_CALL_ID = 40;
-const FINISH: Record<Reply['finish'], string> = { stop: 'stop', tool_calls: 'tool_calls', length: 'length', content_filter: 'content_filter', refusal: 'stop', malformed_call: 'stop' };
+const FINISH: Record<Reply['finish'], string> = {
+  stop: 'stop',
+  tool_calls: 'tool_calls',
+  length: 'length',
+  content_filter: 'content_filter',
+  refusal: 'stop',
+  malformed_call: 'stop',
+};
 
-const ERROR_TYPES: Record<number, string> = { 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 429: 'rate_limit_error' };
+const ERROR_TYPES: Record<number, string> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+};
 
 /** Checks as much of a request as is used, and what the API refuses of calls. */
 function read(body: Record<string, unknown>): Chat {
   if (!Array.isArray(body.messages)) throw new BadRequest('messages must be a list');
   if (body.model !== undefined && typeof body.model !== 'string') throw new BadRequest('model must be a string');
   for (const message of body.messages) {
-    if (typeof message !== 'object' || message === null || typeof (message as { role: unknown }).role !== 'string') throw new BadRequest('every message must be an object with a role');
+    if (typeof message !== 'object' || message === null || typeof (message as { role: unknown }).role !== 'string')
+      throw new BadRequest('every message must be an object with a role');
   }
-  if (body.tool_choice !== undefined && !Array.isArray(body.tools)) throw new BadRequest("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.");
+  if (body.tool_choice !== undefined && !Array.isArray(body.tools))
+    throw new BadRequest("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.");
   checkCalls(body.messages as Record<string, unknown>[]);
   return {
     model: body.model ?? 'mock',
@@ -27,18 +54,25 @@ function read(body: Record<string, unknown>): Chat {
 function checkCalls(messages: Record<string, unknown>[]): void {
   let open = new Set<string>();
   const answered = (): void => {
-    if (open.size > 0) throw new BadRequest(`An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(', ')}`);
+    if (open.size > 0)
+      throw new BadRequest(
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(', ')}`,
+      );
   };
   for (const message of messages) {
     if (message.role === 'tool' && typeof message.tool_call_id === 'string') {
-      if (!open.delete(message.tool_call_id)) throw new BadRequest(`tool_call_id '${message.tool_call_id}' has no call before it, or two answers`);
+      if (!open.delete(message.tool_call_id))
+        throw new BadRequest(`tool_call_id '${message.tool_call_id}' has no call before it, or two answers`);
       continue;
     }
     answered();
     open = new Set();
     for (const call of asList(message.tool_calls)) {
       if (typeof call.id !== 'string') continue;
-      if (call.id.length > MAX_CALL_ID) throw new BadRequest(`Invalid 'tool_calls.id': string too long. Expected a string with maximum length ${MAX_CALL_ID}, but got a string with length ${call.id.length} instead.`);
+      if (call.id.length > MAX_CALL_ID)
+        throw new BadRequest(
+          `Invalid 'tool_calls.id': string too long. Expected a string with maximum length ${MAX_CALL_ID}, but got a string with length ${call.id.length} instead.`,
+        );
       if (open.has(call.id)) throw new BadRequest(`Duplicate value for 'tool_call_id' of '${call.id}'`);
       open.add(call.id);
       // As servers that hand the arguments to a template do.
@@ -62,8 +96,17 @@ function toMessage(message: Record<string, unknown>): Message {
   const calls = asList(message.tool_calls).map((call) => asObject(call.function));
   return {
     role: message.role as string,
-    text: typeof content === 'string' ? content : asList(content).map((part) => part.text).filter((text) => typeof text === 'string').join('\n'),
-    images: typeof content === 'string' ? 0 : asList(content).filter((part) => String(asObject(part.image_url).url).startsWith('data:image/')).length,
+    text:
+      typeof content === 'string'
+        ? content
+        : asList(content)
+            .map((part) => part.text)
+            .filter((text) => typeof text === 'string')
+            .join('\n'),
+    images:
+      typeof content === 'string'
+        ? 0
+        : asList(content).filter((part) => String(asObject(part.image_url).url).startsWith('data:image/')).length,
     callCharacters: calls.reduce((sum, call) => sum + asText(call.name).length + asText(call.arguments).length, 0),
   };
 }
@@ -88,8 +131,11 @@ function deltasOf(reply: Reply): string[] {
   for (const word of words(reply.reasoning)) deltas.push(`{"reasoning_content":${JSON.stringify(word)}}`);
   for (const word of words(reply.text)) deltas.push(`{"${field}":${JSON.stringify(word)}}`);
   for (const [index, call] of reply.toolCalls.entries()) {
-    deltas.push(`{"tool_calls":[{"index":${index},"id":${JSON.stringify(call.id ?? newCallId('call'))},"type":"function","function":{"name":${JSON.stringify(call.name)},"arguments":""}}]}`);
-    for (const piece of halves(call.arguments)) deltas.push(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(piece)}}}]}`);
+    deltas.push(
+      `{"tool_calls":[{"index":${index},"id":${JSON.stringify(call.id ?? newCallId('call'))},"type":"function","function":{"name":${JSON.stringify(call.name)},"arguments":""}}]}`,
+    );
+    for (const piece of halves(call.arguments))
+      deltas.push(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(piece)}}}]}`);
   }
   return deltas;
 }
@@ -120,5 +166,8 @@ export const dialect1: Dialect = {
   frames,
   whole,
   ping: ': ping\n\n',
-  error: (status, message) => JSON.stringify({ error: { message, type: ERROR_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'), param: null, code: null } }),
+  error: (status, message) =>
+    JSON.stringify({
+      error: { message, type: ERROR_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'), param: null, code: null },
+    }),
 };

@@ -7,7 +7,15 @@ import path from 'node:path';
 import { transformFileSync } from '@swc/core';
 import { request as httpRequest } from 'undici';
 // The client alone, without the domain around it.
-import { type ChatMessage, type ChatResult, type Dialect, type Endpoint, ModelClient, ProviderError, type StreamEvent } from '../../libs/domains/inference/src/client';
+import {
+  type ChatMessage,
+  type ChatResult,
+  type Dialect,
+  type Endpoint,
+  ModelClient,
+  ProviderError,
+  type StreamEvent,
+} from '../../libs/domains/inference/src/client';
 import { type MockModel, startMockModel } from './server';
 
 let mock: MockModel;
@@ -24,18 +32,31 @@ afterAll(async () => {
 
 let scripts = 0;
 /** A message with the script, unlike every other so that no failure count is shared. */
-const script = (steps: unknown): string => `Please (${++scripts}):\n\n\`\`\`mock\n${typeof steps === 'string' ? steps : JSON.stringify({ steps })}\n\`\`\`\nThanks.`;
+const script = (steps: unknown): string =>
+  `Please (${++scripts}):\n\n\`\`\`mock\n${typeof steps === 'string' ? steps : JSON.stringify({ steps })}\n\`\`\`\nThanks.`;
 const user = (content: string): ChatMessage => ({ role: 'user', content });
-const endpoint = (dialect: Dialect = 'dialect_1'): Endpoint => ({ dialect, baseUrl: `${mock.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}` });
+const endpoint = (dialect: Dialect = 'dialect_1'): Endpoint => ({
+  dialect,
+  baseUrl: `${mock.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`,
+});
 
-function ask(messages: ChatMessage[], feature = 'turn', onEvent?: (event: StreamEvent) => void, onRestart?: () => void): Promise<ChatResult> {
+function ask(
+  messages: ChatMessage[],
+  feature = 'turn',
+  onEvent?: (event: StreamEvent) => void,
+  onRestart?: () => void,
+): Promise<ChatResult> {
   return client.streamChat(endpoint(), { model: 'mock', messages, feature }, { onEvent, onRestart });
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- read-only look at JSON that the matchers check
 type Json = any;
 async function post(body: unknown, headers: Record<string, string> = { 'x-feature': 'turn' }, at = '/v1/chat/completions') {
-  const answer = await httpRequest(`${mock.url}${at}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const answer = await httpRequest(`${mock.url}${at}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
   return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as Json };
 }
 const say = (content: unknown, more: object = {}) => post({ model: 'mock', messages: [{ role: 'user', content }], ...more });
@@ -43,14 +64,33 @@ const say = (content: unknown, more: object = {}) => post({ model: 'mock', messa
 describe('without a script', () => {
   it('repeats the newest user text in word-sized deltas and counts tokens', async () => {
     const deltas: string[] = [];
-    const result = await ask([user('old'), { role: 'assistant', text: 'You said: old' }, user('hello  wide\nworld ')], 'turn', (event) => event.type === 'text' && deltas.push(event.text));
+    const result = await ask(
+      [user('old'), { role: 'assistant', text: 'You said: old' }, user('hello  wide\nworld ')],
+      'turn',
+      (event) => event.type === 'text' && deltas.push(event.text),
+    );
     expect(deltas).toEqual(['You', ' said:', ' hello', '  wide', '\nworld', ' ']);
-    expect(result).toMatchObject({ text: 'You said: hello  wide\nworld ', finishReason: 'stop', providerModel: 'mock', usageEstimated: false });
-    expect(result.usage).toEqual({ input: Math.ceil((3 + 13 + 18) / 4), cached_input: 0, cache_write: 0, output: Math.ceil(28 / 4), reasoning: 0 });
+    expect(result).toMatchObject({
+      text: 'You said: hello  wide\nworld ',
+      finishReason: 'stop',
+      providerModel: 'mock',
+      usageEstimated: false,
+    });
+    expect(result.usage).toEqual({
+      input: Math.ceil((3 + 13 + 18) / 4),
+      cached_input: 0,
+      cache_write: 0,
+      output: Math.ceil(28 / 4),
+      reasoning: 0,
+    });
   });
 
   it('joins the text parts of a list, and takes an address for no image', async () => {
-    const { body } = await say([{ type: 'text', text: 'one' }, { type: 'image_url', image_url: { url: 'data:,' } }, { type: 'text', text: 'two' }]);
+    const { body } = await say([
+      { type: 'text', text: 'one' },
+      { type: 'image_url', image_url: { url: 'data:,' } },
+      { type: 'text', text: 'two' },
+    ]);
     expect(body.choices[0]).toMatchObject({ message: { role: 'assistant', content: 'You said: one\ntwo' }, finish_reason: 'stop' });
     expect(body.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 5, total_tokens: 7 });
   });
@@ -64,7 +104,10 @@ describe('without a script', () => {
 
   it('sends usage only when it is asked for', async () => {
     const stream = async (more: object) => {
-      const answer = await httpRequest(`${mock.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'a' }], ...more }) });
+      const answer = await httpRequest(`${mock.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'a' }], ...more }),
+      });
       return answer.body.text();
     };
     expect(await stream({})).not.toContain('usage');
@@ -75,15 +118,30 @@ describe('without a script', () => {
 describe('scripts', () => {
   it('plays one step per model call, parallel tool calls included, and then says done', async () => {
     const messages = [
-      user(script([
-        { reasoning: 'hm hm', text: 'Two at once', tool_calls: [{ name: 'f', arguments: { x: 'ü'.repeat(30) } }, { name: 'g' }], usage: { input: 100, cached_input: 30, cache_write: 20, output: 7, reasoning: 5 } },
-        { text: 'All done.' },
-      ])),
+      user(
+        script([
+          {
+            reasoning: 'hm hm',
+            text: 'Two at once',
+            tool_calls: [{ name: 'f', arguments: { x: 'ü'.repeat(30) } }, { name: 'g' }],
+            usage: { input: 100, cached_input: 30, cache_write: 20, output: 7, reasoning: 5 },
+          },
+          { text: 'All done.' },
+        ]),
+      ),
     ];
     const events: StreamEvent[] = [];
     const first = await ask(messages, 'turn', (event) => events.push(event));
-    expect(first).toMatchObject({ text: 'Two at once', reasoning: 'hm hm', finishReason: 'tool_calls', usage: { input: 100, cached_input: 30, cache_write: 20, output: 7, reasoning: 5 } });
-    expect(first.toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([['f', { x: 'ü'.repeat(30) }], ['g', {}]]);
+    expect(first).toMatchObject({
+      text: 'Two at once',
+      reasoning: 'hm hm',
+      finishReason: 'tool_calls',
+      usage: { input: 100, cached_input: 30, cache_write: 20, output: 7, reasoning: 5 },
+    });
+    expect(first.toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
+      ['f', { x: 'ü'.repeat(30) }],
+      ['g', {}],
+    ]);
     expect(new Set(first.toolCalls.map(({ id }) => id)).size).toBe(2);
     expect(events.map(({ type }) => type)).toEqual(['reasoning', 'reasoning', 'text', 'text', 'text', 'tool_call', 'tool_call']);
 
@@ -104,21 +162,49 @@ describe('scripts', () => {
   });
 
   it('gives the same answer whole as streamed', async () => {
-    const { body } = await say(script([{ reasoning: 'r', text: 't', tool_calls: [{ name: 'f', arguments: { a: 1 } }], usage: { input: 1, cached_input: 2, cache_write: 3, output: 4, reasoning: 5 } }]));
-    expect(body.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: 't', reasoning_content: 'r', tool_calls: [{ type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] } });
-    expect(body.usage).toEqual({ prompt_tokens: 6, completion_tokens: 9, total_tokens: 15, prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 5 } });
+    const { body } = await say(
+      script([
+        {
+          reasoning: 'r',
+          text: 't',
+          tool_calls: [{ name: 'f', arguments: { a: 1 } }],
+          usage: { input: 1, cached_input: 2, cache_write: 3, output: 4, reasoning: 5 },
+        },
+      ]),
+    );
+    expect(body.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { content: 't', reasoning_content: 'r', tool_calls: [{ type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] },
+    });
+    expect(body.usage).toEqual({
+      prompt_tokens: 6,
+      completion_tokens: 9,
+      total_tokens: 15,
+      prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 3 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    });
   });
 
   it('counts the usage that a step leaves out', async () => {
     const message = script([{ text: 'eight ch', reasoning: 'four', usage: { cached_input: 3 } }]);
-    expect((await ask([user(message)])).usage).toEqual({ input: Math.ceil(message.length / 4), cached_input: 3, cache_write: 0, output: 2, reasoning: 1 });
+    expect((await ask([user(message)])).usage).toEqual({
+      input: Math.ceil(message.length / 4),
+      cached_input: 3,
+      cache_write: 0,
+      output: 2,
+      reasoning: 1,
+    });
   });
 
   it('streams with delays, and stops for a caller that has gone', async () => {
     const message = script([{ text: 'a b c', delay_ms: 5, chunk_delay_ms: 5 }]);
     expect((await ask([user(message)])).text).toBe('a b c');
     const controller = new AbortController();
-    const call = client.streamChat(endpoint(), { model: 'mock', messages: [user(script([{ text: 'a b', chunk_delay_ms: 600_000 }]))], feature: 'turn' }, { signal: controller.signal, onEvent: () => controller.abort() });
+    const call = client.streamChat(
+      endpoint(),
+      { model: 'mock', messages: [user(script([{ text: 'a b', chunk_delay_ms: 600_000 }]))], feature: 'turn' },
+      { signal: controller.signal, onEvent: () => controller.abort() },
+    );
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
   });
 
@@ -135,7 +221,10 @@ describe('scripted failures', () => {
     expect([status, headers['retry-after']]).toEqual([429, '1']);
     expect(body).toEqual({ error: { message: 'slow down', type: 'rate_limit_error', param: null, code: null } });
     await expect(failing({ status: 429 })).rejects.toMatchObject({ code: 'provider_rate_limited', attempts: 3 });
-    await expect(failing({ status: 400, message: 'bad' })).rejects.toMatchObject({ code: 'provider_rejected', message: 'the provider answered 400: bad' });
+    await expect(failing({ status: 400, message: 'bad' })).rejects.toMatchObject({
+      code: 'provider_rejected',
+      message: 'the provider answered 400: bad',
+    });
   });
 
   it('fails as often as times says and then plays the step', async () => {
@@ -155,7 +244,12 @@ describe('scripted failures', () => {
 
   it('drops the connection in mid-answer', async () => {
     const log: string[] = [];
-    const call = ask([user(script([{ text: 'one two three four', error: 'disconnect' }]))], 'turn', (event) => event.type === 'text' && log.push(event.text), () => log.push('restart'));
+    const call = ask(
+      [user(script([{ text: 'one two three four', error: 'disconnect' }]))],
+      'turn',
+      (event) => event.type === 'text' && log.push(event.text),
+      () => log.push('restart'),
+    );
     await expect(call).rejects.toMatchObject({ code: 'provider_unavailable', attempts: 2 });
     expect(log).toEqual(['one', ' two', 'restart', 'one', ' two']);
     expect(await failing({ disconnect: true, times: 1 })).toMatchObject({ text: 'one two three four', attempts: 2 });
@@ -166,29 +260,70 @@ describe('scripted failures', () => {
 
 describe('what is wrong', () => {
   it.each([
-    ['{broken', /mock block is not JSON/], ['[]', /script must be an object/], ['{"steps":{}}', /steps must be a list/], ['{"step":[]}', /unknown field "step"/],
-    ['{"steps":[{"txt":1}]}', /steps\[0\] has an unknown field "txt"/], ['{"steps":[{"text":1}]}', /steps\[0\]\.text must be a string/],
-    ['{"steps":[{},{"tool_calls":[{}]}]}', /steps\[1\]\.tool_calls\[0\]\.name/], ['{"steps":[{"tool_calls":[{"name":"f","arguments":[]}]}]}', /arguments must be an object/],
-    ['{"steps":[{"usage":{"input":"1"}}]}', /usage\.input must be a number/], ['{"steps":[[]]}', /steps\[0\] must not be empty/], ['{"steps":[{"finish":"end"}]}', /finish must be one of stop/], ['{"steps":[{"delay_ms":"1"}]}', /delay_ms/], ['{"steps":[{"error":"boom"}]}', /error must be an object or "disconnect"/],
-    ['{"steps":[{"error":{"status":200}}]}', /error\.status/], ['{"steps":[{"error":{"status":500,"times":0}}]}', /error\.times/],
+    ['{broken', /mock block is not JSON/],
+    ['[]', /script must be an object/],
+    ['{"steps":{}}', /steps must be a list/],
+    ['{"step":[]}', /unknown field "step"/],
+    ['{"steps":[{"txt":1}]}', /steps\[0\] has an unknown field "txt"/],
+    ['{"steps":[{"text":1}]}', /steps\[0\]\.text must be a string/],
+    ['{"steps":[{},{"tool_calls":[{}]}]}', /steps\[1\]\.tool_calls\[0\]\.name/],
+    ['{"steps":[{"tool_calls":[{"name":"f","arguments":[]}]}]}', /arguments must be an object/],
+    ['{"steps":[{"usage":{"input":"1"}}]}', /usage\.input must be a number/],
+    ['{"steps":[[]]}', /steps\[0\] must not be empty/],
+    ['{"steps":[{"finish":"end"}]}', /finish must be one of stop/],
+    ['{"steps":[{"delay_ms":"1"}]}', /delay_ms/],
+    ['{"steps":[{"error":"boom"}]}', /error must be an object or "disconnect"/],
+    ['{"steps":[{"error":{"status":200}}]}', /error\.status/],
+    ['{"steps":[{"error":{"status":500,"times":0}}]}', /error\.times/],
   ])('a script %s is answered 400 that says so', async (text, message) => {
-    expect(await say(script(text))).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error', message: expect.stringMatching(message) } } });
+    expect(await say(script(text))).toMatchObject({
+      status: 400,
+      body: { error: { type: 'invalid_request_error', message: expect.stringMatching(message) } },
+    });
   });
 
   it('says so of a block that is not closed, and takes other blocks for text', async () => {
-    expect(await say('```mock\n{"steps":[]}')).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('not closed') } } });
-    for (const text of ['```mockery\n{}\n```', 'a ```mock', '```json\nmock\n```']) expect((await say(text)).body.choices[0].message.content).toBe(`You said: ${text}`);
+    expect(await say('```mock\n{"steps":[]}')).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('not closed') } },
+    });
+    for (const text of ['```mockery\n{}\n```', 'a ```mock', '```json\nmock\n```'])
+      expect((await say(text)).body.choices[0].message.content).toBe(`You said: ${text}`);
     expect((await say('````mock\n{"steps":[{"text":"x"}]}\n```\n')).status).toBe(400);
     expect((await say('intro\r\n```mock\r\n{"steps":[{"text":"x"}]}\r\n```\r\n')).body.choices[0].message.content).toBe('x');
   });
 
   it('survives whatever comes in', async () => {
-    const bodies: unknown[] = ['', '{', 'null', '[]', '7', '"x"', {}, { messages: 'x' }, { messages: [null] }, { messages: [{ role: 1 }] }, { model: 7, messages: [] }, '['.repeat(100_000)];
+    const bodies: unknown[] = [
+      '',
+      '{',
+      'null',
+      '[]',
+      '7',
+      '"x"',
+      {},
+      { messages: 'x' },
+      { messages: [null] },
+      { messages: [{ role: 1 }] },
+      { model: 7, messages: [] },
+      '['.repeat(100_000),
+    ];
     for (const body of bodies) expect((await post(body)).status).toBe(400);
-    for (const body of [{ messages: [] }, { messages: [{ role: 'user' }] }, { messages: [{ role: 'user', content: [null, 7, { text: {} }] }] }, { messages: [{ role: 'assistant', tool_calls: [null, { function: 7 }] }] }]) {
+    for (const body of [
+      { messages: [] },
+      { messages: [{ role: 'user' }] },
+      { messages: [{ role: 'user', content: [null, 7, { text: {} }] }] },
+      { messages: [{ role: 'assistant', tool_calls: [null, { function: 7 }] }] },
+    ]) {
       expect((await post(body)).body.choices[0].message.content).toBe('You said: ');
     }
-    for (const [method, at, status] of [['GET', '/v1/chat/completions', 405], ['POST', '/v1/nothing', 404], ['GET', '//', 404], ['GET', '/healthz', 200], ['GET', '/v1/models', 200]] as const) {
+    for (const [method, at, status] of [
+      ['GET', '/v1/chat/completions', 405],
+      ['POST', '/v1/nothing', 404],
+      ['GET', '//', 404],
+      ['GET', '/healthz', 200],
+      ['GET', '/v1/models', 200],
+    ] as const) {
       expect((await httpRequest(`${mock.url}${at}`, { method })).statusCode).toBe(status);
     }
     const socket = connect(mock.port, '127.0.0.1', () => socket.end('NOT HTTP\r\n\r\n'));
@@ -206,15 +341,30 @@ describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) 
 
   it('repeats what was said, and counts images', async () => {
     const image = { type: 'image' as const, mediaType: 'image/png', base64: 'AAAA' };
-    expect(await say([user('hello  wide world')])).toMatchObject({ text: 'You said: hello  wide world', finishReason: 'stop', providerModel: MODEL, usageEstimated: false });
+    expect(await say([user('hello  wide world')])).toMatchObject({
+      text: 'You said: hello  wide world',
+      finishReason: 'stop',
+      providerModel: MODEL,
+      usageEstimated: false,
+    });
     expect((await say([{ role: 'user', content: [{ type: 'text', text: 'look' }, image, image] }])).text).toBe('You said: look [2 images]');
   });
 
   it('plays the steps of a turn with calls and reasoning, which come back as they were', async () => {
-    const messages: ChatMessage[] = [user(script([{ reasoning: 'hm hm', text: 'Two at once', tool_calls: [{ name: 'f', arguments: { x: 1 } }, { name: 'f' }], usage: USAGE }, { text: 'All done.' }]))];
+    const messages: ChatMessage[] = [
+      user(
+        script([
+          { reasoning: 'hm hm', text: 'Two at once', tool_calls: [{ name: 'f', arguments: { x: 1 } }, { name: 'f' }], usage: USAGE },
+          { text: 'All done.' },
+        ]),
+      ),
+    ];
     const first = await say(messages);
     expect(first).toMatchObject({ text: 'Two at once', reasoning: 'hm hm', finishReason: 'tool_calls', usage: USAGE });
-    expect(first.toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([['f', { x: 1 }], ['f', {}]]);
+    expect(first.toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
+      ['f', { x: 1 }],
+      ['f', {}],
+    ]);
     expect(first.providerState === undefined).toBe(dialect === 'dialect_1');
     messages.push({ role: 'assistant', text: first.text, toolCalls: first.toolCalls, providerState: first.providerState });
     for (const call of first.toolCalls) messages.push({ role: 'tool', toolCallId: call.id, toolName: call.name, content: 'ok' });
@@ -227,9 +377,19 @@ describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) 
   });
 
   it('answers errors in its own form', async () => {
-    await expect(say([user(script([{ error: { status: 429, message: 'slow down' } }]))])).rejects.toMatchObject({ code: 'provider_rate_limited', attempts: 3, message: 'the provider answered 429: slow down' });
-    await expect(say([user(script('{broken'))])).rejects.toMatchObject({ code: 'provider_rejected', message: expect.stringContaining('not JSON') });
-    expect(await say([user(script([{ text: 'one two three four', error: { disconnect: true, times: 1 } }]))])).toMatchObject({ text: 'one two three four', attempts: 2 });
+    await expect(say([user(script([{ error: { status: 429, message: 'slow down' } }]))])).rejects.toMatchObject({
+      code: 'provider_rate_limited',
+      attempts: 3,
+      message: 'the provider answered 429: slow down',
+    });
+    await expect(say([user(script('{broken'))])).rejects.toMatchObject({
+      code: 'provider_rejected',
+      message: expect.stringContaining('not JSON'),
+    });
+    expect(await say([user(script([{ text: 'one two three four', error: { disconnect: true, times: 1 } }]))])).toMatchObject({
+      text: 'one two three four',
+      attempts: 2,
+    });
   });
 
   it('plays a step that is a list one by one', async () => {
@@ -239,7 +399,10 @@ describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) 
 
   it('can send nothing but signs of life, and stops for a caller that has gone', async () => {
     const controller = new AbortController();
-    const call = say([user(script([{ text: 'half', ping_ms: 1 }]))], { signal: controller.signal, onEvent: () => void setTimeout(() => controller.abort(), 20) });
+    const call = say([user(script([{ text: 'half', ping_ms: 1 }]))], {
+      signal: controller.signal,
+      onEvent: () => void setTimeout(() => controller.abort(), 20),
+    });
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
@@ -248,7 +411,10 @@ describe('embeddings', () => {
   const dot = (a: number[], b: number[]): number => a.reduce((sum, value, i) => sum + value * b[i], 0);
 
   it('are deterministic, of length 1, and near for texts that share words', async () => {
-    const { vectors, usage } = await client.embed(endpoint(), { model: 'mock-embedding', input: ['the red fox jumps', 'Jumps: the RED fox!', 'monthly invoice total', ''] });
+    const { vectors, usage } = await client.embed(endpoint(), {
+      model: 'mock-embedding',
+      input: ['the red fox jumps', 'Jumps: the RED fox!', 'monthly invoice total', ''],
+    });
     expect(vectors.map((vector) => vector.length)).toEqual([384, 384, 384, 384]);
     for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1);
     expect(dot(vectors[0], vectors[1])).toBeCloseTo(1);
@@ -274,10 +440,17 @@ describe('embeddings', () => {
 it('runs as a process: one line when it is ready, SIGTERM ends it', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mock-model-'));
   for (const name of ['main', 'server', 'chat', 'dialect-1', 'dialect-2', 'dialect-3', 'script', 'embedding']) {
-    const { code } = transformFileSync(path.join(__dirname, `${name}.ts`), { swcrc: false, jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } });
+    const { code } = transformFileSync(path.join(__dirname, `${name}.ts`), {
+      swcrc: false,
+      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+      module: { type: 'commonjs' },
+    });
     writeFileSync(path.join(folder, `${name}.js`), code);
   }
-  const child = spawn(process.execPath, [path.join(folder, 'main.js')], { env: { ...process.env, PORT: '', HOST: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [path.join(folder, 'main.js')], {
+    env: { ...process.env, PORT: '', HOST: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const ready = JSON.parse(line.toString()) as { port: number; pid: number };

@@ -92,7 +92,8 @@ function parseStep(value: unknown, at: string): Step {
     if (typeof amount !== 'number' || !Number.isFinite(amount)) throw new ScriptError(`${at}.usage.${name} must be a number`);
   }
   const { finish } = step;
-  if (finish !== undefined && !FINISHES.includes(finish as Finish)) throw new ScriptError(`${at}.finish must be one of ${FINISHES.join(', ')}`);
+  if (finish !== undefined && !FINISHES.includes(finish as Finish))
+    throw new ScriptError(`${at}.finish must be one of ${FINISHES.join(', ')}`);
   return {
     text: text(step.text ?? '', `${at}.text`),
     reasoning: text(step.reasoning ?? '', `${at}.reasoning`),
@@ -125,7 +126,8 @@ function parseFailure(value: unknown, at: string): Failure {
   if (error.disconnect === true) return { ...disconnect, times };
   const status = whole(error.status, `${at}.status`, 300, 599);
   const retryAfterS = error.retry_after_s;
-  if (retryAfterS !== undefined && !(typeof retryAfterS === 'number' && retryAfterS >= 0)) throw new ScriptError(`${at}.retry_after_s must be a number ≥ 0`);
+  if (retryAfterS !== undefined && !(typeof retryAfterS === 'number' && retryAfterS >= 0))
+    throw new ScriptError(`${at}.retry_after_s must be a number ≥ 0`);
   return { kind: 'status', status, message: text(error.message ?? `mock error ${status}`, `${at}.message`), retryAfterS, times };
 }
 
@@ -142,6 +144,7 @@ function text(value: unknown, at: string): string {
 }
 
 function whole(value: unknown, at: string, min: number, max: number): number {
-  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) throw new ScriptError(`${at} must be a whole number from ${min} to ${max}`);
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
+    throw new ScriptError(`${at} must be a whole number from ${min} to ${max}`);
   return value as number;
 }

@@ -10,7 +10,10 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_DIMENSIONS = 384;
 const MODELS = ['mock', 'mock-vision', 'mock-unpriced', 'mock-embedding'];
 const CREATED = Math.floor(Date.now() / 1000);
-const MODEL_LIST = JSON.stringify({ object: 'list', data: MODELS.map((id) => ({ id, object: 'model', created: CREATED, owned_by: 'mock' })) });
+const MODEL_LIST = JSON.stringify({
+  object: 'list',
+  data: MODELS.map((id) => ({ id, object: 'model', created: CREATED, owned_by: 'mock' })),
+});
 
 export interface MockModel {
   url: string;
@@ -184,14 +187,29 @@ function embeddings(res: ServerResponse, body: unknown): void {
   if (typeof body !== 'object' || body === null) throw new BadRequest('the body must be an object');
   const { input, model, dimensions = DEFAULT_DIMENSIONS, encoding_format: format } = body as Record<string, unknown>;
   const texts = Array.isArray(input) ? (input as unknown[]) : [input];
-  if (texts.length === 0 || !texts.every((text) => typeof text === 'string')) throw new BadRequest('input must be a string or a list of strings');
-  if (!Number.isInteger(dimensions) || (dimensions as number) < 1 || (dimensions as number) > 4096) throw new BadRequest('dimensions must be a whole number from 1 to 4096');
+  if (texts.length === 0 || !texts.every((text) => typeof text === 'string'))
+    throw new BadRequest('input must be a string or a list of strings');
+  if (!Number.isInteger(dimensions) || (dimensions as number) < 1 || (dimensions as number) > 4096)
+    throw new BadRequest('dimensions must be a whole number from 1 to 4096');
   const data = texts.map((text, index) => {
     const vector = embed(text, dimensions as number);
-    return { object: 'embedding', index, embedding: format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector };
+    return {
+      object: 'embedding',
+      index,
+      embedding: format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector,
+    };
   });
   const used = texts.reduce((sum, text) => sum + tokens(text.length), 0);
-  send(res, 200, JSON.stringify({ object: 'list', model: typeof model === 'string' ? model : 'mock-embedding', data, usage: { prompt_tokens: used, total_tokens: used } }));
+  send(
+    res,
+    200,
+    JSON.stringify({
+      object: 'list',
+      model: typeof model === 'string' ? model : 'mock-embedding',
+      data,
+      usage: { prompt_tokens: used, total_tokens: used },
+    }),
+  );
 }
 
 function sendError(res: ServerResponse, dialect: Dialect, status: number, message: string): void {

@@ -14,9 +14,15 @@ const require = createRequire(import.meta.url);
 function redocly(file) {
   const cli = path.join(path.dirname(require.resolve('@redocly/cli/package.json')), 'bin/cli.js');
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const { stdout, stderr } = spawnSync(process.execPath, [cli, 'lint', '--extends=recommended', '--format=json', '--max-problems=100', file], { env, encoding: 'utf8', maxBuffer: 1 << 26 });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [cli, 'lint', '--extends=recommended', '--format=json', '--max-problems=100', file],
+    { env, encoding: 'utf8', maxBuffer: 1 << 26 },
+  );
   try {
-    return JSON.parse(stdout).problems.map(({ ruleId, message, location }) => `redocly ${ruleId}: ${message} ${location[0]?.pointer ?? ''}`);
+    return JSON.parse(stdout).problems.map(
+      ({ ruleId, message, location }) => `redocly ${ruleId}: ${message} ${location[0]?.pointer ?? ''}`,
+    );
   } catch {
     throw new Error(`Redocly did not answer: ${stderr}`);
   }

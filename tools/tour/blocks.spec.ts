@@ -1,6 +1,25 @@
 import { blocksOf, isAsDocumented, stepsOf } from './blocks';
 
-const MARKDOWN = ['# A', '```bash', 'echo 1', '', 'echo 2', '```', '```text', '1', '…', '```', 'between', '````', '```', 'inner', '````', '```bash', 'true', '```'].join('\n');
+const MARKDOWN = [
+  '# A',
+  '```bash',
+  'echo 1',
+  '',
+  'echo 2',
+  '```',
+  '```text',
+  '1',
+  '…',
+  '```',
+  'between',
+  '````',
+  '```',
+  'inner',
+  '````',
+  '```bash',
+  'true',
+  '```',
+].join('\n');
 
 describe('blocks of a Markdown text', () => {
   it('are found with their kind and place', () => {

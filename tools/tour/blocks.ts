@@ -41,6 +41,9 @@ export function stepsOf(markdown: string): Step[] {
 
 /** Whether an output is as documented: the same but for white space at its ends, `…` standing for anything. */
 export function isAsDocumented(printed: string, documented: string): boolean {
-  const escaped = documented.trim().split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const escaped = documented
+    .trim()
+    .split('…')
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${escaped.join('[\\s\\S]*')}$`).test(printed.trim());
 }

@@ -4,13 +4,28 @@ import { anchors, documents, links, metricLabels, quoted, ROOT, settingNames, ty
 
 const all = documents();
 /** Findings of all documents as `file: what`, so that a failure lists every one. */
-const findings = (of: Document[], find: (document: Document) => string[]) => of.flatMap((document) => [...new Set(find(document))].map((what) => `${document.file}: ${what}`));
+const findings = (of: Document[], find: (document: Document) => string[]) =>
+  of.flatMap((document) => [...new Set(find(document))].map((what) => `${document.file}: ${what}`));
 
 /** Upper-case words that are no settings: variables of the test run, of compose and of its PostgreSQL, statements and constants of the code. */
-const NO_SETTINGS = new Set(['COMPOSE_PROFILES', 'POSTGRES_PASSWORD', 'TEST_DATABASE_URL', 'TEST_REDIS_URL', 'TEST_LOG_LEVEL', 'TEST_ROLLING_RESTARTS', 'FUZZ_SEED', 'COMMIT_STEP', 'COMMIT_FINAL_STEP', 'CAP_MARGIN', 'QUEUE_POLICY']);
+const NO_SETTINGS = new Set([
+  'COMPOSE_PROFILES',
+  'POSTGRES_PASSWORD',
+  'TEST_DATABASE_URL',
+  'TEST_REDIS_URL',
+  'TEST_LOG_LEVEL',
+  'TEST_ROLLING_RESTARTS',
+  'FUZZ_SEED',
+  'COMMIT_STEP',
+  'COMMIT_FINAL_STEP',
+  'CAP_MARGIN',
+  'QUEUE_POLICY',
+]);
 
 it('there are documents', () => {
-  expect(all.map(({ file }) => file)).toEqual(expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/operations/running.md']));
+  expect(all.map(({ file }) => file)).toEqual(
+    expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/operations/running.md']),
+  );
 });
 
 it('links lead somewhere', () => {
@@ -34,17 +49,28 @@ it('paths that are named exist', () => {
 it('settings that are named exist', () => {
   const known = settingNames();
   const isSetting = (text: string) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(text);
-  const names = (document: Document) => quoted(document).flatMap((text) => text.split(/[=\s,]/)).filter(isSetting);
+  const names = (document: Document) =>
+    quoted(document)
+      .flatMap((text) => text.split(/[=\s,]/))
+      .filter(isSetting);
   expect(findings(all, (document) => names(document).filter((name) => !known.has(name) && !NO_SETTINGS.has(name)))).toEqual([]);
 });
 
 it('operations that are named exist', () => {
-  const { paths } = JSON.parse(readFileSync(path.join(ROOT, 'openapi/openapi.json'), 'utf8')) as { paths: Record<string, Record<string, unknown>> };
-  const operations = Object.entries(paths).flatMap(([at, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`));
+  const { paths } = JSON.parse(readFileSync(path.join(ROOT, 'openapi/openapi.json'), 'utf8')) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const operations = Object.entries(paths).flatMap(([at, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`),
+  );
   const shape = (text: string) => text.replace(/\{[^}]*\}/g, '{}');
   const exists = (named: string) => {
     const [method, at] = named.replace(/\?.*$/, '').split(' ');
-    return operations.some((operation) => shape(operation) === shape(`${method} ${at}`) || (at.startsWith('…') && operation.startsWith(`${method} `) && shape(operation).endsWith(shape(at.slice(1)))));
+    return operations.some(
+      (operation) =>
+        shape(operation) === shape(`${method} ${at}`) ||
+        (at.startsWith('…') && operation.startsWith(`${method} `) && shape(operation).endsWith(shape(at.slice(1)))),
+    );
   };
   const operationsIn = (document: Document) => quoted(document).filter((text) => /^(GET|POST|PUT|PATCH|DELETE) (\/api|…)\/\S+$/.test(text));
   expect(all.flatMap(operationsIn).length).toBeGreaterThan(5);
@@ -54,28 +80,46 @@ it('operations that are named exist', () => {
 it('scripts that are named exist', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   const own = new Set(['start', 'test']);
-  const named = ({ text }: Document) => [...[...text.matchAll(/\bnpm run (?:-\S+ )*([a-z][\w-]*)/g)].map((match) => match[1]), ...[...text.matchAll(/`npm ([a-z]+)\b/g)].map((match) => match[1]).filter((name) => own.has(name))];
+  const named = ({ text }: Document) => [
+    ...[...text.matchAll(/\bnpm run (?:-\S+ )*([a-z][\w-]*)/g)].map((match) => match[1]),
+    ...[...text.matchAll(/`npm ([a-z]+)\b/g)].map((match) => match[1]).filter((name) => own.has(name)),
+  ];
   expect(findings(all, (document) => named(document).filter((name) => !scripts[name]))).toEqual([]);
 });
 
 describe('metrics', () => {
   const registered = metricLabels();
   const operations = all.filter(({ file }) => file.startsWith('docs/operations/'));
-  const isMetric = (text: string) => registered.has(text) || (/^[a-z][a-z0-9]*(_[a-z0-9]+)*_(total|seconds)$/.test(text) && !/^(nodejs|process)_/.test(text));
+  const isMetric = (text: string) =>
+    registered.has(text) || (/^[a-z][a-z0-9]*(_[a-z0-9]+)*_(total|seconds)$/.test(text) && !/^(nodejs|process)_/.test(text));
 
   it('that are named exist, with the labels that are named', () => {
     const named = (document: Document) =>
       quoted(document)
         .map((text) => /^([a-z_0-9]+)(?:\{(.*)\})?$/.exec(text))
-        .flatMap((match) => (match && isMetric(match[1]) ? [{ name: match[1], labels: [...(match[2] ?? '').matchAll(/(\w+)[=!]/g)].map(([, label]) => label) }] : []));
+        .flatMap((match) =>
+          match && isMetric(match[1])
+            ? [{ name: match[1], labels: [...(match[2] ?? '').matchAll(/(\w+)[=!]/g)].map(([, label]) => label) }]
+            : [],
+        );
     expect(registered.size).toBeGreaterThan(10);
     expect(operations.flatMap(named).filter(({ labels }) => labels.length).length).toBeGreaterThan(3);
-    expect(findings(operations, (document) => named(document).filter(({ name, labels }) => labels.some((label) => !registered.get(name)?.includes(label)) || !registered.has(name)).map(({ name, labels }) => `${name} ${labels.join()}`))).toEqual([]);
+    expect(
+      findings(operations, (document) =>
+        named(document)
+          .filter(({ name, labels }) => labels.some((label) => !registered.get(name)?.includes(label)) || !registered.has(name))
+          .map(({ name, labels }) => `${name} ${labels.join()}`),
+      ),
+    ).toEqual([]);
   });
 
   it('are all explained in docs/operations/running.md, with their labels', () => {
     const { text } = operations.find(({ file }) => file.endsWith('/running.md'))!;
-    expect([...registered].map(([name, labels]) => `| \`${name}\` | ${labels.join(', ')} |`.replace('|  |', '| |')).filter((row) => !text.includes(row))).toEqual([]);
+    expect(
+      [...registered]
+        .map(([name, labels]) => `| \`${name}\` | ${labels.join(', ')} |`.replace('|  |', '| |'))
+        .filter((row) => !text.includes(row)),
+    ).toEqual([]);
   });
 });
 

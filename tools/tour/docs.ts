@@ -18,8 +18,16 @@ export interface Document {
 
 /** Every Markdown file of the project, with its path from the root. */
 export function documents(): Document[] {
-  const files = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...['docs', 'apps', 'libs', 'tools'].flatMap((folder) => filesBelow(folder, (name) => name.endsWith('.md')))];
-  return files.filter((file) => existsSync(path.join(ROOT, file))).map((file) => ({ file, text: readFileSync(path.join(ROOT, file), 'utf8') }));
+  const files = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    ...['docs', 'apps', 'libs', 'tools'].flatMap((folder) => filesBelow(folder, (name) => name.endsWith('.md'))),
+  ];
+  return files
+    .filter((file) => existsSync(path.join(ROOT, file)))
+    .map((file) => ({ file, text: readFileSync(path.join(ROOT, file), 'utf8') }));
 }
 
 const withoutBlocks = (text: string) => text.replace(/^(`{3,})[^\n]*\n[\s\S]*?^\1\s*$/gm, '');
@@ -34,7 +42,15 @@ export const links = ({ text }: Document): string[] =>
 /** The anchors that a page's headings give. */
 export function anchors(text: string): Set<string> {
   const titles = [...withoutBlocks(text).matchAll(/^#{1,6} (.+)$/gm)].map((match) => match[1]);
-  return new Set(titles.map((title) => title.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').trim().replaceAll(' ', '-')));
+  return new Set(
+    titles.map((title) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  );
 }
 
 /** The metrics that the service registers: their labels by their names. */
@@ -48,6 +64,8 @@ export function metricLabels(): Map<string, string[]> {
 /** Settings of the service, of the development stack and of the composition of containers. */
 export function settingNames(): Set<string> {
   const declared = readFileSync(path.join(ROOT, '.env.example'), 'utf8').matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm);
-  const composed = filesBelow('docker', (name) => /\.ya?ml$/.test(name)).flatMap((file) => [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)]);
+  const composed = filesBelow('docker', (name) => /\.ya?ml$/.test(name)).flatMap((file) => [
+    ...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\$\{([A-Z][A-Z0-9_]*)/g),
+  ]);
   return new Set([...declared, ...composed].map((match) => match[1]));
 }

@@ -34,7 +34,8 @@ describe('admin-api', () => {
 
   describe('answers 401', () => {
     const MINUTE = 60_000;
-    const forged = (body: string, secret: string, label: string) => `${body}.${createHmac('sha256', secret).update(`${label}${body}`).digest('base64url')}`;
+    const forged = (body: string, secret: string, label: string) =>
+      `${body}.${createHmac('sha256', secret).update(`${label}${body}`).digest('base64url')}`;
     const claims = () => world.internalToken().split('.')[0];
 
     it.each<[string, () => Record<string, string>]>([
@@ -44,10 +45,24 @@ describe('admin-api', () => {
       ['to claims without a signature', () => ({ 'x-aps-internal': claims() })],
       ['to claims with an empty signature', () => ({ 'x-aps-internal': `${claims()}.` })],
       ['to a signature by another secret', () => ({ 'x-aps-internal': forged(claims(), 'x'.repeat(43), 'internal-token.') })],
-      ['to a signature of another kind by the same secret', () => ({ 'x-aps-internal': forged(claims(), process.env.INTERNAL_TOKEN_SECRET ?? '', '') })],
-      ['to changed claims', () => ({ 'x-aps-internal': `${Buffer.from(JSON.stringify({ a: 1 })).toString('base64url')}.${world.internalToken().split('.')[1]}` })],
-      ['to an expired token', () => ({ 'x-aps-internal': world.internalToken(world.operator, { now: new Date(Date.now() - 2 * MINUTE) }) })],
-      ['to a token for another service', () => ({ 'x-aps-internal': world.internalToken(world.operator, { audience: 'billing-webhooks' }) })],
+      [
+        'to a signature of another kind by the same secret',
+        () => ({ 'x-aps-internal': forged(claims(), process.env.INTERNAL_TOKEN_SECRET ?? '', '') }),
+      ],
+      [
+        'to changed claims',
+        () => ({
+          'x-aps-internal': `${Buffer.from(JSON.stringify({ a: 1 })).toString('base64url')}.${world.internalToken().split('.')[1]}`,
+        }),
+      ],
+      [
+        'to an expired token',
+        () => ({ 'x-aps-internal': world.internalToken(world.operator, { now: new Date(Date.now() - 2 * MINUTE) }) }),
+      ],
+      [
+        'to a token for another service',
+        () => ({ 'x-aps-internal': world.internalToken(world.operator, { audience: 'billing-webhooks' }) }),
+      ],
       ['to two tokens', () => ({ 'x-aps-internal': `${world.internalToken()}, ${world.internalToken()}` })],
     ])('%s', async (_, headers) => {
       const { status, body } = await ask(headers());
@@ -78,11 +93,17 @@ describe('admin-api', () => {
     });
 
     it('to somebody who never was one', async () => {
-      expect(await bring(world.internalToken(await world.person()))).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
+      expect(await bring(world.internalToken(await world.person()))).toMatchObject({
+        status: 403,
+        body: { code: 'platform_admin_required' },
+      });
     });
 
     it('to a scope that does not allow it', async () => {
-      expect(await bring(world.internalToken(world.operator, { scope: 'chats:write' }))).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+      expect(await bring(world.internalToken(world.operator, { scope: 'chats:write' }))).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope' },
+      });
       const reading = world.internalToken(world.operator, { scope: 'admin:read' });
       expect((await bring(reading)).status).toBe(200);
       expect(await bring(reading, 'POST')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
@@ -98,7 +119,13 @@ describe('admin-api', () => {
     expect((await ask({}, 'POST')).status).toBe(401);
     expect(await world.call('PATCH', '/orgs/not-an-id/members/neither', { role: 'KING' })).toMatchObject({
       status: 422,
-      body: { code: 'validation_error', detail: [{ loc: ['path', 'org_id'], type: 'uuid_parsing' }, { loc: ['path', 'user_id'], type: 'uuid_parsing' }] },
+      body: {
+        code: 'validation_error',
+        detail: [
+          { loc: ['path', 'org_id'], type: 'uuid_parsing' },
+          { loc: ['path', 'user_id'], type: 'uuid_parsing' },
+        ],
+      },
     });
     expect(await world.call('POST', '/admins', bad, { as: await world.person() })).toMatchObject({ status: 403 });
     expect(await world.call('POST', '/admins', bad)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'email'] }] } });

@@ -44,7 +44,10 @@ describe('the audit log', () => {
 
   it('names nobody where the system acted', async () => {
     const org = await world.organization(owner, 'Automatic');
-    await world.db.execute(`INSERT INTO audit_log (id, source, action, org_id, target_kind) VALUES ($1, 'business', 'chat.purged', $2, 'chat')`, [uuidv7(), org.id]);
+    await world.db.execute(
+      `INSERT INTO audit_log (id, source, action, org_id, target_kind) VALUES ($1, 'business', 'chat.purged', $2, 'chat')`,
+      [uuidv7(), org.id],
+    );
     const { body } = await world.call('GET', `/orgs/${org.id}/audit?limit=1`);
     expect(body.items[0]).toMatchObject({ action: 'chat.purged', actor: null, target: { kind: 'chat', id: null }, metadata: {} });
   });
@@ -60,8 +63,15 @@ describe('the audit log', () => {
     await world.call('POST', '/allowed-emails', { email: 'b@example.com' }, { as: other });
     expect(actions((await world.call('GET', '/audit?action=organization.suspended')).body)).toEqual(['organization.suspended']);
     expect((await world.call('GET', `/audit?actor_id=${other.id}`)).body).toMatchObject({ total: 1, items: [{ actor: { id: other.id } }] });
-    expect((await world.call('GET', `/audit?org_id=${orgId}&limit=1`)).body).toMatchObject({ total: 2, next_offset: 1, items: [{ org_id: orgId }] });
+    expect((await world.call('GET', `/audit?org_id=${orgId}&limit=1`)).body).toMatchObject({
+      total: 2,
+      next_offset: 1,
+      items: [{ org_id: orgId }],
+    });
     expect((await world.call('GET', `/audit?org_id=${orgId}&actor_id=${other.id}`)).body).toMatchObject({ total: 0, items: [] });
-    expect(await world.call('GET', '/audit?actor_id=x&org_id=y')).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'actor_id'] }, { loc: ['query', 'org_id'] }] } });
+    expect(await world.call('GET', '/audit?actor_id=x&org_id=y')).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['query', 'actor_id'] }, { loc: ['query', 'org_id'] }] },
+    });
   });
 });

@@ -14,18 +14,27 @@ describe('a file', () => {
     const base = `${platform.url}/api/orgs/${org_id}`;
     const headers = { Authorization: `Bearer ${api_token}` };
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies of many shapes
-    const json = async (path: string, init: RequestInit = {}): Promise<any> => (await fetch(base + path, { ...init, headers: { ...headers, ...init.headers } })).json();
+    const json = async (path: string, init: RequestInit = {}): Promise<any> =>
+      (await fetch(base + path, { ...init, headers: { ...headers, ...init.headers } })).json();
 
     const content = 'The parrot is in the third drawer.';
     const form = new FormData();
     form.append('file', new Blob([content]), 'notes.md');
     const file = await json('/uploads', { method: 'POST', body: form });
-    expect(file).toMatchObject({ filename: 'notes.md', media_type: 'text/markdown', sha256: createHash('sha256').update(content).digest('hex') });
+    expect(file).toMatchObject({
+      filename: 'notes.md',
+      media_type: 'text/markdown',
+      sha256: createHash('sha256').update(content).digest('hex'),
+    });
 
-    const post = (path: string, body: unknown) => json(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+    const post = (path: string, body: unknown) =>
+      json(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
     const chat = `/agents/${agent_id}/chats/${(await post(`/agents/${agent_id}/chats`, { title: 'Files' })).id}`;
     await post(`${chat}/messages`, { content: 'Where is it?', attachment_ids: [file.file_id] });
-    const reply = await until('the agent answers', async () => (await json(chat)).messages.find((m: { role: string }) => m.role === 'assistant')?.content as string | undefined);
+    const reply = await until(
+      'the agent answers',
+      async () => (await json(chat)).messages.find((m: { role: string }) => m.role === 'assistant')?.content as string | undefined,
+    );
     expect(reply).toContain(content);
     expect(await (await fetch(`${base}/files/${file.file_id}`, { headers })).text()).toBe(content);
   });

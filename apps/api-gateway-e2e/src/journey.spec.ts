@@ -31,16 +31,35 @@ describe('from sign-up to administration', () => {
     until(`a mail to ${to} arrives`, async () => {
       const dir = platform.env.MAIL_DIR!;
       // The folder comes with its first mail.
-      const texts = !existsSync(dir) ? [] : readdirSync(dir, { withFileTypes: true }).filter((f) => f.isFile()).map((f) => readFileSync(path.join(dir, f.name), 'utf8').replace(/=\r?\n/g, '').replaceAll('=3D', '='));
-      return texts.filter((t) => t.includes(to)).map((t) => wanted.exec(t)?.[1]).find(Boolean);
+      const texts = !existsSync(dir)
+        ? []
+        : readdirSync(dir, { withFileTypes: true })
+            .filter((f) => f.isFile())
+            .map((f) =>
+              readFileSync(path.join(dir, f.name), 'utf8')
+                .replace(/=\r?\n/g, '')
+                .replaceAll('=3D', '='),
+            );
+      return texts
+        .filter((t) => t.includes(to))
+        .map((t) => wanted.exec(t)?.[1])
+        .find(Boolean);
     });
 
   it('a stranger may not sign up, an operator lets them', async () => {
     const body = { email: 'ada@example.com', password: PASSWORD, name: 'Ada', org_name: 'Analytical Engines' };
-    expect(await nobody.refused('post', '/api/auth/signup', { body })).toMatchObject({ status: 403, body: { code: 'registration_not_allowed' } });
+    expect(await nobody.refused('post', '/api/auth/signup', { body })).toMatchObject({
+      status: 403,
+      body: { code: 'registration_not_allowed' },
+    });
     await operator.call('post', '/api/admin/allowed-emails', { body: { email: body.email } });
     const { user, memberships } = await nobody.call('post', '/api/auth/signup', { body });
-    expect([user.email, user.email_verified, memberships[0].org_name, memberships[0].role]).toEqual([body.email, false, 'Analytical Engines', 'OWNER']);
+    expect([user.email, user.email_verified, memberships[0].org_name, memberships[0].role]).toEqual([
+      body.email,
+      false,
+      'Analytical Engines',
+      'OWNER',
+    ]);
     org = { org_id: memberships[0].org_id };
   });
 
@@ -48,11 +67,16 @@ describe('from sign-up to administration', () => {
     const body = { token: await mailed('ada@example.com', /\/verify\/([\w-]{43})/) };
     const { user, memberships } = await nobody.call('post', '/api/auth/verify', { body });
     expect([user.email, user.email_verified, memberships.length]).toEqual(['ada@example.com', true, 1]);
-    expect(await nobody.refused('post', '/api/auth/verify', { body })).toMatchObject({ status: 422, body: { code: 'verification_invalid' } });
+    expect(await nobody.refused('post', '/api/auth/verify', { body })).toMatchObject({
+      status: 422,
+      body: { code: 'verification_invalid' },
+    });
   });
 
   it('logs in, and only with the right password', async () => {
-    expect(await nobody.refused('post', '/api/auth/login', { body: { email: 'ada@example.com', password: 'something else' } })).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
+    expect(
+      await nobody.refused('post', '/api/auth/login', { body: { email: 'ada@example.com', password: 'something else' } }),
+    ).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
     const { session } = await nobody.call('post', '/api/auth/login', { body: { email: 'ADA@example.com', password: PASSWORD } });
     ownerToken = session.token;
     owner = nobody.as(ownerToken);
@@ -60,20 +84,31 @@ describe('from sign-up to administration', () => {
   });
 
   it('invites somebody by mail, who signs up with the link and is a member', async () => {
-    const invited = await owner.call('post', '/api/orgs/{org_id}/members/invitations', { params: org, body: { email: 'grace@example.com', role: 'MEMBER' } });
+    const invited = await owner.call('post', '/api/orgs/{org_id}/members/invitations', {
+      params: org,
+      body: { email: 'grace@example.com', role: 'MEMBER' },
+    });
     expect(invited.kind).toBe('invitation');
     const token = await mailed('grace@example.com', /\/invite\/([\w-]{43})/);
     expect((await nobody.call('get', '/api/invitations/{token}', { params: { token } })).org_name).toBe('Analytical Engines');
-    const { session, memberships } = await nobody.call('post', '/api/auth/signup', { body: { email: 'grace@example.com', password: PASSWORD, invitation_token: token } });
+    const { session, memberships } = await nobody.call('post', '/api/auth/signup', {
+      body: { email: 'grace@example.com', password: PASSWORD, invitation_token: token },
+    });
     expect(memberships).toMatchObject([{ ...org, role: 'MEMBER' }]);
     guest = nobody.as(session.token);
-    expect((await guest.call('get', '/api/orgs/{org_id}/members', { params: org })).items.map((m) => m.email).sort()).toEqual(['ada@example.com', 'grace@example.com']);
+    expect((await guest.call('get', '/api/orgs/{org_id}/members', { params: org })).items.map((m) => m.email).sort()).toEqual([
+      'ada@example.com',
+      'grace@example.com',
+    ]);
     expect(await nobody.refused('get', '/api/invitations/{token}', { params: { token } })).toMatchObject({ status: 410 });
   });
 
   it('makes an agent, which is live at once; a member may not', async () => {
     const body = { name: 'Support', instruction: 'Answer briefly.', model: 'mock' };
-    expect(await guest.refused('post', '/api/orgs/{org_id}/agents', { params: org, body })).toMatchObject({ status: 403, body: { code: 'insufficient_role' } });
+    expect(await guest.refused('post', '/api/orgs/{org_id}/agents', { params: org, body })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_role' },
+    });
     agent = await owner.call('post', '/api/orgs/{org_id}/agents', { params: org, body });
     expect([agent.slug, agent.live_revision?.version, agent.instruction]).toEqual(['support', 1, 'Answer briefly.']);
   });
@@ -82,11 +117,17 @@ describe('from sign-up to administration', () => {
     const chat = await owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats', { params: inAgent(), body: { title: 'First' } });
     const stream = await platform.stream(chat.id, { place: place() });
     const params = { ...inAgent(), chat_id: chat.id };
-    const sent = await owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/messages', { params, body: { content: script({ text: 'Good morning' }) } });
+    const sent = await owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/messages', {
+      params,
+      body: { content: script({ text: 'Good morning' }) },
+    });
     expect(sent).toMatchObject({ chat_id: chat.id, dispatched: true, queued: false });
     await stream.until((f) => f.event === 'message_completed');
     const settled = (await platform.settled(chat.id, 1, { place: place() })) as Schemas['ChatResponse'];
-    expect(settled.messages.map((m) => [m.role, m.role === 'assistant' ? m.content : ''])).toEqual([['user', ''], ['assistant', 'Good morning']]);
+    expect(settled.messages.map((m) => [m.role, m.role === 'assistant' ? m.content : ''])).toEqual([
+      ['user', ''],
+      ['assistant', 'Good morning'],
+    ]);
     const ids = stream.ids();
     expect(ids).toEqual(ids.map((_, i) => ids[0] + i));
     // Chats are their creator's, unless shared.
@@ -96,7 +137,8 @@ describe('from sign-up to administration', () => {
   it('stops an answer that takes too long, and the chat goes on', async () => {
     const chat = await owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats', { params: inAgent(), body: { title: 'Second' } });
     const params = { ...inAgent(), chat_id: chat.id };
-    const send = (content: string) => owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/messages', { params, body: { content } });
+    const send = (content: string) =>
+      owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/messages', { params, body: { content } });
     await send(script({ delay_ms: 60_000, text: 'Too late' }));
     await platform.untilChat(chat.id, (c) => c.status === 'RUNNING', { place: place() });
     const stopped = await owner.call('post', '/api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/stop', { params, body: {} });
@@ -111,14 +153,23 @@ describe('from sign-up to administration', () => {
     const { token, token_info } = await owner.call('post', '/api/tokens', { body: { name: 'reader', scope: 'agents:read' } });
     const program = nobody.as(token);
     // The bundles know what is a credential, too: nothing keeps it.
-    const once = () => platform.call('POST', '/api/tokens', { as: ownerToken, body: { name: 'once' }, headers: { 'Idempotency-Key': 'once' } });
+    const once = () =>
+      platform.call('POST', '/api/tokens', { as: ownerToken, body: { name: 'once' }, headers: { 'Idempotency-Key': 'once' } });
     const [shown, again] = [await once(), await once()];
     expect([shown.body.token, again.body]).toEqual([expect.stringMatching(/^apt_/), { ...shown.body, token: null }]);
     expect([shown.headers.get('cache-control'), again.headers.get('cache-control')]).toEqual(['no-store', 'no-store']);
-    expect(await platform.database((db) => db.query('SELECT 1 FROM idempotency_keys WHERE position($1 IN body) > 0', [shown.body.token]))).toEqual([]);
+    expect(
+      await platform.database((db) => db.query('SELECT 1 FROM idempotency_keys WHERE position($1 IN body) > 0', [shown.body.token])),
+    ).toEqual([]);
     expect((await program.call('get', '/api/orgs/{org_id}/agents', { params: org, query: { limit: 1 } })).total).toBe(1);
-    expect(await program.refused('post', '/api/orgs/{org_id}/agents', { params: org, body: { name: 'No' } })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
-    expect(await program.refused('get', '/api/orgs/{org_id}/members', { params: org })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+    expect(await program.refused('post', '/api/orgs/{org_id}/agents', { params: org, body: { name: 'No' } })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope' },
+    });
+    expect(await program.refused('get', '/api/orgs/{org_id}/members', { params: org })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope' },
+    });
     await owner.call('delete', '/api/tokens/{token_id}', { params: { token_id: token_info.id } });
     await until('the token is dead', async () => (await platform.call('GET', '/api/auth/me', { as: token })).status === 401 || undefined);
   });
@@ -128,9 +179,15 @@ describe('from sign-up to administration', () => {
     expect((await operator.call('get', '/api/admin/orgs/{org_id}', { params })).member_count).toBe(2);
     expect(await owner.refused('get', '/api/admin/orgs', {})).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
     await operator.call('post', '/api/admin/orgs/{org_id}/suspend', { params });
-    await until('members are locked out', async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).body.code === 'org_suspended' || undefined);
+    await until(
+      'members are locked out',
+      async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).body.code === 'org_suspended' || undefined,
+    );
     await operator.call('post', '/api/admin/orgs/{org_id}/unsuspend', { params });
-    await until('members are back', async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).status === 200 || undefined);
+    await until(
+      'members are back',
+      async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).status === 200 || undefined,
+    );
     const audit = await operator.call('get', '/api/admin/orgs/{org_id}/audit', { params, query: { limit: 100 } });
     expect(audit.items.map((i) => i.action)).toEqual(expect.arrayContaining(['agent.created']));
   });

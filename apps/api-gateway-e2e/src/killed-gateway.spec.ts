@@ -13,8 +13,11 @@ describe('a request with an Idempotency-Key whose gateway is killed', () => {
     const { org_id, agent_id, api_token } = platform.demo;
     const chats = `/api/orgs/${org_id}/agents/${agent_id}/chats`;
     const headers = { Authorization: `Bearer ${api_token}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'careful' };
-    const chat = (await (await fetch(platform.url + chats, { method: 'POST', headers: { ...headers, 'Idempotency-Key': 'chat' }, body: '{}' })).json()) as { id: string };
-    const send = (url: string) => fetch(`${url}${chats}/${chat.id}/messages`, { method: 'POST', headers, body: JSON.stringify({ content: 'Do not lose me' }) });
+    const chat = (await (
+      await fetch(platform.url + chats, { method: 'POST', headers: { ...headers, 'Idempotency-Key': 'chat' }, body: '{}' })
+    ).json()) as { id: string };
+    const send = (url: string) =>
+      fetch(`${url}${chats}/${chat.id}/messages`, { method: 'POST', headers, body: JSON.stringify({ content: 'Do not lose me' }) });
 
     await platform.database((db) =>
       db.transaction(async (tx) => {

@@ -16,7 +16,11 @@ it('the log of PostgreSQL names what went wrong, and nobody’s address', async 
     await expect(insert('other@secret.example', 'nobody@secret.example')).rejects.toMatchObject({ code: '23503' });
     await expect(insert(`${'x'.repeat(40)}@secret.example`)).rejects.toMatchObject({ code: '23514' });
     const log = readFileSync(path.join(server.folder, 'logs/postgres.log'), 'utf8');
-    expect(log.match(/ERROR: .*/g)).toEqual([expect.stringContaining('people_pkey'), expect.stringContaining('people_boss_fkey'), expect.stringContaining('people_email_check')]);
+    expect(log.match(/ERROR: .*/g)).toEqual([
+      expect.stringContaining('people_pkey'),
+      expect.stringContaining('people_boss_fkey'),
+      expect.stringContaining('people_email_check'),
+    ]);
     expect(log).not.toContain('secret.example');
   } finally {
     await dataSource.destroy();

@@ -37,7 +37,10 @@ describe('the tour of README.md', () => {
 
   beforeAll(async () => {
     dir = mkdtempSync(path.join(tmpdir(), 'aps-tour-'));
-    platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'], env: { REGISTRATION_MODE: 'closed', BOOTSTRAP_ADMIN_EMAIL: 'you@example.com', EMAIL_PROOF: 'required' } });
+    platform = await startPlatform({
+      apps: ['api-gateway', 'admin-api', 'chat-worker'],
+      env: { REGISTRATION_MODE: 'closed', BOOTSTRAP_ADMIN_EMAIL: 'you@example.com', EMAIL_PROOF: 'required' },
+    });
     writeFileSync(path.join(dir, 'dev.json'), JSON.stringify({ base_url: platform.url, ...platform.demo }));
   }, 180_000);
   afterAll(async () => {
@@ -49,7 +52,10 @@ describe('the tour of README.md', () => {
     const steps = stepsOf(README);
     expect(steps.length).toBeGreaterThan(5);
     const { OPENAI_API_KEY: _, ...env } = process.env;
-    const outputs = await run(steps.map((step) => step.script), { ...env, APS_DATA_DIR: dir });
+    const outputs = await run(
+      steps.map((step) => step.script),
+      { ...env, APS_DATA_DIR: dir },
+    );
     const differing = steps.flatMap(({ line, output }, i) => {
       const printed = outputs[i] ?? '(the shell did not get here within 90 seconds)';
       return output === null || isAsDocumented(printed, output) ? [] : [{ line, documented: output, printed }];
@@ -60,7 +66,9 @@ describe('the tour of README.md', () => {
 
   it('lets the first person in where registration is closed', async () => {
     const block = blocksOf(README).find(({ info, text }) => info === 'sh' && text.includes('/api/auth/signup'))!;
-    const script = block.text.replace('BASE=http://127.0.0.1:3000', `BASE=${platform.url}`).replace('<the end of the mailed link>', `'"$(mailed)"'`);
+    const script = block.text
+      .replace('BASE=http://127.0.0.1:3000', `BASE=${platform.url}`)
+      .replace('<the end of the mailed link>', `'"$(mailed)"'`);
     const [printed] = await run([`${MAILED}\n${script}`], { ...process.env, MAIL_DIR: platform.env.MAIL_DIR });
     expect(printed).toMatch(/"email":"colleague@example\.com"/);
     expect(printed).not.toContain('"code":');

@@ -43,10 +43,18 @@ export class TypedClient {
     return { status, body: body as Refusal['body'] };
   }
 
-  private send(method: Method, path: string, options: { params?: unknown; query?: unknown; body?: unknown; headers?: Record<string, string> }) {
+  private send(
+    method: Method,
+    path: string,
+    options: { params?: unknown; query?: unknown; body?: unknown; headers?: Record<string, string> },
+  ) {
     const params = (options.params ?? {}) as Record<string, string>;
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]));
     const query = new URLSearchParams((options.query ?? {}) as Record<string, string>).toString();
-    return this.api.call(method.toUpperCase(), filled + (query && `?${query}`), { as: this.token, body: options.body, headers: options.headers });
+    return this.api.call(method.toUpperCase(), filled + (query && `?${query}`), {
+      as: this.token,
+      body: options.body,
+      headers: options.headers,
+    });
   }
 }

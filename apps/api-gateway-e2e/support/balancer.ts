@@ -54,7 +54,10 @@ export class Balancer {
     const target = candidates[this.turn++ % candidates.length];
     if (!target) return void client.resetAndDestroy();
     const upstream = net.connect({ port: Number(new URL(target.url).port), host: '127.0.0.1', allowHalfOpen: true });
-    for (const [one, other] of [[client, upstream], [upstream, client]]) {
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ]) {
       this.open.add(one);
       // Ends are passed on as ends, breaks as breaks: what the process does to a connection, its client must see.
       one.pipe(other);

@@ -36,7 +36,8 @@ export interface StreamOptions {
 let scripts = 0;
 
 /** A message that the mock model answers by these steps. No two are equal, since the mock counts failures by the message's text. */
-export const script = (...steps: Record<string, unknown>[]): string => `run ${process.pid}-${++scripts}\n\`\`\`mock\n${JSON.stringify({ steps })}\n\`\`\``;
+export const script = (...steps: Record<string, unknown>[]): string =>
+  `run ${process.pid}-${++scripts}\n\`\`\`mock\n${JSON.stringify({ steps })}\n\`\`\``;
 
 interface ChatMessage {
   role: string;
@@ -44,7 +45,8 @@ interface ChatMessage {
 }
 
 /** Final answers among a chat's messages: assistant messages that ask for no tool. */
-export const repliesOf = (chat: { messages: ChatMessage[] }): ChatMessage[] => chat.messages.filter((m) => m.role === 'assistant' && m.tool_calls.length === 0);
+export const repliesOf = (chat: { messages: ChatMessage[] }): ChatMessage[] =>
+  chat.messages.filter((m) => m.role === 'assistant' && m.tool_calls.length === 0);
 
 /** Talks to the platform over HTTP, as a client does. */
 export class ApiClient {
@@ -61,15 +63,27 @@ export class ApiClient {
     return { org_id: this.demo.org_id, agent_id: this.demo.agent_id, token: this.demo.api_token };
   }
 
-  async call(method: string, path: string, { as = this.demo.api_token, body, headers, timeoutMs = 30_000 }: CallOptions = {}): Promise<Answer> {
+  async call(
+    method: string,
+    path: string,
+    { as = this.demo.api_token, body, headers, timeoutMs = 30_000 }: CallOptions = {},
+  ): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method,
-      headers: { ...(as !== null && { Authorization: `Bearer ${as}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      headers: {
+        ...(as !== null && { Authorization: `Bearer ${as}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
-    return { status: response.status, body: text && response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text || undefined, headers: response.headers };
+    return {
+      status: response.status,
+      body: text && response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text || undefined,
+      headers: response.headers,
+    };
   }
 
   chatsPath(place: Place = this.home): string {
@@ -88,7 +102,11 @@ export class ApiClient {
     return answer.body.id as string;
   }
 
-  send(chat: string, content: string, { place = this.home, headers, timeoutMs }: { place?: Place; headers?: Record<string, string>; timeoutMs?: number } = {}): Promise<Answer> {
+  send(
+    chat: string,
+    content: string,
+    { place = this.home, headers, timeoutMs }: { place?: Place; headers?: Record<string, string>; timeoutMs?: number } = {},
+  ): Promise<Answer> {
     return this.call('POST', `${this.chatsPath(place)}/${chat}/messages`, { as: place.token, body: { content }, headers, timeoutMs });
   }
 
@@ -97,14 +115,27 @@ export class ApiClient {
   }
 
   /** Asks until the chat is as wanted; what it was last is in the failure. Answers that are no chat count as "not yet". */
-  async untilChat(chat: string, wanted: (chat: Answer['body']) => boolean, { place = this.home, timeoutMs = 60_000, what = 'the chat becomes what is wanted' }: { place?: Place; timeoutMs?: number; what?: string } = {}): Promise<Answer['body']> {
+  async untilChat(
+    chat: string,
+    wanted: (chat: Answer['body']) => boolean,
+    {
+      place = this.home,
+      timeoutMs = 60_000,
+      what = 'the chat becomes what is wanted',
+    }: { place?: Place; timeoutMs?: number; what?: string } = {},
+  ): Promise<Answer['body']> {
     let last: unknown;
     try {
-      return await until(what, async () => {
-        const answer = await this.getChat(chat, place).catch((error: Error) => ({ status: 0, body: error.message }));
-        last = answer.body;
-        return answer.status === 200 && wanted(answer.body) ? answer.body : undefined;
-      }, timeoutMs, 100);
+      return await until(
+        what,
+        async () => {
+          const answer = await this.getChat(chat, place).catch((error: Error) => ({ status: 0, body: error.message }));
+          last = answer.body;
+          return answer.status === 200 && wanted(answer.body) ? answer.body : undefined;
+        },
+        timeoutMs,
+        100,
+      );
     } catch (error) {
       throw new Error(`${(error as Error).message}\nchat ${chat} was last: ${JSON.stringify(last).slice(0, 3_000)}`, { cause: error });
     }
@@ -112,11 +143,18 @@ export class ApiClient {
 
   /** Waits until nothing of the chat runs or waits, and so many final answers are there. */
   settled(chat: string, replies: number, options: { place?: Place; timeoutMs?: number } = {}): Promise<Answer['body']> {
-    return this.untilChat(chat, (c) => c.status !== 'RUNNING' && c.pause === null && repliesOf(c as { messages: ChatMessage[] }).length >= replies, { ...options, what: `the chat settles with ${replies} replies` });
+    return this.untilChat(
+      chat,
+      (c) => c.status !== 'RUNNING' && c.pause === null && repliesOf(c as { messages: ChatMessage[] }).length >= replies,
+      { ...options, what: `the chat settles with ${replies} replies` },
+    );
   }
 
   /** Opens a chat's event stream. */
-  stream(chat: string, { place = this.home, query = '', ...options }: StreamOptions & { place?: Place; query?: string } = {}): Promise<SseReader> {
+  stream(
+    chat: string,
+    { place = this.home, query = '', ...options }: StreamOptions & { place?: Place; query?: string } = {},
+  ): Promise<SseReader> {
     return this.follow(`${this.chatsPath(place)}/${chat}/stream${query}`, { as: place.token, ...options });
   }
 

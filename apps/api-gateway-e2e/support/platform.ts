@@ -103,7 +103,10 @@ export class Platform extends ApiClient {
     }
   }
 
-  private static async bringUp({ env = {}, apps: instances = ['api-gateway', 'chat-worker'], balanced = false, own = [] }: PlatformOptions, cleanups: (() => Promise<unknown>)[]): Promise<Platform> {
+  private static async bringUp(
+    { env = {}, apps: instances = ['api-gateway', 'chat-worker'], balanced = false, own = [] }: PlatformOptions,
+    cleanups: (() => Promise<unknown>)[],
+  ): Promise<Platform> {
     const dir = mkdtempSync(path.join(tmpdir(), 'aps-e2e-'));
     cleanups.push(async () => rmSync(dir, { recursive: true, force: true }));
     const ownServer = async (kind: ServerKind, upstream?: string) => {
@@ -112,7 +115,11 @@ export class Platform extends ApiClient {
       cleanups.push(() => server.stop());
       return server;
     };
-    const [postgres, redis, ports] = await Promise.all([ownServer('postgres'), ownServer('redis'), Promise.all(['mock', ...instances].map(() => freePort()))]);
+    const [postgres, redis, ports] = await Promise.all([
+      ownServer('postgres'),
+      ownServer('redis'),
+      Promise.all(['mock', ...instances].map(() => freePort())),
+    ]);
     const [mockPort] = ports;
     const database = await makeDatabase(postgres?.url ?? setting('TEST_DATABASE_URL'), postgres === undefined);
     cleanups.push(database.drop);
@@ -122,7 +129,8 @@ export class Platform extends ApiClient {
     for (const instance of instances) if (!instance.startsWith('chat-worker')) httpPorts.set(instance, await freePort());
     /** Where the processes of an app are reached. */
     const wayIn = new Map<AppName, number>();
-    for (const [instance, port] of httpPorts) if (!wayIn.has(nameOf(instance))) wayIn.set(nameOf(instance), balanced ? await freePort() : port);
+    for (const [instance, port] of httpPorts)
+      if (!wayIn.has(nameOf(instance))) wayIn.set(nameOf(instance), balanced ? await freePort() : port);
     const url = `http://127.0.0.1:${wayIn.get('api-gateway')}`;
     const { TEST_DATABASE_URL: _d, TEST_REDIS_URL: _r, ...inherited } = process.env;
     const common: NodeJS.ProcessEnv = {
@@ -154,17 +162,36 @@ export class Platform extends ApiClient {
     const processes = new Map<Instance, AppProcess>();
     for (const [instance, internalUrl] of internal) {
       const port = httpPorts.get(instance) ?? 0;
-      const app = new AppProcess(instance, { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port }, internalUrl, `http://127.0.0.1:${port}`);
+      const app = new AppProcess(
+        instance,
+        { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port },
+        internalUrl,
+        `http://127.0.0.1:${port}`,
+      );
       processes.set(instance, app);
       cleanups.push(() => app.terminate(10_000));
     }
     const balancers: Balancer[] = [];
     for (const [name, port] of balanced ? wayIn : []) {
-      const balancer = await Balancer.start(port, [...processes.values()].filter(({ instance }) => nameOf(instance) === name));
+      const balancer = await Balancer.start(
+        port,
+        [...processes.values()].filter(({ instance }) => nameOf(instance) === name),
+      );
       balancers.push(balancer);
       cleanups.push(() => balancer.stop());
     }
-    const platform = new Platform(url, JSON.parse(readFileSync(seed, 'utf8')) as Demo, common, mock, processes, postgres, redis, pgbouncer, balancers, cleanups);
+    const platform = new Platform(
+      url,
+      JSON.parse(readFileSync(seed, 'utf8')) as Demo,
+      common,
+      mock,
+      processes,
+      postgres,
+      redis,
+      pgbouncer,
+      balancers,
+      cleanups,
+    );
     for (const app of processes.values()) app.spawn();
     await Promise.all([...processes.keys()].map((instance) => platform.inService(instance)));
     return platform;

@@ -17,7 +17,8 @@ export function built(kind: 'apps' | 'tools', name: string): string {
 }
 
 /** Whether a program is on PATH. */
-export const isInstalled = (name: string): boolean => (process.env.PATH ?? '').split(path.delimiter).some((folder) => folder && existsSync(path.join(folder, name)));
+export const isInstalled = (name: string): boolean =>
+  (process.env.PATH ?? '').split(path.delimiter).some((folder) => folder && existsSync(path.join(folder, name)));
 
 /** Drawn from below the range that the system hands out to outgoing connections, which would take it before the child does. */
 export async function freePort(): Promise<number> {
@@ -123,7 +124,10 @@ export class NodeProcess {
 
   /** Stops the process where it stands (SIGSTOP). Should we die meanwhile, it is killed: a frozen process cannot notice by itself. */
   freeze(): void {
-    this.frozenBy = spawn('/bin/sh', ['-c', `read -r _ || kill -KILL ${this.pid}`], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    this.frozenBy = spawn('/bin/sh', ['-c', `read -r _ || kill -KILL ${this.pid}`], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    });
     this.frozenBy.stdin?.on('error', () => undefined);
     this.child?.kill('SIGSTOP');
   }
@@ -140,10 +144,14 @@ export class NodeProcess {
 
   /** Waits for a line of its output. */
   async said(pattern: RegExp, timeoutMs = 30_000): Promise<RegExpMatchArray> {
-    return until(`${this.name} says ${pattern}`, () => {
-      const match = this.text.match(pattern);
-      if (!match && !this.isRunning) throw new Error(`${this.name} ended before it said ${pattern}:\n${this.text.slice(-2_000)}`);
-      return match ?? undefined;
-    }, timeoutMs);
+    return until(
+      `${this.name} says ${pattern}`,
+      () => {
+        const match = this.text.match(pattern);
+        if (!match && !this.isRunning) throw new Error(`${this.name} ended before it said ${pattern}:\n${this.text.slice(-2_000)}`);
+        return match ?? undefined;
+      },
+      timeoutMs,
+    );
   }
 }

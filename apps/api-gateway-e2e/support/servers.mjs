@@ -14,7 +14,8 @@ const dir = makeDataDir(folder);
 const START = {
   postgres: () => startPostgres({ dir, url: '' }),
   redis: () => startRedis({ dir, url: '', quick: true }),
-  pgbouncer: () => startPgbouncer({ dir: path.join(dir, 'pgbouncer'), log: path.join(dir, 'logs', 'pgbouncer.log'), upstream: process.env.UPSTREAM_URL }),
+  pgbouncer: () =>
+    startPgbouncer({ dir: path.join(dir, 'pgbouncer'), log: path.join(dir, 'logs', 'pgbouncer.log'), upstream: process.env.UPSTREAM_URL }),
 };
 const { service, url } = await START[kind]();
 
@@ -41,10 +42,12 @@ function end() {
 
 let queue = Promise.resolve();
 process.on('message', (message) => {
-  queue = queue.then(() => obey(message)).then(
-    () => process.send({ done: true }),
-    (error) => process.send({ error: error.message }),
-  );
+  queue = queue
+    .then(() => obey(message))
+    .then(
+      () => process.send({ done: true }),
+      (error) => process.send({ error: error.message }),
+    );
 });
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void end().then(() => process.exit(0)));
 process.on('disconnect', () => void end().then(() => process.exit(0)));

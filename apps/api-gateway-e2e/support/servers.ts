@@ -21,7 +21,12 @@ export class OwnServer {
   static async start(kind: ServerKind, upstream?: string): Promise<OwnServer> {
     const folder = mkdtempSync(path.join(tmpdir(), `aps-e2e-${kind}-`));
     const { DATABASE_URL: _d, REDIS_URL: _r, ...env } = process.env;
-    const keeper = fork(path.join(__dirname, 'servers.mjs'), [kind, folder], { env: { ...env, UPSTREAM_URL: upstream }, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+    const keeper = fork(path.join(__dirname, 'servers.mjs'), [kind, folder], {
+      env: { ...env, UPSTREAM_URL: upstream },
+      execArgv: [],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      detached: true,
+    });
     const { url } = await reply(keeper);
     return new OwnServer(keeper, url ?? '', folder);
   }
@@ -84,7 +89,9 @@ function reply(keeper: ChildProcess): Promise<Reply> {
 export function redisCommand(url: string, ...words: string[]): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port || 6379), hostname, () => socket.write(`*${words.length}\r\n${words.map((w) => `$${Buffer.byteLength(w)}\r\n${w}\r\n`).join('')}`));
+    const socket = net.connect(Number(port || 6379), hostname, () =>
+      socket.write(`*${words.length}\r\n${words.map((w) => `$${Buffer.byteLength(w)}\r\n${w}\r\n`).join('')}`),
+    );
     socket.setTimeout(5_000, () => socket.destroy(new Error('Redis did not answer.')));
     socket.once('data', (data) => {
       socket.destroy();

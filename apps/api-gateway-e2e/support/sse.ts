@@ -33,7 +33,11 @@ export class SseReader {
         {
           // A connection of its own: cutting it must not concern anybody else.
           agent: false,
-          headers: { Accept: 'text/event-stream', ...(options.as && { Authorization: `Bearer ${options.as}` }), ...(options.lastEventId !== undefined && { 'Last-Event-ID': options.lastEventId }) },
+          headers: {
+            Accept: 'text/event-stream',
+            ...(options.as && { Authorization: `Bearer ${options.as}` }),
+            ...(options.lastEventId !== undefined && { 'Last-Event-ID': options.lastEventId }),
+          },
         },
         (response) => {
           reader.response = response;
@@ -69,9 +73,19 @@ export class SseReader {
     }
     this.buffer += text;
     for (let end = this.buffer.indexOf('\n\n'); end >= 0; end = this.buffer.indexOf('\n\n')) {
-      const fields = Object.fromEntries(this.buffer.slice(0, end).split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]));
+      const fields = Object.fromEntries(
+        this.buffer
+          .slice(0, end)
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+      );
       this.buffer = this.buffer.slice(end + 2);
-      if (fields.event) this.frames.push({ event: fields.event, ...(fields.id !== undefined && { id: fields.id }), data: JSON.parse(fields.data ?? 'null') });
+      if (fields.event)
+        this.frames.push({
+          event: fields.event,
+          ...(fields.id !== undefined && { id: fields.id }),
+          data: JSON.parse(fields.data ?? 'null'),
+        });
     }
   }
 

@@ -7,7 +7,12 @@ type Words = string | (() => string);
  *
  * @param what what is waited for, in the words of the failure; a function says it at the end
  */
-export async function until<T>(what: Words, probe: () => T | undefined | false | Promise<T | undefined | false>, timeoutMs = 30_000, everyMs = 50): Promise<T> {
+export async function until<T>(
+  what: Words,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  timeoutMs = 30_000,
+  everyMs = 50,
+): Promise<T> {
   for (const end = Date.now() + timeoutMs; ; await sleep(everyMs)) {
     const answer = await probe();
     if (answer !== undefined && answer !== false) return answer;

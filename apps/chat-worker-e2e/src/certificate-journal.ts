@@ -53,13 +53,17 @@ export class Journal {
   /** Notes the turns that run under a lease of such an owner (LIKE): a fault has just hit them. */
   async hit(owner: string): Promise<void> {
     const since = performance.now();
-    const rows = await this.ask<{ id: string; fence: string; steps_done: number }>(`SELECT id, fence, steps_done FROM turns WHERE status = 'running' AND lease_owner LIKE $1`, [owner]);
-    for (const row of rows) if (!this.hits.has(row.id)) this.hits.set(row.id, { turn: row.id, since, fence: row.fence, steps: row.steps_done });
+    const rows = await this.ask<{ id: string; fence: string; steps_done: number }>(
+      `SELECT id, fence, steps_done FROM turns WHERE status = 'running' AND lease_owner LIKE $1`,
+      [owner],
+    );
+    for (const row of rows)
+      if (!this.hits.has(row.id)) this.hits.set(row.id, { turn: row.id, since, fence: row.fence, steps: row.steps_done });
   }
 
   /** Waits until every turn is over that faults have hit. */
   async settle(withinMs: number): Promise<void> {
-    for (const end = performance.now() + withinMs; this.hits.size > 0 && performance.now() < end; ) await sleep(POLL_MS);
+    for (const end = performance.now() + withinMs; this.hits.size > 0 && performance.now() < end;) await sleep(POLL_MS);
   }
 
   async verdict(acknowledged: Acknowledged[]): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds'>> {
@@ -88,7 +92,10 @@ export class Journal {
                  AND NOT EXISTS (SELECT 1 FROM memories x WHERE x.id = (m.content::json->>'id')::uuid)) AS missing`,
       [this.orgId],
     );
-    const [{ left }] = await this.ask<{ left: number }>(`SELECT count(*)::int AS left FROM chats c WHERE c.org_id = $1 AND NOT (${AT_REST})`, [this.orgId]);
+    const [{ left }] = await this.ask<{ left: number }>(
+      `SELECT count(*)::int AS left FROM chats c WHERE c.org_id = $1 AND NOT (${AT_REST})`,
+      [this.orgId],
+    );
     const sorted = [...this.recoveries].sort((a, b) => a - b);
     const quantile = (q: number) => Math.round((sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0) * 10) / 10;
     return {
@@ -123,14 +130,19 @@ export class Journal {
 
   private async look(): Promise<void> {
     if (this.resting.size > 0) {
-      const rows = await this.db.query<{ id: string }>(`SELECT c.id FROM chats c WHERE c.id = ANY($1::uuid[]) AND ${AT_REST}`, [[...this.resting.keys()]]);
+      const rows = await this.db.query<{ id: string }>(`SELECT c.id FROM chats c WHERE c.id = ANY($1::uuid[]) AND ${AT_REST}`, [
+        [...this.resting.keys()],
+      ]);
       for (const { id } of rows) {
         this.resting.get(id)?.();
         this.resting.delete(id);
       }
     }
     if (this.hits.size === 0) return;
-    const rows = await this.db.query<{ id: string; status: string; fence: string; steps_done: number }>('SELECT id, status, fence, steps_done FROM turns WHERE id = ANY($1::uuid[])', [[...this.hits.keys()]]);
+    const rows = await this.db.query<{ id: string; status: string; fence: string; steps_done: number }>(
+      'SELECT id, status, fence, steps_done FROM turns WHERE id = ANY($1::uuid[])',
+      [[...this.hits.keys()]],
+    );
     for (const row of rows) {
       const hit = this.hits.get(row.id)!;
       if (row.status === 'running' && row.fence === hit.fence && row.steps_done === hit.steps) continue;

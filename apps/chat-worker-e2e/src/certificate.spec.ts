@@ -13,17 +13,26 @@ const CAMPAIGN: Campaign = long
       width: 48,
       faults: { worker_killed: 20, worker_frozen: 3, gateway_killed: 5, redis_restarted: 5, redis_flushed: 1, postgres_restarted: 3 },
     }
-  : { seed, messages: 150, width: 24, faults: { worker_killed: 2, worker_frozen: 0, gateway_killed: 1, redis_restarted: 1, redis_flushed: 1, postgres_restarted: 1 } };
+  : {
+      seed,
+      messages: 150,
+      width: 24,
+      faults: { worker_killed: 2, worker_frozen: 0, gateway_killed: 1, redis_restarted: 1, redis_flushed: 1, postgres_restarted: 1 },
+    };
 
 describe('crash certificate', () => {
-  it('loses nothing, does nothing twice and leaves nothing stuck, whatever dies', async () => {
-    const env = { ENTITLEMENT_MAX_CONCURRENT_CHATS: '500', RATE_LIMITS: 'off' };
-    await withPlatform({ apps: [...CAMPAIGN_APPS], own: ['postgres', 'redis'], env }, async (platform) => {
-      const certificate = await certify(platform, new Chance(seed), CAMPAIGN);
-      process.stdout.write(`\n${asTable(certificate)}\n\nRepeat with TEST_SEED=${seed}\n`);
-      expect(certificate).toMatchObject({ lost: 0, duplicated: 0, side_effects_twice: 0, side_effects_missing: 0, stuck: 0 });
-      expect(certificate.acknowledged).toBeGreaterThanOrEqual(CAMPAIGN.messages);
-      await check(platform);
-    });
-  }, long ? 3_600_000 : 240_000);
+  it(
+    'loses nothing, does nothing twice and leaves nothing stuck, whatever dies',
+    async () => {
+      const env = { ENTITLEMENT_MAX_CONCURRENT_CHATS: '500', RATE_LIMITS: 'off' };
+      await withPlatform({ apps: [...CAMPAIGN_APPS], own: ['postgres', 'redis'], env }, async (platform) => {
+        const certificate = await certify(platform, new Chance(seed), CAMPAIGN);
+        process.stdout.write(`\n${asTable(certificate)}\n\nRepeat with TEST_SEED=${seed}\n`);
+        expect(certificate).toMatchObject({ lost: 0, duplicated: 0, side_effects_twice: 0, side_effects_missing: 0, stuck: 0 });
+        expect(certificate.acknowledged).toBeGreaterThanOrEqual(CAMPAIGN.messages);
+        await check(platform);
+      });
+    },
+    long ? 3_600_000 : 240_000,
+  );
 });

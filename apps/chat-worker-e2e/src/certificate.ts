@@ -14,7 +14,14 @@ export interface Campaign {
   faults: Record<FaultKind, number>;
 }
 
-export const FAULT_KINDS = ['worker_killed', 'worker_frozen', 'gateway_killed', 'redis_restarted', 'redis_flushed', 'postgres_restarted'] as const;
+export const FAULT_KINDS = [
+  'worker_killed',
+  'worker_frozen',
+  'gateway_killed',
+  'redis_restarted',
+  'redis_flushed',
+  'postgres_restarted',
+] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** What a campaign came to. */
@@ -71,8 +78,16 @@ const KINDS: { share: number; plan: (chance: Chance) => Plan }[] = [
   {
     share: 2,
     plan: (chance) => {
-      const task = () => script({ tool_calls: [effect()], delay_ms: chance.between(0, 300) }, { text: words(4), chunk_delay_ms: chance.between(10, 200) });
-      return { messages: [script({ tool_calls: [task(), task()].map((text) => ({ name: 'delegate_to_agent', arguments: { agent: HELPER, task: text } })) }, { text: 'both are back' })] };
+      const task = () =>
+        script({ tool_calls: [effect()], delay_ms: chance.between(0, 300) }, { text: words(4), chunk_delay_ms: chance.between(10, 200) });
+      return {
+        messages: [
+          script(
+            { tool_calls: [task(), task()].map((text) => ({ name: 'delegate_to_agent', arguments: { agent: HELPER, task: text } })) },
+            { text: 'both are back' },
+          ),
+        ],
+      };
     },
   },
   {
@@ -82,7 +97,12 @@ const KINDS: { share: number; plan: (chance: Chance) => Plan }[] = [
       return { messages: [script(call(), call(), { text: words(5), chunk_delay_ms: chance.between(10, 80) })] };
     },
   },
-  { share: 2, plan: (chance) => ({ messages: [script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: chance.between(1, 3) } }] }, { text: 'awake' })] }) },
+  {
+    share: 2,
+    plan: (chance) => ({
+      messages: [script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: chance.between(1, 3) } }] }, { text: 'awake' })],
+    }),
+  },
   { share: 3, plan: (chance) => ({ messages: [script({ text: words(8), chunk_delay_ms: chance.between(30, 150) }), 'and then?'] }) },
   { share: 2, plan: (chance) => ({ messages: [script({ text: words(30), chunk_delay_ms: 100 })], stopAfterMs: chance.between(0, 2_500) }) },
 ];
@@ -110,7 +130,12 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
     const faults = inflict(platform, chance, campaign, journal, () => acknowledged.length);
     await Promise.all([clients, faults]);
     await journal.settle(REST_MS);
-    return { seed: campaign.seed, faults: campaign.faults, ...(await journal.verdict(acknowledged)), seconds: Math.round((performance.now() - began) / 1000) };
+    return {
+      seed: campaign.seed,
+      faults: campaign.faults,
+      ...(await journal.verdict(acknowledged)),
+      seconds: Math.round((performance.now() - began) / 1000),
+    };
   } finally {
     await journal.close();
   }
@@ -125,7 +150,11 @@ async function makeHelper(platform: Platform): Promise<void> {
 
 /** One chat from its first message until it is at rest. */
 async function work(platform: Platform, journal: Journal, plan: Plan, acknowledged: Acknowledged[]): Promise<void> {
-  const chat = await persist(() => platform.call('POST', platform.chatsPath(), { body: { title: 'Certificate' }, headers: { 'Idempotency-Key': randomUUID() } }).then(keyed));
+  const chat = await persist(() =>
+    platform
+      .call('POST', platform.chatsPath(), { body: { title: 'Certificate' }, headers: { 'Idempotency-Key': randomUUID() } })
+      .then(keyed),
+  );
   const chatId = chat.id as string;
   for (const content of plan.messages) {
     const key = randomUUID();
@@ -161,8 +190,16 @@ async function persist<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** Does the campaign's faults, each at its share of the acknowledged messages, one after another. */
-async function inflict(platform: Platform, chance: Chance, { messages, faults }: Campaign, journal: Journal, done: () => number): Promise<void> {
-  const order = FAULT_KINDS.flatMap((kind) => Array.from({ length: faults[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 }))).sort((a, b) => a.at - b.at);
+async function inflict(
+  platform: Platform,
+  chance: Chance,
+  { messages, faults }: Campaign,
+  journal: Journal,
+  done: () => number,
+): Promise<void> {
+  const order = FAULT_KINDS.flatMap((kind) => Array.from({ length: faults[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 }))).sort(
+    (a, b) => a.at - b.at,
+  );
   for (const { kind, at } of order) {
     while (done() < at * messages) await sleep(20);
     await FAULTS[kind](platform, chance, journal);

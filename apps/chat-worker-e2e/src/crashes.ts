@@ -32,7 +32,11 @@ async function giveUp(platform: Platform, poison: string): Promise<void> {
   const worker = platform.app('chat-worker');
   const state = async () => (await platform.getChat(poison)).body;
   for (let kills = 0; ; kills++) {
-    const held = await until('the turn is taken up or given up', async () => ((await state()).status === 'ERRORED' ? 'no' : (await running(platform)) > 0 && 'yes'), 60_000);
+    const held = await until(
+      'the turn is taken up or given up',
+      async () => ((await state()).status === 'ERRORED' ? 'no' : (await running(platform)) > 0 && 'yes'),
+      60_000,
+    );
     if (held === 'no') break;
     expect(kills).toBeLessThan(4);
     await worker.kill();
@@ -80,8 +84,13 @@ export async function drained(chance: Chance): Promise<void> {
     const long = Array.from({ length: 30 }, (_, i) => `long${i}`).join(' ');
     const chats = await Promise.all([0, 1, 2, 3].map(() => platform.openChat()));
     for (const [i, chat] of chats.entries()) {
-      const steps = Array.from({ length: 20 }, () => ({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } }], delay_ms: 500 }));
-      expect((await platform.send(chat, i % 2 ? script({ text: long, chunk_delay_ms: 400 }) : script(...steps, { text: long }))).status).toBe(202);
+      const steps = Array.from({ length: 20 }, () => ({
+        tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } }],
+        delay_ms: 500,
+      }));
+      expect(
+        (await platform.send(chat, i % 2 ? script({ text: long, chunk_delay_ms: 400 }) : script(...steps, { text: long }))).status,
+      ).toBe(202);
     }
     // Which of them has got more is for the queue to say; of four long turns one has two.
     const leaving = await until('one of the workers runs some', async () => {
@@ -104,4 +113,3 @@ export async function drained(chance: Chance): Promise<void> {
     await check(platform, works);
   });
 }
-

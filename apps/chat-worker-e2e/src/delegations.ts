@@ -12,7 +12,10 @@ export async function delegatingWorkersKilled(chance: Chance): Promise<void> {
     const { org_id, agent_id } = platform.demo;
     const scout = await platform.call('POST', `/api/orgs/${org_id}/agents`, { body: { name: 'Scout' } });
     expect(scout.status).toBe(201);
-    expect((await platform.call('PATCH', `/api/orgs/${org_id}/agents/${agent_id}?deploy=true`, { body: { child_agent_ids: [scout.body.id] } })).status).toBe(200);
+    expect(
+      (await platform.call('PATCH', `/api/orgs/${org_id}/agents/${agent_id}?deploy=true`, { body: { child_agent_ids: [scout.body.id] } }))
+        .status,
+    ).toBe(200);
 
     const works = await Promise.all(Array.from({ length: PARENTS }, (_, i) => begin(platform, chance, scout.body.slug as string, i)));
     for (let i = 0; i < 6; i++) {
@@ -29,11 +32,20 @@ export async function delegatingWorkersKilled(chance: Chance): Promise<void> {
 
 /** A chat whose agent has two others work for it, one of them in several steps, and then says so. */
 async function begin(platform: Platform, chance: Chance, agent: string, i: number): Promise<Work> {
-  const note = { tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'look', status: 'completed' }] } }], delay_ms: chance.between(50, 800) };
-  const tasks = [script(note, { text: `found ${i}`, delay_ms: chance.between(50, 1_500) }), script({ text: `saw ${i}`, chunk_delay_ms: chance.between(50, 500) })];
+  const note = {
+    tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'look', status: 'completed' }] } }],
+    delay_ms: chance.between(50, 800),
+  };
+  const tasks = [
+    script(note, { text: `found ${i}`, delay_ms: chance.between(50, 1_500) }),
+    script({ text: `saw ${i}`, chunk_delay_ms: chance.between(50, 500) }),
+  ];
   const answer = `both are back ${i}`;
   const chat = await platform.openChat();
-  const message = script({ tool_calls: tasks.map((task) => ({ name: 'delegate_to_agent', arguments: { agent, task } })), delay_ms: chance.between(0, 500) }, { text: answer, delay_ms: chance.between(0, 500) });
+  const message = script(
+    { tool_calls: tasks.map((task) => ({ name: 'delegate_to_agent', arguments: { agent, task } })), delay_ms: chance.between(0, 500) },
+    { text: answer, delay_ms: chance.between(0, 500) },
+  );
   expect((await platform.send(chat, message)).status).toBe(202);
   return { chat, place: platform.home, replies: [answer], todos: [] };
 }

@@ -17,7 +17,12 @@ async function watch(platform: Platform, works: Work[]): Promise<() => Promise<v
   return async () => {
     for (const [i, work] of watched.entries()) {
       const newest = await newestId(platform, work);
-      await until(() => `the stream of ${work.chat} brings event ${newest}; it has ${streams[i].ids().join(' ')}${streams[i].ended ? ' and has ended' : ''}`, () => streams[i].ids().includes(newest), 20_000);
+      await until(
+        () =>
+          `the stream of ${work.chat} brings event ${newest}; it has ${streams[i].ids().join(' ')}${streams[i].ended ? ' and has ended' : ''}`,
+        () => streams[i].ids().includes(newest),
+        20_000,
+      );
       expectGapless(streams[i], 0, newest);
       streams[i].close();
     }
@@ -73,12 +78,24 @@ async function whileRedisIsDown(platform: Platform): Promise<Refused> {
     const chat = await platform.openChat();
     const key = randomUUID();
     const sent = await platform.send(chat, `held up ${i}`, { headers: { 'Idempotency-Key': key } });
-    expect(sent).toMatchObject({ status: 503, body: { code: 'dispatch_failed', detail: expect.any(String), request_id: expect.any(String), context: { message_id: expect.any(String) } } });
+    expect(sent).toMatchObject({
+      status: 503,
+      body: {
+        code: 'dispatch_failed',
+        detail: expect.any(String),
+        request_id: expect.any(String),
+        context: { message_id: expect.any(String) },
+      },
+    });
     expect(Number(sent.headers.get('retry-after'))).toBeGreaterThan(0);
     const messageId = sent.body.context.message_id as string;
     const { status, body } = await platform.getChat(chat);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ status: 'ERRORED', error: { code: 'dispatch_failed', retryable: true }, messages: [{ id: messageId, content: `held up ${i}` }] });
+    expect(body).toMatchObject({
+      status: 'ERRORED',
+      error: { code: 'dispatch_failed', retryable: true },
+      messages: [{ id: messageId, content: `held up ${i}` }],
+    });
     refused.push({ chat, key, messageId });
   }
   expect((await platform.app('chat-worker').readyz()).body.ready).toBe(false);
@@ -149,7 +166,11 @@ export async function postgresRestarted(chance: Chance): Promise<void> {
         ['POST', '/api/auth/login', { email: platform.demo.user.email, password: 'wrong password' }],
       ] as const) {
         const answer = await platform.call(method, path, { body });
-        expect([path, answer.status, answer.body]).toMatchObject([path, 503, { code: 'service_unavailable', detail: expect.any(String), request_id: expect.any(String) }]);
+        expect([path, answer.status, answer.body]).toMatchObject([
+          path,
+          503,
+          { code: 'service_unavailable', detail: expect.any(String), request_id: expect.any(String) },
+        ]);
       }
       expect((await platform.app('api-gateway').readyz()).body.ready).toBe(false);
       await platform.postgres!.restart();
@@ -179,7 +200,10 @@ export async function suspended(): Promise<void> {
     await Promise.all([one.untilEnd(), two.untilEnd()]);
     for (const stream of [one, two]) expect(stream.frames.at(-1)).toMatchObject({ event: 'org_suspended' });
     expect(await platform.getChat(runs)).toMatchObject({ status: 403, body: { code: 'org_suspended' } });
-    const statuses = () => platform.database((db) => db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = ANY($1) ORDER BY dispatched_at', [[runs, behind]]));
+    const statuses = () =>
+      platform.database((db) =>
+        db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = ANY($1) ORDER BY dispatched_at', [[runs, behind]]),
+      );
     await until('what runs has ended', async () => !(await statuses()).some((t) => t.status === 'running'));
     expect((await statuses()).map((t) => t.status)).toEqual(['stopped', 'stopped', 'queued']);
     // Longer than the platform takes to look again: it stays.

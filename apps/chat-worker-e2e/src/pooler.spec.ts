@@ -1,5 +1,14 @@
 import { testEnvironment } from '@aps/platform/testing';
-import { built, isInstalled, NodeProcess, OwnServer, until, withDatabase, type Platform, type PlatformOptions } from '../../api-gateway-e2e/support';
+import {
+  built,
+  isInstalled,
+  NodeProcess,
+  OwnServer,
+  until,
+  withDatabase,
+  type Platform,
+  type PlatformOptions,
+} from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { Chance, withPlatform } from './scenario';
 import { begin, finish, running } from './turns';
@@ -48,11 +57,20 @@ if (!isInstalled('pgbouncer')) {
     }, 240_000);
 
     /** What the apps said that is more than a warning. */
-    const unexpected = (platform: Platform) => OPTIONS.apps!.flatMap((app) => platform.logs(app).split('\n').filter((line) => /"level":(50|60),/.test(line)));
+    const unexpected = (platform: Platform) =>
+      OPTIONS.apps!.flatMap((app) =>
+        platform
+          .logs(app)
+          .split('\n')
+          .filter((line) => /"level":(50|60),/.test(line)),
+      );
 
     async function limitsHold(platform: Platform): Promise<void> {
       const pooled = platform.pgbouncer!.url;
-      const [limits] = await ask(pooled, `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('plan_cache_mode') AS plans`);
+      const [limits] = await ask(
+        pooled,
+        `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('plan_cache_mode') AS plans`,
+      );
       // Nothing that one app would set for itself has stuck to a session that all share.
       expect(limits).toEqual({ statement: '10s', lock: '3s', idle: '15s', plans: 'auto' });
       await expect(ask(pooled, 'SELECT pg_sleep(60)')).rejects.toThrow('statement timeout');
@@ -67,14 +85,27 @@ if (!isInstalled('pgbouncer')) {
       try {
         const refused = await toTheEnd('chat-worker', built('apps', 'chat-worker'), pgbouncer.url);
         expect(refused.code).toBe(1);
-        expect(refused.said).toMatch(/behind a connection pooler, and its sessions have no idle_in_transaction_session_timeout, no lock_timeout, no statement_timeout\. Run the migration/);
+        expect(refused.said).toMatch(
+          /behind a connection pooler, and its sessions have no idle_in_transaction_session_timeout, no lock_timeout, no statement_timeout\. Run the migration/,
+        );
 
         const both = await Promise.all([migrate(pgbouncer.url), migrate(pgbouncer.url)]);
-        expect(both.map(({ code, said }) => [code, /^(migrated|schema is up to date)/m.exec(said)?.[1]]).sort()).toEqual([[0, 'migrated'], [0, 'schema is up to date']]);
-        expect(await ask(direct, `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)).toEqual([]);
-        expect(await ask(direct, 'SELECT setconfig FROM pg_db_role_setting JOIN pg_database ON oid = setdatabase WHERE datname = current_database()')).toEqual([
-          { setconfig: ['statement_timeout=10000', 'lock_timeout=3000', 'idle_in_transaction_session_timeout=15000'] },
+        expect(both.map(({ code, said }) => [code, /^(migrated|schema is up to date)/m.exec(said)?.[1]]).sort()).toEqual([
+          [0, 'migrated'],
+          [0, 'schema is up to date'],
         ]);
+        expect(
+          await ask(
+            direct,
+            `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+          ),
+        ).toEqual([]);
+        expect(
+          await ask(
+            direct,
+            'SELECT setconfig FROM pg_db_role_setting JOIN pg_database ON oid = setdatabase WHERE datname = current_database()',
+          ),
+        ).toEqual([{ setconfig: ['statement_timeout=10000', 'lock_timeout=3000', 'idle_in_transaction_session_timeout=15000'] }]);
         expect((await migrate(pgbouncer.url)).code).toBe(0);
       } finally {
         await pgbouncer.stop();

@@ -40,12 +40,16 @@ export function sideBySide(scenarios: Record<string, Scenario>, timeoutMs: numbe
   });
   afterAll(() => Promise.all(results.values()), timeoutMs);
   for (const name of Object.keys(scenarios)) {
-    it(name, async () => {
-      const error = await results.get(name);
-      if (!error) return;
-      error.message = `${error.message}\n\nRepeat with TEST_SEED=${seed}`;
-      throw error;
-    }, timeoutMs);
+    it(
+      name,
+      async () => {
+        const error = await results.get(name);
+        if (!error) return;
+        error.message = `${error.message}\n\nRepeat with TEST_SEED=${seed}`;
+        throw error;
+      },
+      timeoutMs,
+    );
   }
 }
 
@@ -68,6 +72,12 @@ export async function withPlatform(options: PlatformOptions, fn: (platform: Plat
 
 /** The newest lines that tell of more than the ordinary. */
 function tail(log: string): string {
-  const lines = log.trimEnd().split('\n').filter((line) => !/"level":(10|20|30),/.test(line));
-  return lines.slice(-20).map((line) => line.slice(0, 700)).join('\n');
+  const lines = log
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/"level":(10|20|30),/.test(line));
+  return lines
+    .slice(-20)
+    .map((line) => line.slice(0, 700))
+    .join('\n');
 }

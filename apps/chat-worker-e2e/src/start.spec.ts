@@ -5,7 +5,10 @@ import { built, freePort, NodeProcess } from '../../api-gateway-e2e/support';
 const APPS = ['api-gateway', 'chat-worker'] as const;
 
 /** Starts an app that cannot work, and answers how it ended and what it told the person at the terminal. */
-async function failing(app: (typeof APPS)[number], changes: Record<string, string | undefined>): Promise<{ code: number | null; said: string[] }> {
+async function failing(
+  app: (typeof APPS)[number],
+  changes: Record<string, string | undefined>,
+): Promise<{ code: number | null; said: string[] }> {
   const { DATABASE_URL: _d, REDIS_URL: _r, ...inherited } = process.env;
   const env: NodeJS.ProcessEnv = { ...inherited, ...testEnvironment(process.env.TEST_DATABASE_URL!), ...changes };
   const child = new NodeProcess(app, built('apps', app), env).spawn();
@@ -47,9 +50,17 @@ describe.each(APPS)('%s that cannot start', (app) => {
   }, 120_000);
 
   it('lists everything that is wrong with its settings at once', async () => {
-    const { code, said } = await failing(app, { DATABASE_URL: undefined, REDIS_URL: 'http://nope', MASTER_KEYS: 'nonsense', INTERNAL_TOKEN_SECRET: '', INTERNAL_PORT: 'seventy', SHUTDOWN_GRACE_MS: '-1' });
+    const { code, said } = await failing(app, {
+      DATABASE_URL: undefined,
+      REDIS_URL: 'http://nope',
+      MASTER_KEYS: 'nonsense',
+      INTERNAL_TOKEN_SECRET: '',
+      INTERNAL_PORT: 'seventy',
+      SHUTDOWN_GRACE_MS: '-1',
+    });
     expect(code).toBe(1);
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEYS', 'INTERNAL_PORT', 'SHUTDOWN_GRACE_MS']) expect(said.filter((line) => line.includes(`- ${name}:`))).toHaveLength(1);
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEYS', 'INTERNAL_PORT', 'SHUTDOWN_GRACE_MS'])
+      expect(said.filter((line) => line.includes(`- ${name}:`))).toHaveLength(1);
     expect(said[0]).toMatch(new RegExp(`^${app}: The configuration has \\d+ problems:$`));
   }, 60_000);
 });

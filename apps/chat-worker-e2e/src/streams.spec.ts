@@ -4,7 +4,11 @@ import { Chance } from './scenario';
 
 const todo = { name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } };
 /** A turn that brings some twenty events, over a second or two. */
-const eventful = () => script(...Array.from({ length: 4 }, () => ({ text: 'on it', tool_calls: [todo], delay_ms: 150 })), { text: 'one two three four five six', chunk_delay_ms: 100 });
+const eventful = () =>
+  script(...Array.from({ length: 4 }, () => ({ text: 'on it', tool_calls: [todo], delay_ms: 150 })), {
+    text: 'one two three four five six',
+    chunk_delay_ms: 100,
+  });
 const numbers = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i + 1);
 const PASSWORD = 'correct horse battery staple';
 
@@ -29,7 +33,7 @@ describe('event streams', () => {
     expect((await platform.send(chat, eventful())).status).toBe(202);
     // Cut after each event, and resumed from it, while the turn runs.
     const pieces: number[] = [];
-    for (let last = '0', done = false; !done; ) {
+    for (let last = '0', done = false; !done;) {
       const piece = await platform.stream(chat, { lastEventId: last });
       const frame = await piece.until((f) => f.id !== undefined && Number(f.id) > Number(last));
       done = piece.frames.some((f) => f.event === 'status_changed' && f.data.data.to === 'ACTIVE');
@@ -66,7 +70,10 @@ describe('event streams', () => {
     const count = await newest(chat);
     for (const id of ['999999', 'nonsense', '-1', '']) {
       const stream = await platform.stream(chat, { lastEventId: id });
-      expect(await stream.until((f) => f.event === 'snapshot')).toMatchObject({ id: String(count), data: { data: { last_id: String(count), chat: { id: chat } } } });
+      expect(await stream.until((f) => f.event === 'snapshot')).toMatchObject({
+        id: String(count),
+        data: { data: { last_id: String(count), chat: { id: chat } } },
+      });
       expect(stream.ids()).toEqual([]);
       stream.close();
     }
@@ -103,12 +110,18 @@ describe('event streams', () => {
       await until('some have come', () => one.ids().length > 3 && many.frames.length > 12);
       await (signal === 'SIGTERM' ? platform.app('api-gateway').terminate() : platform.kill('api-gateway'));
       await Promise.all([many.untilEnd(), one.untilEnd()]);
-      const [manyAfter, oneAfter] = [await platform.events(topics, { url: second, lastEventId: many.lastId() }), await platform.stream(chats[0], { url: second, lastEventId: one.lastId() })];
+      const [manyAfter, oneAfter] = [
+        await platform.events(topics, { url: second, lastEventId: many.lastId() }),
+        await platform.stream(chats[0], { url: second, lastEventId: one.lastId() }),
+      ];
       await platform.app('api-gateway').spawn().ready();
       for (const chat of chats) {
         await platform.settled(chat, 1);
         const count = await newest(chat);
-        const numbersOf = (reader: SseReader) => reader.frames.filter((f) => f.id !== undefined && f.event !== 'snapshot' && f.data.topic === `chat:${chat}`).map((f) => Number(f.data.id));
+        const numbersOf = (reader: SseReader) =>
+          reader.frames
+            .filter((f) => f.id !== undefined && f.event !== 'snapshot' && f.data.topic === `chat:${chat}`)
+            .map((f) => Number(f.data.id));
         await until('the rest has come', () => numbersOf(manyAfter).includes(count));
         expect([...numbersOf(many), ...numbersOf(manyAfter)]).toEqual(numbers(0, count));
       }
@@ -130,7 +143,9 @@ describe('event streams', () => {
     stream.close();
     const logged = (instance: 'api-gateway' | 'api-gateway:2') => platform.logs(instance).includes('"route":"/api/orgs/:org_id/events"');
     await until('both have logged the request', () => logged('api-gateway') && logged('api-gateway:2'));
-    expect(['api-gateway', 'api-gateway:2'].filter((name) => platform.logs(name as 'api-gateway').includes(body.ticket as string))).toEqual([]);
+    expect(['api-gateway', 'api-gateway:2'].filter((name) => platform.logs(name as 'api-gateway').includes(body.ticket as string))).toEqual(
+      [],
+    );
   });
 
   /** A new user in the demo organization, with a session. */
@@ -182,7 +197,10 @@ describe('event streams', () => {
     expect(keen.ids()).toEqual(numbers(0, count));
     expect(keen.ended).toBe(false);
     expect(await streams()).toBeGreaterThan(0);
-    await until('the lazy reader is cut off', async () => Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await platform.app('api-gateway').metrics())?.[1]) > 0);
+    await until(
+      'the lazy reader is cut off',
+      async () => Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await platform.app('api-gateway').metrics())?.[1]) > 0,
+    );
     // What it finds when it begins to read at last ends before the end; it resumes like after any cut.
     lazy.resume();
     await lazy.untilEnd();
@@ -198,6 +216,11 @@ describe('event streams', () => {
     platform.closeStreams();
     const works = await begin(platform, new Chance(1), 5);
     await finish(platform, works);
-    await until('the gateway holds no stream', async () => /^sse_streams(?:\{[^}]*\})? 0$/m.test(await platform.app('api-gateway').metrics()) && /^realtime_topics(?:\{[^}]*\})? 0$/m.test(await platform.app('api-gateway').metrics()));
+    await until(
+      'the gateway holds no stream',
+      async () =>
+        /^sse_streams(?:\{[^}]*\})? 0$/m.test(await platform.app('api-gateway').metrics()) &&
+        /^realtime_topics(?:\{[^}]*\})? 0$/m.test(await platform.app('api-gateway').metrics()),
+    );
   });
 });

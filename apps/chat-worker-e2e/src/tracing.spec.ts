@@ -38,7 +38,15 @@ class Collector {
       const service = asRecord(resource.attributes)['service.name'] as string;
       for (const { spans } of scopeSpans) {
         for (const span of spans) {
-          this.spans.push({ service, name: span.name, traceId: span.traceId, spanId: span.spanId, parentSpanId: span.parentSpanId, attributes: asRecord(span.attributes), failed: span.status.code === 2 });
+          this.spans.push({
+            service,
+            name: span.name,
+            traceId: span.traceId,
+            spanId: span.spanId,
+            parentSpanId: span.parentSpanId,
+            attributes: asRecord(span.attributes),
+            failed: span.status.code === 2,
+          });
         }
       }
     }
@@ -62,7 +70,10 @@ describe('traces', () => {
   let platform: Platform;
 
   beforeAll(async () => {
-    platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'], env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.start() } });
+    platform = await startPlatform({
+      apps: ['api-gateway', 'admin-api', 'chat-worker'],
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.start() },
+    });
   }, 120_000);
   afterAll(async () => {
     await platform?.stop();
@@ -74,7 +85,10 @@ describe('traces', () => {
   it('follow a turn through gateway and worker, and an operator’s request to admin-api', async () => {
     const todo = { name: 'todo_write', arguments: { todos: [{ title: 'buy-plutonium', status: 'pending' }] } };
     const chat = await platform.openChat();
-    const sent = await platform.send(chat, `hush-hush ${script({ text: 'thinking-aloud', tool_calls: [todo, { name: 'made_up_name', arguments: {} }] }, { text: 'answered-in-secret' })}`);
+    const sent = await platform.send(
+      chat,
+      `hush-hush ${script({ text: 'thinking-aloud', tool_calls: [todo, { name: 'made_up_name', arguments: {} }] }, { text: 'answered-in-secret' })}`,
+    );
     expect(sent.status).toBe(202);
     await platform.settled(chat, 1);
     await platform.call('GET', '/api/orgs/hush-path?token=hush-query');
@@ -82,29 +96,69 @@ describe('traces', () => {
     expect((await platform.admin('GET', '/orgs?q=hush-query')).status).toBe(200);
     expect((await platform.call('GET', '/api/orgs', { headers: { traceparent: caller } })).status).toBe(200);
     // Ended at once, long before the next batch is due: what is left is sent first.
-    await Promise.all([platform.restart('chat-worker', 'SIGTERM'), platform.restart('api-gateway', 'SIGTERM'), platform.restart('admin-api', 'SIGTERM')]);
+    await Promise.all([
+      platform.restart('chat-worker', 'SIGTERM'),
+      platform.restart('api-gateway', 'SIGTERM'),
+      platform.restart('admin-api', 'SIGTERM'),
+    ]);
 
     const [post] = named('aps-api-gateway', 'POST /api/orgs/:org_id/agents/:agent_id/chats/:chat_id/messages');
-    expect(post).toMatchObject({ failed: false, attributes: { 'http.response.status_code': 202, 'http.request.method': 'POST', 'aps.request_id': expect.any(String) } });
+    expect(post).toMatchObject({
+      failed: false,
+      attributes: { 'http.response.status_code': 202, 'http.request.method': 'POST', 'aps.request_id': expect.any(String) },
+    });
     expect(post.parentSpanId || undefined).toBeUndefined();
     const [job, ...noOther] = childrenOf(post);
     expect([job.service, job.name, noOther]).toEqual(['aps-chat-worker', 'job turn.run', []]);
-    expect(job.attributes).toMatchObject({ 'aps.job.id': sent.body.turn_id, 'aps.queue': 'turns', 'aps.request_id': post.attributes['aps.request_id'] });
+    expect(job.attributes).toMatchObject({
+      'aps.job.id': sent.body.turn_id,
+      'aps.queue': 'turns',
+      'aps.request_id': post.attributes['aps.request_id'],
+    });
     const turn = childrenOf(job).find((s) => s.name === 'turn')!;
     expect(turn.attributes).toMatchObject({ 'aps.turn.id': sent.body.turn_id, 'aps.chat.id': chat, 'aps.outcome': 'done' });
-    expect(childrenOf(turn).map((s) => [s.name, s.failed]).sort()).toEqual([['model call', false], ['model call', false], ['tool todo_write', false], ['tool unknown', true]]);
-    expect(childrenOf(turn)[0].attributes).toMatchObject({ 'aps.route': expect.any(String), 'aps.model': 'mock', 'aps.tokens.input': expect.anything(), 'aps.tokens.output': expect.anything() });
+    expect(
+      childrenOf(turn)
+        .map((s) => [s.name, s.failed])
+        .sort(),
+    ).toEqual([
+      ['model call', false],
+      ['model call', false],
+      ['tool todo_write', false],
+      ['tool unknown', true],
+    ]);
+    expect(childrenOf(turn)[0].attributes).toMatchObject({
+      'aps.route': expect.any(String),
+      'aps.model': 'mock',
+      'aps.tokens.input': expect.anything(),
+      'aps.tokens.output': expect.anything(),
+    });
 
     const [hop] = named('aps-api-gateway', 'GET /api/admin/*path');
     const admin = collector.spans.find((s) => s.service === 'aps-admin-api' && s.name === 'GET /api/admin/orgs')!;
     const hops = collector.spans.filter((s) => s.spanId === admin.parentSpanId);
     expect(hops).toMatchObject([{ service: 'aps-api-gateway', traceId: admin.traceId, name: hop.name }]);
-    expect(collector.spans.find((s) => s.spanId === hops[0].parentSpanId)).toMatchObject({ service: 'aps-api-gateway', traceId: admin.traceId });
+    expect(collector.spans.find((s) => s.spanId === hops[0].parentSpanId)).toMatchObject({
+      service: 'aps-api-gateway',
+      traceId: admin.traceId,
+    });
     expect(named('aps-api-gateway', 'GET /api/orgs')).toMatchObject([{ traceId: caller.slice(3, 35), parentSpanId: caller.slice(36, 52) }]);
 
     const everything = collector.bodies.join('\n');
     const { api_token: token, admin_token: adminToken } = platform.demo;
-    for (const secret of ['hush', 'buy-plutonium', 'thinking-aloud', 'answered-in-secret', 'made_up_name', 'You said', token, adminToken, platform.env.MASTER_KEYS!, platform.env.INTERNAL_TOKEN_SECRET!, new URL(platform.env.DATABASE_URL!).password]) {
+    for (const secret of [
+      'hush',
+      'buy-plutonium',
+      'thinking-aloud',
+      'answered-in-secret',
+      'made_up_name',
+      'You said',
+      token,
+      adminToken,
+      platform.env.MASTER_KEYS!,
+      platform.env.INTERNAL_TOKEN_SECRET!,
+      new URL(platform.env.DATABASE_URL!).password,
+    ]) {
       expect(secret.length).toBeGreaterThan(3);
       expect(everything).not.toContain(secret);
     }

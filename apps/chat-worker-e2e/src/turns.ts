@@ -32,9 +32,22 @@ const KINDS = {
     return {
       messages: [
         script(
-          { text: 'planning', tool_calls: [{ name: 'todo_write', arguments: { todos: [todo('a'), todo('b')] } }], delay_ms: chance.between(50, 300) },
-          { tool_calls: [{ name: 'memory_write', arguments: { content: memory } }, { name: 'no_such_tool', arguments: {} }], delay_ms: chance.between(50, 300) },
-          { tool_calls: [{ name: 'todo_write', arguments: { todos: [todo('a'), todo('b'), todo('c')] } }], delay_ms: chance.between(50, 300) },
+          {
+            text: 'planning',
+            tool_calls: [{ name: 'todo_write', arguments: { todos: [todo('a'), todo('b')] } }],
+            delay_ms: chance.between(50, 300),
+          },
+          {
+            tool_calls: [
+              { name: 'memory_write', arguments: { content: memory } },
+              { name: 'no_such_tool', arguments: {} },
+            ],
+            delay_ms: chance.between(50, 300),
+          },
+          {
+            tool_calls: [{ name: 'todo_write', arguments: { todos: [todo('a'), todo('b'), todo('c')] } }],
+            delay_ms: chance.between(50, 300),
+          },
           { text, chunk_delay_ms: chance.between(20, 80) },
         ),
       ],
@@ -44,7 +57,12 @@ const KINDS = {
     };
   },
   waits: (chance: Chance) => ({
-    messages: [script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: chance.between(1, 3) } }] }, { text: 'awake again', chunk_delay_ms: 60 })],
+    messages: [
+      script(
+        { tool_calls: [{ name: 'wait_until', arguments: { for_s: chance.between(1, 3) } }] },
+        { text: 'awake again', chunk_delay_ms: 60 },
+      ),
+    ],
     replies: ['awake again'],
     todos: [] as string[],
   }),
@@ -59,7 +77,12 @@ export type Kind = keyof typeof KINDS;
 const ALL: Kind[] = ['plain', 'streaming', 'tools', 'waits', 'pair'];
 
 /** Opens so many chats and sends what each kind sends. Every send must be accepted. */
-export async function begin(platform: Platform, chance: Chance, count: number, { kinds = ALL, place = platform.home }: { kinds?: Kind[]; place?: Place } = {}): Promise<Work[]> {
+export async function begin(
+  platform: Platform,
+  chance: Chance,
+  count: number,
+  { kinds = ALL, place = platform.home }: { kinds?: Kind[]; place?: Place } = {},
+): Promise<Work[]> {
   const works = Array.from({ length: count }, (_, i) => KINDS[kinds[i % kinds.length]](chance));
   return Promise.all(
     works.map(async ({ messages, ...rest }) => {

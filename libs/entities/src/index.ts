@@ -32,9 +32,23 @@ export { SCHEMA_EXTRAS } from './schema-extras';
 
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- the type by which TypeORM itself knows entity classes
 type EntityClass = Function;
-const classesOf = (file: Record<string, unknown>): EntityClass[] => Object.values(file).filter((v): v is EntityClass => typeof v === 'function');
+const classesOf = (file: Record<string, unknown>): EntityClass[] =>
+  Object.values(file).filter((v): v is EntityClass => typeof v === 'function');
 
 /** Every table of the service. */
-export const ENTITIES: EntityClass[] = [agents, chats, waits, decisions, files, identity, inference, orgs, auditLog, dataKey, event, idempotencyKey, outboundMail, outbox].flatMap((file) =>
-  classesOf(file as unknown as Record<string, unknown>),
-);
+export const ENTITIES: EntityClass[] = [
+  agents,
+  chats,
+  waits,
+  decisions,
+  files,
+  identity,
+  inference,
+  orgs,
+  auditLog,
+  dataKey,
+  event,
+  idempotencyKey,
+  outboundMail,
+  outbox,
+].flatMap((file) => classesOf(file as unknown as Record<string, unknown>));

@@ -81,7 +81,8 @@ export class AccessGuard implements CanActivate {
 
   private async admit(request: AuthenticatedRequest, access: AccessDeclaration, org: string | undefined, anew: boolean): Promise<void> {
     const principal = request.principal!;
-    if (access.sessionOnly && principal.via === 'api_token') throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
+    if (access.sessionOnly && principal.via === 'api_token')
+      throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
     const orgId = isOfOrg(access.tier) ? org! : null;
     const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId;
     const membership = orgId === null || pinnedElsewhere ? null : await this.store.membership(orgId, principal.userId, anew);
@@ -101,7 +102,8 @@ const isOfOrg = (tier: Tier): boolean => tier === 'member' || tier === 'admin' |
 
 /** @returns what the caller is in the organization that a route of this tier is about; null for other tiers */
 function requireStanding(tier: Tier, { isPlatformAdmin, membership }: Standing): Membership | null {
-  if (tier === 'platform_admin' && !isPlatformAdmin) throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
+  if (tier === 'platform_admin' && !isPlatformAdmin)
+    throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
   if (!isOfOrg(tier)) return null;
   // An organization that does not exist is answered the same way: nobody learns which ids are taken.
   if (!membership) throw new DomainError('not_org_member', 'You are not a member of this organization.');
@@ -132,5 +134,7 @@ export function mayUse({ scopes }: Principal, area: TokenArea, act: 'read' | 'wr
 function checkScope(principal: Principal, { area }: AccessDeclaration, method: string): void {
   const reads = method === 'GET' || method === 'HEAD';
   if (!area || mayUse(principal, area, reads ? 'read' : 'write')) return;
-  throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:${reads ? 'read' : 'write'}` } });
+  throw new DomainError('insufficient_scope', 'The API token does not allow this.', {
+    context: { required: `${area}:${reads ? 'read' : 'write'}` },
+  });
 }

@@ -54,9 +54,24 @@ function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
   const declaration: AccessDeclaration = { tier, area, ...options };
   return applyDecorators(
     SetMetadata(ACCESS, declaration),
-    ApiExtension('x-access', { tier, ...(area && { area }), ...(options.sessionOnly && { session_only: true }), ...(options.ticketTopics && { ticket: true }), ...(options.identifies && { identifies: true }) }),
+    ApiExtension('x-access', {
+      tier,
+      ...(area && { area }),
+      ...(options.sessionOnly && { session_only: true }),
+      ...(options.ticketTopics && { ticket: true }),
+      ...(options.identifies && { identifies: true }),
+    }),
     ...(tier === 'public' ? [] : [ApiBearerAuth()]),
-    ...(options.ticketTopics ? [ApiQuery({ name: 'ticket', required: false, description: 'Instead of the header, where none can be sent: from `POST /api/realtime/tickets`.', schema: { type: 'string' } })] : []),
+    ...(options.ticketTopics
+      ? [
+          ApiQuery({
+            name: 'ticket',
+            required: false,
+            description: 'Instead of the header, where none can be sent: from `POST /api/realtime/tickets`.',
+            schema: { type: 'string' },
+          }),
+        ]
+      : []),
   );
 }
 

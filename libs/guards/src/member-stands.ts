@@ -4,7 +4,11 @@
  *
  * @param by SQL of each id; a credential of null is the system, whom nobody can lock out
  */
-export const memberStands = ({ credential, user, org }: Record<'credential' | 'user' | 'org', string>): string => `(${credential} IS NULL OR (
+export const memberStands = ({
+  credential,
+  user,
+  org,
+}: Record<'credential' | 'user' | 'org', string>): string => `(${credential} IS NULL OR (
   EXISTS (SELECT FROM memberships sm JOIN organizations so ON so.id = sm.org_id JOIN users su ON su.id = sm.user_id
     WHERE sm.org_id = ${org} AND sm.user_id = ${user} AND so.deleted_at IS NULL AND su.deactivated_at IS NULL
       AND (so.suspended_at IS NULL OR EXISTS (SELECT FROM platform_admins sp WHERE sp.user_id = su.id)))

@@ -27,8 +27,20 @@ export class OrgScope {
   ) {}
 
   /** For a member's request. Only the access guard calls this. */
-  static member(orgId: string, userId: string, role: OrgRole, request: { requestId?: string; traceparent?: string; principal?: { credentialId: string } } = {}): OrgScope {
-    return new OrgScope(orgId, { kind: 'user', userId, reason: null }, role, request.requestId, request.traceparent, request.principal?.credentialId);
+  static member(
+    orgId: string,
+    userId: string,
+    role: OrgRole,
+    request: { requestId?: string; traceparent?: string; principal?: { credentialId: string } } = {},
+  ): OrgScope {
+    return new OrgScope(
+      orgId,
+      { kind: 'user', userId, reason: null },
+      role,
+      request.requestId,
+      request.traceparent,
+      request.principal?.credentialId,
+    );
   }
 
   /** For jobs and operators. The reason ends up in the audit log. */

@@ -14,14 +14,16 @@ export const SESSION_IDLE_DAYS = 7;
 const TOUCH_S = 300;
 
 // The sessions of a deactivated user have ended, and their bearers are told why.
-const session = (by: string) => statement(`
+const session = (by: string) =>
+  statement(`
   SELECT s.id, s.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin,
          s.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
   WHERE ${by} = $1
     AND (u.deactivated_at IS NOT NULL OR (s.revoked_at IS NULL AND s.expires_at > now() AND s.last_used_at > now() - interval '${SESSION_IDLE_DAYS} days'))`);
 
-const apiToken = (by: string) => statement(`
+const apiToken = (by: string) =>
+  statement(`
   SELECT t.id, t.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin, t.scope, t.org_id,
          t.last_used_at IS NULL OR t.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM api_tokens t JOIN users u ON u.id = t.user_id LEFT JOIN platform_admins p ON p.user_id = u.id

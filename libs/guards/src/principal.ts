@@ -26,7 +26,11 @@ export interface AuthenticatedRequest extends Request, RequestContext {
 }
 
 /** The signed-in caller. */
-export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().principal);
+export const CurrentPrincipal = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().principal,
+);
 
 /** The organization that the route is about, with what the caller is in it. First argument of every repository. */
-export const CurrentOrg = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().orgScope);
+export const CurrentOrg = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().orgScope,
+);

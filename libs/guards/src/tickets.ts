@@ -73,6 +73,9 @@ async function answered<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (cause) {
-    throw new DomainError('service_unavailable', 'Tickets cannot be had right now. Try again, or send the bearer token.', { cause, retryAfterS: 2 });
+    throw new DomainError('service_unavailable', 'Tickets cannot be had right now. Try again, or send the bearer token.', {
+      cause,
+      retryAfterS: 2,
+    });
   }
 }

@@ -8,7 +8,8 @@ const COLUMNS = `id, agent_id, agent_revision_id, rollout_id, arm_label, title, 
   environment_id, sandbox_enabled, model_mode_override, parent_chat_id, root_chat_id, source_chat_id, origin_kind, origin_ref_id, cost_usd, cost_credits, last_message_at, message_count, created_at, updated_at`;
 const MINE = 'org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND (shared OR created_by = $3)';
 const ONE = `SELECT ${COLUMNS} FROM chats WHERE ${MINE} AND id = $4`;
-const MESSAGES = 'SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 ORDER BY seq';
+const MESSAGES =
+  'SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 ORDER BY seq';
 const PAGE = `SELECT ${COLUMNS}, (SELECT count(*)::int FROM chats WHERE ${MINE}) AS total FROM chats WHERE ${MINE} ORDER BY id DESC LIMIT $4`;
 
 const rowsOf = async (name, text, values) => (await pool.query({ name, text, values })).rows;
@@ -17,7 +18,14 @@ const rowsOf = async (name, text, values) => (await pool.query({ name, text, val
 const decimal = (text) => text.replace(/\.?0+$/, '');
 
 function toJson({ origin_kind, origin_ref_id, total: _, ...chat }) {
-  return { ...chat, cost_usd: decimal(chat.cost_usd), cost_credits: decimal(chat.cost_credits), archived: chat.status === 'ARCHIVED', origin: { kind: origin_kind, ref_id: origin_ref_id }, pending_hitl_count: 0 };
+  return {
+    ...chat,
+    cost_usd: decimal(chat.cost_usd),
+    cost_credits: decimal(chat.cost_credits),
+    archived: chat.status === 'ARCHIVED',
+    origin: { kind: origin_kind, ref_id: origin_ref_id },
+    pending_hitl_count: 0,
+  };
 }
 
 const app = express();

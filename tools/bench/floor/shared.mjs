@@ -20,6 +20,10 @@ export const insert = (chat, role, content) =>
 
 /** The newest messages, oldest first. */
 export async function history(chat) {
-  const { rows } = await pool.query({ name: 'history', text: 'SELECT role, content FROM messages WHERE chat_id = $1 ORDER BY id DESC LIMIT 20', values: [chat] });
+  const { rows } = await pool.query({
+    name: 'history',
+    text: 'SELECT role, content FROM messages WHERE chat_id = $1 ORDER BY id DESC LIMIT 20',
+    values: [chat],
+  });
   return rows.reverse();
 }

@@ -20,7 +20,9 @@ function ask(messages, onText) {
       response.setEncoding('utf8').on('data', (piece) => {
         const frames = (rest + piece).split('\n\n');
         rest = frames.pop();
-        const text = frames.map((frame) => (frame === 'data: [DONE]' ? '' : (JSON.parse(frame.slice(6)).choices[0]?.delta.content ?? ''))).join('');
+        const text = frames
+          .map((frame) => (frame === 'data: [DONE]' ? '' : (JSON.parse(frame.slice(6)).choices[0]?.delta.content ?? '')))
+          .join('');
         all += text;
         if (text) onText(text);
       });

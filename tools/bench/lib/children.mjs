@@ -27,7 +27,12 @@ export class Child {
   async start() {
     const began = performance.now();
     const out = openSync(this.log, 'a');
-    this.process = spawn(process.execPath, [...this.flags, '--enable-source-maps', '--require', guard, this.file], { cwd: root, env: this.env, detached: true, stdio: ['ignore', out, out, 'ipc'] });
+    this.process = spawn(process.execPath, [...this.flags, '--enable-source-maps', '--require', guard, this.file], {
+      cwd: root,
+      env: this.env,
+      detached: true,
+      stdio: ['ignore', out, out, 'ipc'],
+    });
     running.add(this);
     let said = false;
     let ended = false;
@@ -35,7 +40,8 @@ export class Child {
     this.process.once('message', () => (said = true));
     const isReady = async () => (this.readyUrl ? (await fetch(this.readyUrl).catch(() => undefined))?.status === 200 : said);
     while (!(await isReady())) {
-      if (ended || performance.now() - began > READY_MS) throw new Error(`${this.name} did not become ready:\n${readFileSync(this.log, 'utf8').slice(-2_000)}`);
+      if (ended || performance.now() - began > READY_MS)
+        throw new Error(`${this.name} did not become ready:\n${readFileSync(this.log, 'utf8').slice(-2_000)}`);
       await sleep(POLL_MS);
     }
     this.startMs = performance.now() - began;

@@ -8,7 +8,10 @@ const LIMIT_MS = 60_000;
 function open(url, { method = 'GET', token, body, own = false }) {
   return new Promise((resolve, reject) => {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(payload && { 'content-type': 'application/json', 'content-length': payload.length }) };
+    const headers = {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(payload && { 'content-type': 'application/json', 'content-length': payload.length }),
+    };
     const request = http.request(url, { method, headers, agent: own ? false : agent }, (response) => resolve({ request, response }));
     request.on('error', reject);
     request.end(payload);
@@ -20,9 +23,14 @@ export async function call(url, options = {}) {
   const { response } = await open(url, options);
   const text = await new Promise((resolve, reject) => {
     let all = '';
-    response.setEncoding('utf8').on('data', (piece) => (all += piece)).on('end', () => resolve(all)).on('error', reject);
+    response
+      .setEncoding('utf8')
+      .on('data', (piece) => (all += piece))
+      .on('end', () => resolve(all))
+      .on('error', reject);
   });
-  if (response.statusCode >= 300) throw new Error(`${options.method ?? 'GET'} ${new URL(url).pathname} answered ${response.statusCode} ${text.slice(0, 300)}`);
+  if (response.statusCode >= 300)
+    throw new Error(`${options.method ?? 'GET'} ${new URL(url).pathname} answered ${response.statusCode} ${text.slice(0, 300)}`);
   return text && JSON.parse(text);
 }
 

@@ -9,10 +9,14 @@ import { quantile } from './measure.mjs';
 
 /** @returns {Promise<{ rate: number, p50: number, count: number, failed: number }>} */
 export function load(options) {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   child.stdout.on('data', (piece) => (text += piece));
-  return new Promise((resolve, reject) => child.once('close', (code) => (code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`The load ended with ${code}`)))));
+  return new Promise((resolve, reject) =>
+    child.once('close', (code) => (code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`The load ended with ${code}`)))),
+  );
 }
 
 class Connection {
@@ -58,5 +62,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const began = performance.now();
   const all = await Promise.all(Array.from({ length: connections }, () => new Connection(new URL(url), token, began + ms, took).run()));
   const failed = all.reduce((sum, connection) => sum + connection.failed, 0);
-  console.log(JSON.stringify({ count: took.length, rate: (took.length * 1_000) / (performance.now() - began), p50: quantile(took, 0.5), failed }));
+  console.log(
+    JSON.stringify({ count: took.length, rate: (took.length * 1_000) / (performance.now() - began), p50: quantile(took, 0.5), failed }),
+  );
 }

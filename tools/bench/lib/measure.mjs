@@ -6,7 +6,10 @@ const TICK_MS = 10;
 const statOf = (pid) => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     // In words: parent; then own user and system time, then that of children that have ended.
     return { pid, parent: fields[1], own: fields[11] + fields[12], ended: fields[13] + fields[14] };
   } catch {
@@ -17,7 +20,10 @@ const statOf = (pid) => {
 /** CPU milliseconds of processes so far, with those of their direct children, living or ended (PostgreSQL's backends come and go). */
 export function cpuMs(pids) {
   const wanted = new Set(pids);
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => statOf(Number(name))).filter(Boolean);
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter(Boolean);
   const ticks = all.reduce((sum, { pid, parent, own, ended }) => sum + (wanted.has(pid) ? own + ended : wanted.has(parent) ? own : 0), 0);
   return ticks * TICK_MS;
 }
@@ -40,14 +46,21 @@ export function median(values) {
 export async function closedLoop({ width, ms }, operation) {
   const began = performance.now();
   const took = [];
-  await Promise.all(Array.from({ length: width }, async () => {
-    while (performance.now() - began < ms) {
-      const since = performance.now();
-      await operation();
-      took.push(performance.now() - since);
-    }
-  }));
-  return { count: took.length, rate: (took.length * 1_000) / (performance.now() - began), p50: quantile(took, 0.5), p95: quantile(took, 0.95) };
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      while (performance.now() - began < ms) {
+        const since = performance.now();
+        await operation();
+        took.push(performance.now() - since);
+      }
+    }),
+  );
+  return {
+    count: took.length,
+    rate: (took.length * 1_000) / (performance.now() - began),
+    p50: quantile(took, 0.5),
+    p95: quantile(took, 0.95),
+  };
 }
 
 /** Runs each variant `rounds` times, every other round backwards (A B B A), so that what else the machine does meets all alike. */

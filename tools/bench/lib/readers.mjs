@@ -35,9 +35,11 @@ const fail = (error) => process.send({ error: error.message });
 
 async function openAll(urls) {
   const queue = urls.values();
-  await Promise.all(Array.from({ length: OPENERS }, async () => {
-    for (const url of queue) await listen(url);
-  }));
+  await Promise.all(
+    Array.from({ length: OPENERS }, async () => {
+      for (const url of queue) await listen(url);
+    }),
+  );
   process.send({ opened: urls.length });
 }
 

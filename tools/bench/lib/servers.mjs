@@ -22,7 +22,12 @@ export async function startServers() {
     await query(stack.postgres.url, 'CREATE DATABASE floor');
     const modelPort = await freePort();
     const modelUrl = `http://127.0.0.1:${modelPort}`;
-    await new Child('mock-model', { file: toolMain('mock-model'), env: { ...process.env, PORT: String(modelPort), HOST: '' }, dir, readyUrl: `${modelUrl}/healthz` }).start();
+    await new Child('mock-model', {
+      file: toolMain('mock-model'),
+      env: { ...process.env, PORT: String(modelPort), HOST: '' },
+      dir,
+      readyUrl: `${modelUrl}/healthz`,
+    }).start();
     const env = {
       ...process.env,
       ...developmentSecrets(dir),
@@ -38,10 +43,17 @@ export async function startServers() {
       SHUTDOWN_DELAY_MS: '0',
     };
     const seedFile = path.join(dir, 'seed.json');
-    const migrate = spawnSync(process.execPath, [toolMain('migrate')], { cwd: root, env: { ...env, DEV_SEED_FILE: seedFile }, encoding: 'utf8' });
+    const migrate = spawnSync(process.execPath, [toolMain('migrate')], {
+      cwd: root,
+      env: { ...env, DEV_SEED_FILE: seedFile },
+      encoding: 'utf8',
+    });
     if (migrate.status !== 0) throw new Error(`The migration failed:\n${migrate.stderr}`);
     return {
-      dir, env, modelUrl, stop,
+      dir,
+      env,
+      modelUrl,
+      stop,
       seed: JSON.parse(readFileSync(seedFile, 'utf8')),
       floorUrl: Object.assign(new URL(stack.postgres.url), { pathname: '/floor' }).href,
       detail: `PostgreSQL ${stack.postgres.detail.split(',')[0]}, ${stack.redis.detail.split(',')[0]}`,

@@ -40,13 +40,15 @@ class System {
   async newChats(count, { listening = false } = {}) {
     const chats = [];
     let left = count;
-    await Promise.all(Array.from({ length: MAKERS }, async () => {
-      while (left-- > 0) {
-        const chat = await this.newChat();
-        if (listening) await this.listen?.(chat);
-        chats.push(chat);
-      }
-    }));
+    await Promise.all(
+      Array.from({ length: MAKERS }, async () => {
+        while (left-- > 0) {
+          const chat = await this.newChat();
+          if (listening) await this.listen?.(chat);
+          chats.push(chat);
+        }
+      }),
+    );
     return chats;
   }
 
@@ -76,7 +78,11 @@ export class Floor extends System {
 
   /** The answer to the message is the stream of its turn. */
   async turn(chat, text, onText) {
-    const stream = await EventStream.open(`${this.url}/turn`, { method: 'POST', body: { chat: chat.id, text }, onEvent: onText && ((event) => event === 'text' && onText()) });
+    const stream = await EventStream.open(`${this.url}/turn`, {
+      method: 'POST',
+      body: { chat: chat.id, text },
+      onEvent: onText && ((event) => event === 'text' && onText()),
+    });
     await stream.until('done');
   }
 }
@@ -98,7 +104,13 @@ export class Product extends System {
 
   async app(name, port) {
     const internal = await freePort();
-    const env = { ...this.env, APP_URL: this.url, HOST: '127.0.0.1', PORT: String(port ?? (await freePort())), INTERNAL_PORT: String(internal) };
+    const env = {
+      ...this.env,
+      APP_URL: this.url,
+      HOST: '127.0.0.1',
+      PORT: String(port ?? (await freePort())),
+      INTERNAL_PORT: String(internal),
+    };
     return new Child(name, { file: appMain(name), dir: this.dir, env, flags: this.flags, readyUrl: `http://127.0.0.1:${internal}/readyz` });
   }
 
@@ -120,7 +132,11 @@ export class Product extends System {
   async listen(chat) {
     let began;
     const snapshot = new Promise((resolve) => (began = resolve));
-    chat.stream = await EventStream.open(`${chat.url ?? this.chatsUrl}/${chat.id}/stream`, { token: this.seed.api_token, own: true, onEvent: (event) => event === 'snapshot' && began() });
+    chat.stream = await EventStream.open(`${chat.url ?? this.chatsUrl}/${chat.id}/stream`, {
+      token: this.seed.api_token,
+      own: true,
+      onEvent: (event) => event === 'snapshot' && began(),
+    });
     await snapshot;
   }
 
@@ -129,7 +145,10 @@ export class Product extends System {
     const forThis = !chat.stream;
     if (forThis) await this.listen(chat);
     chat.stream.onEvent = onText && ((event) => event === 'message_delta' && onText());
-    await Promise.all([chat.stream.until('message_completed'), this.call(`${chat.url ?? this.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: text } })]);
+    await Promise.all([
+      chat.stream.until('message_completed'),
+      this.call(`${chat.url ?? this.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: text } }),
+    ]);
     if (!forThis) return;
     chat.stream.close();
     chat.stream = undefined;

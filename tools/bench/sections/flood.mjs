@@ -11,7 +11,10 @@ const SLOW = `Take your time.\n\`\`\`mock\n${JSON.stringify({ steps: [STEP] })}\
 /** An organization of its own with an agent. @returns the address of its chats */
 async function makeNeighbour(product) {
   const org = await product.call(`${product.url}/api/orgs`, { method: 'POST', body: { name: 'Neighbour' } });
-  const agent = await product.call(`${product.url}/api/orgs/${org.id}/agents`, { method: 'POST', body: { name: 'Neighbour', instruction: 'Answer.' } });
+  const agent = await product.call(`${product.url}/api/orgs/${org.id}/agents`, {
+    method: 'POST',
+    body: { name: 'Neighbour', instruction: 'Answer.' },
+  });
   return `${product.url}/api/orgs/${org.id}/agents/${agent.id}/chats`;
 }
 
@@ -38,10 +41,15 @@ export async function flood({ product: shared, servers, quick }) {
     await timed(product, neighbour, 5, 0);
     const alone = await timed(product, neighbour, times, 50);
     const chats = await product.newChats(quick ? FLOOD / 4 : FLOOD);
-    const sent = Promise.all(chats.map((chat) => product.call(`${product.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: SLOW } })));
+    const sent = Promise.all(
+      chats.map((chat) => product.call(`${product.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: SLOW } })),
+    );
     const during = await timed(product, neighbour, times, 50);
     await sent;
-    const rows = [['alone', alone], [`while ${chats.length} turns of another wait`, during]].map(([name, took]) => [name, ...[0.5, 0.95, 0.9999].map((q) => figure(quantile(took, q)))]);
+    const rows = [
+      ['alone', alone],
+      [`while ${chats.length} turns of another wait`, during],
+    ].map(([name, took]) => [name, ...[0.5, 0.95, 0.9999].map((q) => figure(quantile(took, q)))]);
     printTable(`A turn beside a flood, ms (cap ${CAP} running turns an organization)`, ['', 'p50', 'p95', 'max'], rows);
   } finally {
     await product.stop();

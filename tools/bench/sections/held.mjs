@@ -44,5 +44,21 @@ export async function held({ floor, product, quick }) {
     const errors = `${middle(theirs, 'errors')} / ${Math.max(...ours.map((run) => run.errors))}`;
     return [count, ...compared(theirs, ours, 'wall'), errors, ...compared(theirs, ours, 'cpu'), ...compared(theirs, ours, 'kb')];
   });
-  printTable('Turns of two seconds, held at once', ['turns', 'floor, wall s', 'product', 'ratio', 'errors, floor / product', 'floor, CPU ms a turn', 'product', 'ratio', 'floor, RSS KB a turn', 'product', 'ratio'], rows);
+  printTable(
+    'Turns of two seconds, held at once',
+    [
+      'turns',
+      'floor, wall s',
+      'product',
+      'ratio',
+      'errors, floor / product',
+      'floor, CPU ms a turn',
+      'product',
+      'ratio',
+      'floor, RSS KB a turn',
+      'product',
+      'ratio',
+    ],
+    rows,
+  );
 }

@@ -14,7 +14,11 @@ const CONNECTIONS = 32;
 async function startFloor({ dir, env, seed, userId }) {
   const port = await freePort();
   const file = fileURLToPath(new URL('../floor/reads.mjs', import.meta.url));
-  const child = await new Child('floor-reads', { file, dir, env: { ...env, PORT: String(port), ORG_ID: seed.org_id, USER_ID: userId, TOKEN: seed.api_token } }).start();
+  const child = await new Child('floor-reads', {
+    file,
+    dir,
+    env: { ...env, PORT: String(port), ORG_ID: seed.org_id, USER_ID: userId, TOKEN: seed.api_token },
+  }).start();
   return { url: `http://127.0.0.1:${port}`, pids: [child.pid] };
 }
 
@@ -23,7 +27,10 @@ export async function reads({ product, servers, quick }) {
   const { seed, env } = servers;
   const [{ id: userId }] = await query(env.DATABASE_URL, `SELECT id FROM users WHERE email = '${seed.user.email}'`);
   const floor = await startFloor({ ...servers, userId });
-  const agent = await product.call(`${product.url}/api/orgs/${seed.org_id}/agents`, { method: 'POST', body: { name: 'Bench', instruction: 'Answer briefly.' } });
+  const agent = await product.call(`${product.url}/api/orgs/${seed.org_id}/agents`, {
+    method: 'POST',
+    body: { name: 'Bench', instruction: 'Answer briefly.' },
+  });
   const chatsUrl = product.chatsOf(agent.id);
   const chats = await Promise.all(Array.from({ length: CHATS }, () => product.newChat(chatsUrl)));
   await query(env.DATABASE_URL, 'VACUUM ANALYZE chats');
@@ -31,8 +38,14 @@ export async function reads({ product, servers, quick }) {
   const [ms, rounds] = quick ? [1_000, 2] : [3_000, 4];
   const gateway = [product.pids[0]];
   const rows = [];
-  for (const [name, path] of [['one chat', `/${chats[0].id}`], ['page of 20 chats', '?limit=20']]) {
-    const places = { floor: { url: `${floor.url}/agents/${agent.id}/chats${path}`, pids: floor.pids }, product: { url: `${chatsUrl}${path}`, pids: gateway } };
+  for (const [name, path] of [
+    ['one chat', `/${chats[0].id}`],
+    ['page of 20 chats', '?limit=20'],
+  ]) {
+    const places = {
+      floor: { url: `${floor.url}/agents/${agent.id}/chats${path}`, pids: floor.pids },
+      product: { url: `${chatsUrl}${path}`, pids: gateway },
+    };
     const [fromFloor, fromProduct] = await Promise.all(Object.values(places).map(({ url }) => call(url, { token: seed.api_token })));
     deepStrictEqual(fromFloor, fromProduct);
     const measure = async ({ url, pids }, time) => {
@@ -46,5 +59,9 @@ export async function reads({ product, servers, quick }) {
     const runs = await interleaved(variants(ms), rounds);
     rows.push([name, ...compared(runs.floor, runs.product, 'rate'), ...compared(runs.floor, runs.product, 'cpu')]);
   }
-  printTable(`Reads, ${CONNECTIONS} connections`, ['read', 'floor, requests/s', 'product', 'ratio', 'floor, CPU ms a request', 'product', 'ratio'], rows);
+  printTable(
+    `Reads, ${CONNECTIONS} connections`,
+    ['read', 'floor, requests/s', 'product', 'ratio', 'floor, CPU ms a request', 'product', 'ratio'],
+    rows,
+  );
 }

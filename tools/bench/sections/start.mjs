@@ -12,7 +12,9 @@ async function measure(children) {
     cpu[child.name] = cpuMs([child.pid]);
   }
   await sleep(SETTLE_MS);
-  const result = Object.fromEntries(children.map(({ name, startMs, pid }) => [name, { startMs, cpu: cpu[name], mb: rssKb([pid]) / 1_024 }]));
+  const result = Object.fromEntries(
+    children.map(({ name, startMs, pid }) => [name, { startMs, cpu: cpu[name], mb: rssKb([pid]) / 1_024 }]),
+  );
   await Promise.all(children.map((child) => child.stop()));
   return result;
 }
@@ -33,12 +35,32 @@ export async function start({ floor, product, quick }) {
     });
     return [name, base, ...cells];
   };
-  const sum = (system, names) => middle(runs[system].map((run) => ({ mb: names.reduce((total, name) => total + run[name].mb, 0) })), 'mb');
+  const sum = (system, names) =>
+    middle(
+      runs[system].map((run) => ({ mb: names.reduce((total, name) => total + run[name].mb, 0) })),
+      'mb',
+    );
   const [theirs, ours] = [sum('floor', ['floor-gateway', 'floor-worker']), sum('product', ['api-gateway', 'chat-worker'])];
-  printTable('Start and idle memory', ['app', 'against', 'floor, ms to ready', 'product', 'ratio', 'floor, CPU ms until then', 'product', 'ratio', 'floor, RSS MB', 'product', 'ratio'], [
-    row('api-gateway', 'floor-gateway'),
-    row('chat-worker', 'floor-worker'),
-    row('admin-api', 'floor-gateway'),
-    ['gateway + worker', ...Array(7).fill(''), figure(theirs), figure(ours), figure(ours / theirs)],
-  ]);
+  printTable(
+    'Start and idle memory',
+    [
+      'app',
+      'against',
+      'floor, ms to ready',
+      'product',
+      'ratio',
+      'floor, CPU ms until then',
+      'product',
+      'ratio',
+      'floor, RSS MB',
+      'product',
+      'ratio',
+    ],
+    [
+      row('api-gateway', 'floor-gateway'),
+      row('chat-worker', 'floor-worker'),
+      row('admin-api', 'floor-gateway'),
+      ['gateway + worker', ...Array(7).fill(''), figure(theirs), figure(ours), figure(ours / theirs)],
+    ],
+  );
 }

@@ -14,7 +14,10 @@ async function endlessModel() {
     for await (const piece of request) body += piece;
     const name = /stop-me-\d+/.exec(body)?.[0];
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const talk = setInterval(() => response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word ' } }] })}\n\n`), CHUNK_MS);
+    const talk = setInterval(
+      () => response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word ' } }] })}\n\n`),
+      CHUNK_MS,
+    );
     response.once('close', () => {
       clearInterval(talk);
       cut.get(name)?.(performance.now());
@@ -42,16 +45,18 @@ export async function stops({ product: shared, servers, quick }) {
       const took = [];
       for (let round = 0; round < (quick ? 2 : width === 1 ? 30 : 6); round++) {
         const chats = await product.newChats(width, { listening: true });
-        await Promise.all(chats.map(async (chat, i) => {
-          const name = `stop-me-${round}${width}${i}`;
-          const speaks = chat.stream.until('message_delta');
-          const cut = model.whenCut(name);
-          await product.call(`${product.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: name } });
-          await speaks;
-          const since = performance.now();
-          const [at] = await Promise.all([cut, product.call(`${product.chatsUrl}/${chat.id}/stop`, { method: 'POST' })]);
-          took.push(at - since);
-        }));
+        await Promise.all(
+          chats.map(async (chat, i) => {
+            const name = `stop-me-${round}${width}${i}`;
+            const speaks = chat.stream.until('message_delta');
+            const cut = model.whenCut(name);
+            await product.call(`${product.chatsUrl}/${chat.id}/messages`, { method: 'POST', body: { content: name } });
+            await speaks;
+            const since = performance.now();
+            const [at] = await Promise.all([cut, product.call(`${product.chatsUrl}/${chat.id}/stop`, { method: 'POST' })]);
+            took.push(at - since);
+          }),
+        );
         product.forget(chats);
       }
       rows.push([width, took.length, ...[0.5, 0.95, 1].map((q) => figure(quantile(took, Math.min(q, 0.9999))))]);

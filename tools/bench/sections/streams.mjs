@@ -75,7 +75,11 @@ async function idle(product, kind, count) {
   const opened = rssKb([gateway]);
   const cpu = cpuMs([gateway]);
   await sleep(IDLE_MS);
-  const result = { kb: (rssKb([gateway]) - before) / count, openedKb: (opened - before) / count, cpu: (cpuMs([gateway]) - cpu) / (IDLE_MS / 1_000) };
+  const result = {
+    kb: (rssKb([gateway]) - before) / count,
+    openedKb: (opened - before) / count,
+    cpu: (cpuMs([gateway]) - cpu) / (IDLE_MS / 1_000),
+  };
   readers.stop();
   return result;
 }
@@ -111,8 +115,16 @@ export async function streams({ product, servers, quick }) {
     const of = (key) => figure(median(runs.map((run) => run[key])));
     rows.push([kind, count, of('openedKb'), of('kb'), of('cpu')]);
   }
-  printTable('Idle event streams, gateway', ['stream', 'open', 'RSS KB each, just opened', `RSS KB each, after ${IDLE_MS / 1_000} s`, 'CPU ms a second, all'], rows);
+  printTable(
+    'Idle event streams, gateway',
+    ['stream', 'open', 'RSS KB each, just opened', `RSS KB each, after ${IDLE_MS / 1_000} s`, 'CPU ms a second, all'],
+    rows,
+  );
   const { first, last } = await fanOut(product, servers, quick ? 50 : 300);
   const row = (name, values) => [name, figure(quantile(values, 0.5)), figure(quantile(values, 0.95))];
-  printTable(`One delta to ${READERS} readers, ms from its publication`, ['', 'p50', 'p95'], [row('the first has it', first), row('all have it', last)]);
+  printTable(
+    `One delta to ${READERS} readers, ms from its publication`,
+    ['', 'p50', 'p95'],
+    [row('the first has it', first), row('all have it', last)],
+  );
 }

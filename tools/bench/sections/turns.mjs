@@ -35,11 +35,23 @@ export async function turns({ floor, product, servers, quick }) {
   const costs = [];
   for (const width of Object.keys(CHATS).map(Number)) {
     const runs = await interleaved(variants(width, ms), rounds);
-    for (const [variant, name] of [['listening', 'stream kept open'], ['opening', 'stream per turn']]) {
+    for (const [variant, name] of [
+      ['listening', 'stream kept open'],
+      ['opening', 'stream per turn'],
+    ]) {
       rates.push([width, name, ...compared(runs.floor, runs[variant], 'rate'), ...compared(runs.floor, runs[variant], 'p50')]);
-      costs.push([width, name, ...compared(runs.floor, runs[variant], 'apps'), ...['postgres', 'redis'].map((part) => `${figure(middle(runs.floor, part))} / ${figure(middle(runs[variant], part))}`)]);
+      costs.push([
+        width,
+        name,
+        ...compared(runs.floor, runs[variant], 'apps'),
+        ...['postgres', 'redis'].map((part) => `${figure(middle(runs.floor, part))} / ${figure(middle(runs[variant], part))}`),
+      ]);
     }
   }
   printTable('Turns', ['in flight', 'client', 'floor, turns/s', 'product', 'ratio', 'floor, p50 ms', 'product', 'ratio'], rates);
-  printTable('CPU per turn, ms', ['in flight', 'client', 'floor, gateway + worker', 'product', 'ratio', 'PostgreSQL, floor / product', 'Redis, floor / product'], costs);
+  printTable(
+    'CPU per turn, ms',
+    ['in flight', 'client', 'floor, gateway + worker', 'product', 'ratio', 'PostgreSQL, floor / product', 'Redis, floor / product'],
+    costs,
+  );
 }

@@ -27,7 +27,11 @@ class BundledFile {
     // The bundler writes ASCII only; read as Latin-1 it is held once, outside of the heap.
     const text = readFileSync(this.file, 'latin1');
     this.mark = text.slice(-MARK);
-    this.script = new Script(text, { filename: this.file, cachedData: this.cached(), importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
+    this.script = new Script(text, {
+      filename: this.file,
+      cachedData: this.cached(),
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
     this.script.runInThisContext()(this.module.exports, require, this.module, this.file, path.dirname(this.file), ...values);
     return this.module.exports;
   }
@@ -59,7 +63,8 @@ module.exports = (dir, writeCache = false) => {
   const app = new BundledFile(path.join(dir, 'app.js'), path.join(dir, 'app.js.cache'));
   const packages = new BundledFile(path.join(dir, '../packages.js'), path.join(dir, 'packages.js.cache'));
   let byRequest = {};
-  const packagesFirst = (require) => Object.assign((request) => (Object.hasOwn(byRequest, request) ? byRequest[request]() : require(request)), require);
+  const packagesFirst = (require) =>
+    Object.assign((request) => (Object.hasOwn(byRequest, request) ? byRequest[request]() : require(request)), require);
   if (writeCache) process.once('exit', () => [app, packages].forEach((file) => file.writeCache()));
   // A boot makes much garbage, for which V8 would make the young generation as large as can be, and keep it so in an idle process. The
   // app lets it grow with its load, once it is ready.

@@ -30,7 +30,8 @@ const NAMED_AT_RUN_TIME = ['pg'];
  * decorators that do nothing, and of the rest of the package nothing.
  */
 const DOCUMENTATION = '@nestjs/swagger';
-const SILENT_DECORATORS = 'module.exports = new Proxy({}, { get: (_, name) => (/^(Api[A-Z]|getSchemaPath$)/.test(name) ? () => () => undefined : undefined) });';
+const SILENT_DECORATORS =
+  'module.exports = new Proxy({}, { get: (_, name) => (/^(Api[A-Z]|getSchemaPath$)/.test(name) ? () => () => undefined : undefined) });';
 
 /**
  * The numbering plans of all countries. class-validator loads them for a rule that no field of ours has; with them left out that rule
@@ -81,7 +82,13 @@ async function bundleStale(apps, sources) {
   const manifestFile = path.join(bundles, '.bundles.json');
   const before = readJson(manifestFile) ?? {};
   // Compiled code is of one version of V8.
-  const settings = hash(await readFile(fileURLToPath(import.meta.url), 'utf8'), await readFile(loaderFile, 'utf8'), require('esbuild/package.json').version, process.versions.v8, process.arch);
+  const settings = hash(
+    await readFile(fileURLToPath(import.meta.url), 'utf8'),
+    await readFile(loaderFile, 'utf8'),
+    require('esbuild/package.json').version,
+    process.versions.v8,
+    process.arch,
+  );
   const names = [...apps, ...BUNDLED_TOOLS];
   const appsKey = hash(settings, apps, sources);
   const appsThere = appsKey === before.apps && names.every((name) => existsSync(appMain(name)));
@@ -122,7 +129,9 @@ async function bundleApps(modules) {
   for (const { path: file, text } of outputFiles) replaceFile(file, file.endsWith('.map') ? text : marked(namingLess(text)));
   for (const name of Object.keys(modules)) replaceFile(appMain(name), "require('../loader.cjs')(__dirname);\n");
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map((entry) => entry.path));
-  return [...new Set([...imports, ...NAMED_AT_RUN_TIME])].filter((request) => isPackage(request) && !isBuiltin(request) && !isUnbundled(request)).sort();
+  return [...new Set([...imports, ...NAMED_AT_RUN_TIME])]
+    .filter((request) => isPackage(request) && !isBuiltin(request) && !isUnbundled(request))
+    .sort();
 }
 
 const NAMING = 'var __name = (target, value) => __defProp(';
@@ -161,13 +170,19 @@ const leaveOut = {
 async function bundlePackages(requests) {
   const { build } = await import('esbuild');
   const contents = `module.exports = {${requests.map((request) => `${JSON.stringify(request)}: () => require(${JSON.stringify(request)})`).join(',\n')}};`;
-  const { outputFiles: [{ text }] } = await build({ ...common, stdin: { contents, resolveDir: root }, plugins: [leaveOut], minifyWhitespace: true });
+  const {
+    outputFiles: [{ text }],
+  } = await build({ ...common, stdin: { contents, resolveDir: root }, plugins: [leaveOut], minifyWhitespace: true });
   replaceFile(packagesFile, marked(text));
 }
 
 /** Without settings an app loads all of its modules, and then refuses to start. */
 async function writeCodeCache(app) {
   const dir = path.dirname(appMain(app));
-  await promisify(execFile)(process.execPath, ['--eval', `require('../loader.cjs')(${JSON.stringify(dir)}, true)`], { cwd: dir, env: {}, timeout: 60_000 }).catch(() => {});
+  await promisify(execFile)(process.execPath, ['--eval', `require('../loader.cjs')(${JSON.stringify(dir)}, true)`], {
+    cwd: dir,
+    env: {},
+    timeout: 60_000,
+  }).catch(() => {});
   if (!existsSync(path.join(dir, 'packages.js.cache'))) throw new Error(`${app} left no compiled code behind.`);
 }

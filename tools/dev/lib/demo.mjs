@@ -10,7 +10,10 @@ export async function demoTurn({ base_url: base, org_id: org, agent_id: agent, a
   const chats = `${base}/api/orgs/${org}/agents/${agent}/chats`;
   const call = async (url, body) => {
     const response = await fetch(url, { headers, signal: timeout, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
-    if (!response.ok) throw new UserError(`${body ? 'POST' : 'GET'} ${new URL(url).pathname} answered ${response.status} ${(await response.text()).slice(0, 300)}`);
+    if (!response.ok)
+      throw new UserError(
+        `${body ? 'POST' : 'GET'} ${new URL(url).pathname} answered ${response.status} ${(await response.text()).slice(0, 300)}`,
+      );
     return response;
   };
 

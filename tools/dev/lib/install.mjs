@@ -28,7 +28,9 @@ function isInstalled() {
   if (statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return true;
   const packages = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
   const present = packages(installed);
-  const same = Object.entries(packages(wanted)).every(([key, entry]) => key === '' || (present[key] ? present[key].version === entry.version : entry.optional));
+  const same = Object.entries(packages(wanted)).every(
+    ([key, entry]) => key === '' || (present[key] ? present[key].version === entry.version : entry.optional),
+  );
   if (same) utimesSync(installed, new Date(), new Date());
   return same;
 }
@@ -43,12 +45,19 @@ export async function ensureInstalled() {
     // Below `npm start` the npm that runs is named by npm_execpath; PATH is for `node tools/dev/start.mjs`.
     const [command, ...args] = /\.c?js$/.test(process.env.npm_execpath ?? '') ? [process.execPath, process.env.npm_execpath] : ['npm'];
     const code = await new Promise((resolve) => {
-      spawn(command, [...args, 'ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', log, log], env: { ...process.env, NODE_ENV: 'development' } })
+      spawn(command, [...args, 'ci', '--no-audit', '--no-fund'], {
+        cwd: root,
+        stdio: ['ignore', log, log],
+        env: { ...process.env, NODE_ENV: 'development' },
+      })
         .on('error', (error) => resolve(error.message))
         .on('exit', resolve);
     });
     if (code === 0) return 'installed';
-    const reason = readFileSync(logFile, 'utf8').split('\n').find((line) => /^npm error (?!code)/.test(line))?.slice('npm error '.length);
+    const reason = readFileSync(logFile, 'utf8')
+      .split('\n')
+      .find((line) => /^npm error (?!code)/.test(line))
+      ?.slice('npm error '.length);
     throw new UserError(`npm ci failed: ${reason ?? code} (all of it: ${logFile})`);
   });
 }

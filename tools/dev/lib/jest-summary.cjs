@@ -3,11 +3,14 @@ const { writeFileSync } = require('node:fs');
 
 module.exports = class Summary {
   onRunComplete(_, results) {
-    writeFileSync(process.env.APS_TEST_SUMMARY, JSON.stringify({
-      passed: results.numPassedTests,
-      // A suite that does not even run has no failed test: it counts as one.
-      failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
-      interrupted: results.wasInterrupted,
-    }));
+    writeFileSync(
+      process.env.APS_TEST_SUMMARY,
+      JSON.stringify({
+        passed: results.numPassedTests,
+        // A suite that does not even run has no failed test: it counts as one.
+        failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+        interrupted: results.wasInterrupted,
+      }),
+    );
   }
 };

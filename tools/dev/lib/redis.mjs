@@ -14,16 +14,40 @@ export async function startOwnRedis({ dir, log, quick = false, keep = false }) {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const output = openSync(log, 'a', 0o600);
-  const options = { port, bind: '127.0.0.1', dir, save: '', 'maxmemory-policy': 'noeviction', appendonly: quick ? 'no' : 'yes', appendfsync: 'everysec' };
+  const options = {
+    port,
+    bind: '127.0.0.1',
+    dir,
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    appendonly: quick ? 'no' : 'yes',
+    appendfsync: 'everysec',
+  };
   const launch = server
-    ? () => spawnServer(server, Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]), { cwd: dir, log: output })
-    : () => spawnNode(new URL('./js-redis.mjs', import.meta.url).pathname, [String(port)], { env: process.env, stdout: output, stderr: output });
+    ? () =>
+        spawnServer(
+          server,
+          Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
+          { cwd: dir, log: output },
+        )
+    : () =>
+        spawnNode(new URL('./js-redis.mjs', import.meta.url).pathname, [String(port)], {
+          env: process.env,
+          stdout: output,
+          stderr: output,
+        });
   const service = await new Service({
-    name: 'Redis', keep, launch,
+    name: 'Redis',
+    keep,
+    launch,
     isReady: async () => (await ping(url)) === 'PONG',
     lastWords: () => readFileSync(log, 'utf8').trim().split('\n').pop(),
   }).start();
-  return { service, url, detail: `${server ? describe(server) : 'js-redis-server (keeps nothing; install redis-server for more than a first look)'}, 127.0.0.1:${port}` };
+  return {
+    service,
+    url,
+    detail: `${server ? describe(server) : 'js-redis-server (keeps nothing; install redis-server for more than a first look)'}, 127.0.0.1:${port}`,
+  };
 }
 
 const describe = (server) => {

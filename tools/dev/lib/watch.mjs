@@ -12,7 +12,8 @@ export function watchSources(changed) {
     timer = setTimeout(() => (running = running.then(changed, changed)), 150);
   };
   const relevant = (file) => !file || file.endsWith('.ts');
-  const watchers = ['apps', 'libs', 'tools'].filter((folder) => existsSync(path.join(root, folder)))
+  const watchers = ['apps', 'libs', 'tools']
+    .filter((folder) => existsSync(path.join(root, folder)))
     .map((folder) => watch(path.join(root, folder), { recursive: true }, (_, file) => relevant(file) && touch()));
   return () => {
     clearTimeout(timer);

@@ -66,7 +66,9 @@ export async function buildDocument(): Promise<Document> {
 
 /** Every operation with its method in capitals and its path. */
 export function operationsOf(document: Document): { method: string; path: string; op: Operation }[] {
-  return Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, op]) => ({ method: method.toUpperCase(), path, op })));
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, op]) => ({ method: method.toUpperCase(), path, op })),
+  );
 }
 
 /** What a schema says of values other than null: what a `$ref` points at, and what may be null as if it might not. */
@@ -81,7 +83,11 @@ export function resolve(document: Document, schema: Schema | undefined): Schema 
   }
   const types = schema.type as string | string[] | undefined;
   if (!Array.isArray(types)) return schema;
-  return { ...schema, type: types.find((type) => type !== 'null'), ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }) };
+  return {
+    ...schema,
+    type: types.find((type) => type !== 'null'),
+    ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }),
+  };
 }
 
 export const bodySchema = (document: Document, op: Operation): Schema | undefined => {

@@ -41,7 +41,28 @@ export class Random {
   }
 }
 
-const ODD = ['', ' ', 'null', 'true', '0', '-1', '../..', "'; --", '<b>', '${x}', 'ünïcödé', '日本語', '😀', '\u202eabc', 'a\u0000b', '\ud800', '\r\nX: y', '__proto__', 'constructor', 'x'.repeat(5_000)];
+const ODD = [
+  '',
+  ' ',
+  'null',
+  'true',
+  '0',
+  '-1',
+  '../..',
+  "'; --",
+  '<b>',
+  '${x}',
+  'ünïcödé',
+  '日本語',
+  '😀',
+  '\u202eabc',
+  'a\u0000b',
+  '\ud800',
+  '\r\nX: y',
+  '__proto__',
+  'constructor',
+  'x'.repeat(5_000),
+];
 const WRONG: unknown[] = [null, true, -1, 1.5, 1e21, 'text', '', [], [null], {}, { a: 1 }, [[{}]]];
 
 /** Makes requests to operations by their schemas. */
@@ -67,11 +88,20 @@ export class Fuzzer {
   private valid(op: Operation, share: number): FuzzRequest {
     const given = (op.parameters ?? []).filter((p) => p.in !== 'path' && p.name !== 'ticket' && (p.required || this.random.chance(share)));
     const query = new URLSearchParams(given.filter((p) => p.in === 'query').map((p): [string, string] => [p.name, this.textOf(p)]));
-    const headers = Object.fromEntries(given.filter((p) => p.in === 'header').map((p) => [p.name, this.textOf(p).replace(/[^\x21-\x7e]/g, '_') || 'x']));
+    const headers = Object.fromEntries(
+      given.filter((p) => p.in === 'header').map((p) => [p.name, this.textOf(p).replace(/[^\x21-\x7e]/g, '_') || 'x']),
+    );
     const schema = bodySchema(this.document, op);
     const json = schema && JSON.stringify(this.value(schema, share));
     const form = op.requestBody?.content['multipart/form-data'] && this.form();
-    return { what: 'valid', query: query.toString(), headers: json ? { ...headers, 'content-type': 'application/json' } : headers, params: {}, body: json ?? form, signedIn: true };
+    return {
+      what: 'valid',
+      query: query.toString(),
+      headers: json ? { ...headers, 'content-type': 'application/json' } : headers,
+      params: {},
+      body: json ?? form,
+      signedIn: true,
+    };
   }
 
   private form(): FormData {
@@ -94,7 +124,10 @@ export class Fuzzer {
       ways.push(() => {
         const p = this.random.pick(inQuery);
         const query = new URLSearchParams(request.query);
-        query.set(p.name, this.random.chance(0.5) ? this.random.pick(ODD).toWellFormed() : String(this.beyond(resolve(this.document, p.schema))));
+        query.set(
+          p.name,
+          this.random.chance(0.5) ? this.random.pick(ODD).toWellFormed() : String(this.beyond(resolve(this.document, p.schema))),
+        );
         return { ...request, what: `query ${p.name}`, query: query.toString() };
       });
       ways.push(() => ({ ...request, what: 'a parameter that it does not know', query: `${request.query}&no_such_parameter=1` }));
@@ -102,18 +135,34 @@ export class Fuzzer {
     if (inPath.length) {
       ways.push(() => {
         const p = this.random.pick(inPath);
-        const value = this.random.pick(['0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a77', 'no-such-slug', encodeURIComponent(this.random.pick(ODD.filter(Boolean)).toWellFormed()), '%ff', '%', this.random.pick(this.ids)]);
+        const value = this.random.pick([
+          '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a77',
+          'no-such-slug',
+          encodeURIComponent(this.random.pick(ODD.filter(Boolean)).toWellFormed()),
+          '%ff',
+          '%',
+          this.random.pick(this.ids),
+        ]);
         return { ...request, what: `path ${p.name}=${value.slice(0, 40)}`, params: { [p.name]: value } };
       });
     }
-    if (op.parameters?.some((p) => p.name === 'Idempotency-Key')) ways.push(() => ({ ...request, what: 'a bad Idempotency-Key', headers: { ...request.headers, 'Idempotency-Key': this.random.pick(['a b', 'x'.repeat(256)]) } }));
+    if (op.parameters?.some((p) => p.name === 'Idempotency-Key'))
+      ways.push(() => ({
+        ...request,
+        what: 'a bad Idempotency-Key',
+        headers: { ...request.headers, 'Idempotency-Key': this.random.pick(['a b', 'x'.repeat(256)]) },
+      }));
     if (schema) {
       const body = JSON.parse(request.body as string) as Record<string, unknown>;
       const text = (value: unknown, what: string) => ({ ...request, what, body: JSON.stringify(value) });
       ways.push(() => text(this.random.pick(WRONG), 'another body'));
       ways.push(() => text({ ...body, [this.random.pick(ODD)]: 1, no_such_field: { a: [] } }, 'fields that it does not know'));
       ways.push(() => ({ ...request, what: 'half a body', body: (request.body as string).slice(0, -1) }));
-      ways.push(() => ({ ...request, what: 'another content type', headers: { ...request.headers, 'content-type': this.random.pick(['text/plain', 'application/xml']) } }));
+      ways.push(() => ({
+        ...request,
+        what: 'another content type',
+        headers: { ...request.headers, 'content-type': this.random.pick(['text/plain', 'application/xml']) },
+      }));
       const fields = Object.entries(schema.properties ?? {});
       if (fields.length) {
         const spoil = (): FuzzRequest => {
@@ -150,7 +199,9 @@ export class Fuzzer {
         return this.object(schema, share);
       case 'array': {
         const min = schema.minItems ?? 0;
-        const items = Array.from({ length: random.int(min, Math.min(schema.maxItems ?? 3, min + 2)) }, () => this.value(schema.items, share));
+        const items = Array.from({ length: random.int(min, Math.min(schema.maxItems ?? 3, min + 2)) }, () =>
+          this.value(schema.items, share),
+        );
         return schema.uniqueItems ? [...new Map(items.map((item) => [JSON.stringify(item), item])).values()] : items;
       }
       case 'integer':
@@ -171,7 +222,8 @@ export class Fuzzer {
     const names = Object.keys(schema.properties ?? {}).filter((name) => schema.required?.includes(name) || this.random.chance(share));
     const fields = names.map((name) => [name, this.value(schema.properties?.[name], share)]);
     const free = schema.additionalProperties;
-    if (free && this.random.chance(share)) fields.push([this.random.pick(['key', 'openai', 'mock']), free === true ? this.random.pick(WRONG) : this.value(free, share)]);
+    if (free && this.random.chance(share))
+      fields.push([this.random.pick(['key', 'openai', 'mock']), free === true ? this.random.pick(WRONG) : this.value(free, share)]);
     return Object.fromEntries(fields);
   }
 
@@ -180,15 +232,33 @@ export class Fuzzer {
     if (format === 'uuid') return random.pick([...this.ids, '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a77']);
     if (format === 'email') return `someone-${random.int(0, 1e9)}@example.com`;
     if (format === 'date-time') return random.pick(['2026-11-20T09:30:00.000Z', '2030-01-01T00:00:00+01:00']);
-    if (pattern || (typeof example === 'string' && random.chance(0.3))) return typeof example === 'string' && new RegExp(pattern ?? '').test(example) ? example : this.matching(pattern ?? '', minLength);
-    const length = random.pick([Math.max(1, minLength), Math.min(maxLength, 5_000), random.int(minLength, Math.min(maxLength, Math.max(minLength, 40)))]);
-    return Array.from({ length }, () => random.pick([...'abcdefghijklmnopqrstuvwxyz     0123456789.,-ü'])).join('').padEnd(minLength, 'x').replace(/^ | $/g, 'x');
+    if (pattern || (typeof example === 'string' && random.chance(0.3)))
+      return typeof example === 'string' && new RegExp(pattern ?? '').test(example) ? example : this.matching(pattern ?? '', minLength);
+    const length = random.pick([
+      Math.max(1, minLength),
+      Math.min(maxLength, 5_000),
+      random.int(minLength, Math.min(maxLength, Math.max(minLength, 40))),
+    ]);
+    return Array.from({ length }, () => random.pick([...'abcdefghijklmnopqrstuvwxyz     0123456789.,-ü']))
+      .join('')
+      .padEnd(minLength, 'x')
+      .replace(/^ | $/g, 'x');
   }
 
   /** The patterns of the API are few: something of each, or a guess. */
   private matching(pattern: string, minLength: number): string {
     const test = new RegExp(pattern);
-    const candidates = [...this.ids, `slug-${this.random.int(0, 1e9)}`, '12.5', '1', 'org', 'chats:read', 'none', `chat:${this.random.pick(this.ids)}`, 'x'.repeat(Math.max(43, minLength))];
+    const candidates = [
+      ...this.ids,
+      `slug-${this.random.int(0, 1e9)}`,
+      '12.5',
+      '1',
+      'org',
+      'chats:read',
+      'none',
+      `chat:${this.random.pick(this.ids)}`,
+      'x'.repeat(Math.max(43, minLength)),
+    ];
     return candidates.filter((text) => test.test(text)).at(this.random.int(-1, 0)) ?? 'x'.repeat(Math.max(1, minLength));
   }
 
@@ -209,5 +279,9 @@ export class Fuzzer {
 
 const isNullable = (given: Schema | undefined, resolved: Schema): boolean => {
   const types = given?.type as string | string[] | undefined;
-  return (Array.isArray(types) && types.includes('null')) || [...(given?.anyOf ?? []), ...(given?.oneOf ?? [])].some((s) => s.type === 'null') || resolved.type === 'null';
+  return (
+    (Array.isArray(types) && types.includes('null')) ||
+    [...(given?.anyOf ?? []), ...(given?.oneOf ?? [])].some((s) => s.type === 'null') ||
+    resolved.type === 'null'
+  );
 };

@@ -37,7 +37,10 @@ const VALUES: [string, string][] = [
   ['mixed list', `[null, 1, {"a": []}, "${CANARY}\\u0000"]`],
   ['a long list', `[${Array.from({ length: 2_000 }, () => `"${CANARY}"`).join()}]`],
   ['empty object', '{}'],
-  ['an object with a prototype', `{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}, "a\\u0000b": "${CANARY}"}`],
+  [
+    'an object with a prototype',
+    `{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}, "a\\u0000b": "${CANARY}"}`,
+  ],
   ['a list in a list', '[[[[[]]]]]'],
   ['200 levels', nested(200, '[', ']')],
 ];
@@ -59,13 +62,20 @@ const BODIES: [string, Buffer | string, Record<string, string>?][] = [
   ['a field 100,000 lists deep', `{"name":${nested(100_000, '[', ']')}}`],
   ['a field 80,000 objects deep', `{"metadata":${'{"a":'.repeat(80_000)}1${'}'.repeat(80_000)}}`],
   ['more than 1 MiB', JSON.stringify({ name: CANARY.repeat(MIB / 8) })],
-  ['prototype keys', `{"__proto__": {"admin": true}, "constructor": {"prototype": {"admin": true}}, "toString": "${CANARY}", "hasOwnProperty": 1}`],
+  [
+    'prototype keys',
+    `{"__proto__": {"admin": true}, "constructor": {"prototype": {"admin": true}}, "toString": "${CANARY}", "hasOwnProperty": 1}`,
+  ],
   ['a key twice', `{"name": "${CANARY}", "name": 1}`],
   ['an empty key', `{"": "${CANARY}", "\\u0000": 1}`],
   ['a NUL outside of a text', '{"name": 1}\u0000'],
   ['another content type', '<a/>', { 'content-type': 'application/xml' }],
   ['a form', `name=${CANARY}&role=OWNER`, { 'content-type': 'application/x-www-form-urlencoded' }],
-  ['a multipart body', `--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n${CANARY}\r\n--x--`, { 'content-type': 'multipart/form-data; boundary=x' }],
+  [
+    'a multipart body',
+    `--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n${CANARY}\r\n--x--`,
+    { 'content-type': 'multipart/form-data; boundary=x' },
+  ],
   ['no content type', `{"name": "${CANARY}"}`, { 'content-type': '' }],
   ['an unknown charset', `{"name": "${CANARY}"}`, { 'content-type': 'application/json; charset=klingon' }],
   ['UTF-16', Buffer.from(`{"name": "${CANARY}"}`, 'utf16le'), { 'content-type': 'application/json; charset=utf-16le' }],
@@ -73,9 +83,43 @@ const BODIES: [string, Buffer | string, Record<string, string>?][] = [
   ['an unknown coding', '{}', { ...JSON_TYPE, 'content-encoding': 'rot13' }],
 ];
 
-const QUERY_VALUES: string[] = ['', 'abc', '-1', '0', '1.5', '1e3', '9'.repeat(400), CANARY, '%00', '%ff', '%ED%A0%80', '%zz', '%', '+', 'null', 'a'.repeat(6_000)];
+const QUERY_VALUES: string[] = [
+  '',
+  'abc',
+  '-1',
+  '0',
+  '1.5',
+  '1e3',
+  '9'.repeat(400),
+  CANARY,
+  '%00',
+  '%ff',
+  '%ED%A0%80',
+  '%zz',
+  '%',
+  '+',
+  'null',
+  'a'.repeat(6_000),
+];
 
-const PATH_VALUES: string[] = ['%00', `${CANARY}%00`, '%', '%zz', '%ff%fe', '%c0%af', '..%2f..%2fadmin', '%2e%2e', '%20', `${CANARY}'--`, '0', '-1', 'a'.repeat(4_000), '%F0%9F%92%A9', '%ED%A0%80', '__proto__'];
+const PATH_VALUES: string[] = [
+  '%00',
+  `${CANARY}%00`,
+  '%',
+  '%zz',
+  '%ff%fe',
+  '%c0%af',
+  '..%2f..%2fadmin',
+  '%2e%2e',
+  '%20',
+  `${CANARY}'--`,
+  '0',
+  '-1',
+  'a'.repeat(4_000),
+  '%F0%9F%92%A9',
+  '%ED%A0%80',
+  '__proto__',
+];
 
 /** Bodies that are wrong in one field each. */
 function fieldBodies(document: Document, schema: Schema): [string, string][] {
@@ -83,7 +127,10 @@ function fieldBodies(document: Document, schema: Schema): [string, string][] {
   return Object.keys(schema.properties ?? {}).flatMap((name) =>
     VALUES.map(([what, text]): [string, string] => {
       const rest = Object.entries(base).filter(([key]) => key !== name);
-      const fields = [...rest.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`), `${JSON.stringify(name)}: ${text}`];
+      const fields = [
+        ...rest.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`),
+        `${JSON.stringify(name)}: ${text}`,
+      ];
       return [`${name} is ${what}`, `{${fields.join()}}`];
     }),
   );
@@ -93,13 +140,26 @@ function fieldBodies(document: Document, schema: Schema): [string, string][] {
 export function hostileRequests(document: Document, method: string, op: Operation, path: string): HostileRequest[] {
   const schema = bodySchema(document, op);
   const body: HostileRequest[] = schema
-    ? [...BODIES, ...fieldBodies(document, resolve(document, schema))].map(([what, text, headers]) => ({ what, method, path, headers: (headers as Record<string, string> | undefined) ?? JSON_TYPE, body: text }))
+    ? [...BODIES, ...fieldBodies(document, resolve(document, schema))].map(([what, text, headers]) => ({
+        what,
+        method,
+        path,
+        headers: (headers as Record<string, string> | undefined) ?? JSON_TYPE,
+        body: text,
+      }))
     : [];
   const valid = schema ? { headers: JSON_TYPE, body: JSON.stringify(sample(document, schema)) } : {};
   const query = (op.parameters ?? [])
     .filter((p) => p.in === 'query')
     .flatMap(({ name }) =>
-      [...QUERY_VALUES.map((v) => `${name}=${v}`), `${name}=1&${name}=2`, `${name}[]=1`, `${name}[a]=1`, `${name}[__proto__]=1`, `${name}=1&`.repeat(300)].map((q) => ({ what: `?${q.slice(0, 60)}`, method, path: `${path}?${q}`, ...valid })),
+      [
+        ...QUERY_VALUES.map((v) => `${name}=${v}`),
+        `${name}=1&${name}=2`,
+        `${name}[]=1`,
+        `${name}[a]=1`,
+        `${name}[__proto__]=1`,
+        `${name}=1&`.repeat(300),
+      ].map((q) => ({ what: `?${q.slice(0, 60)}`, method, path: `${path}?${q}`, ...valid })),
     );
   return [...body, ...query];
 }
@@ -107,7 +167,13 @@ export function hostileRequests(document: Document, method: string, op: Operatio
 /** Every parameter of a path in every hostile form. */
 export function hostilePaths(method: string, template: string, fillOthers: (path: string) => string): HostileRequest[] {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  return names.flatMap((name) => PATH_VALUES.map((value) => ({ what: `${name} is ${value.slice(0, 40)}`, method, path: fillOthers(template.replace(`{${name}}`, '\u0001')).replace('\u0001', value) })));
+  return names.flatMap((name) =>
+    PATH_VALUES.map((value) => ({
+      what: `${name} is ${value.slice(0, 40)}`,
+      method,
+      path: fillOthers(template.replace(`{${name}}`, '\u0001')).replace('\u0001', value),
+    })),
+  );
 }
 
 export interface RawAnswer {
@@ -124,17 +190,22 @@ export function send(base: string, { method, path, headers, body }: HostileReque
   return new Promise((resolve, reject) => {
     const given = Object.entries({ ...headers, ...(bearer && { authorization: `Bearer ${bearer}` }) }).filter(([, value]) => value !== '');
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const request = http.request({ hostname, port, path, method, agent, headers: { ...Object.fromEntries(given), ...length } }, (response) => {
-      if (response.headers['content-type']?.startsWith('text/event-stream')) {
-        response.destroy();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: '' });
-        return;
-      }
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }));
-      response.on('error', reject);
-    });
+    const request = http.request(
+      { hostname, port, path, method, agent, headers: { ...Object.fromEntries(given), ...length } },
+      (response) => {
+        if (response.headers['content-type']?.startsWith('text/event-stream')) {
+          response.destroy();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: '' });
+          return;
+        }
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }),
+        );
+        response.on('error', reject);
+      },
+    );
     request.setTimeout(25_000, () => request.destroy(new Error('hangs')));
     request.on('error', reject);
     request.end(body);

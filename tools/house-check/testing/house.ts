@@ -72,7 +72,11 @@ export class House {
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
-      headers: { ...(as && { Authorization: `Bearer ${as}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      headers: {
+        ...(as && { Authorization: `Bearer ${as}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(20_000),
     });
@@ -96,7 +100,10 @@ export class House {
   async person({ admin = false }: { admin?: boolean } = {}): Promise<Person> {
     const id = uuidv7();
     const email = `${id}@example.com`;
-    await this.db.execute(`INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Somebody', 'none', now())`, [id, email]);
+    await this.db.execute(
+      `INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Somebody', 'none', now())`,
+      [id, email],
+    );
     if (admin) await this.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [id]);
     return { id, email, token: await this.session(id) };
   }
@@ -135,7 +142,9 @@ export class House {
 
 async function listen(module: Type<unknown>, rawPaths: readonly string[] = []): Promise<{ app: NestExpressApplication; url: string }> {
   const logger = createLogger('test');
-  const built = await Test.createTestingModule({ imports: [module] }).setLogger(new NestLogger(logger)).compile();
+  const built = await Test.createTestingModule({ imports: [module] })
+    .setLogger(new NestLogger(logger))
+    .compile();
   const app = built.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: new NestLogger(logger) });
   configureHttpApp(app, logger, rawPaths);
   await app.listen(0, '127.0.0.1');

@@ -35,7 +35,11 @@ export async function previewOf(module: Type<unknown>): Promise<Graph> {
 
 const listed = (paths: string | string[] | undefined): string[] => (Array.isArray(paths) ? paths : [paths ?? '']);
 
-const joined = (...parts: string[]): string => `/${parts.flatMap((p) => p.split('/')).filter(Boolean).join('/')}`;
+const joined = (...parts: string[]): string =>
+  `/${parts
+    .flatMap((p) => p.split('/'))
+    .filter(Boolean)
+    .join('/')}`;
 
 /** Every handler of every controller of an application. */
 export async function routesOf(app: Route['app'], module: Type<unknown>): Promise<Route[]> {
@@ -50,12 +54,22 @@ export async function routesOf(app: Route['app'], module: Type<unknown>): Promis
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
         if (method === undefined) continue;
         const access = Reflect.getMetadata(ACCESS, handler) as AccessDeclaration | undefined;
-        const success = (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === RequestMethod.POST ? 201 : 200);
+        const success =
+          (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === RequestMethod.POST ? 201 : 200);
         const idempotent = Reflect.hasMetadata(IDEMPOTENT, handler);
         const credentials = credentialsIn(handler).map((way) => way.join('.'));
         for (const prefix of listed(Reflect.getMetadata(PATH_METADATA, metatype as object) as string)) {
           for (const path of listed(Reflect.getMetadata(PATH_METADATA, handler) as string)) {
-            routes.push({ app, method: RequestMethod[method], path: joined(prefix, path), handler: `${(metatype as Type<object>).name}.${name}`, access, success, idempotent, credentials });
+            routes.push({
+              app,
+              method: RequestMethod[method],
+              path: joined(prefix, path),
+              handler: `${(metatype as Type<object>).name}.${name}`,
+              access,
+              success,
+              idempotent,
+              credentials,
+            });
           }
         }
       }

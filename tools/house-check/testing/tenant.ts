@@ -32,7 +32,13 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
 
   const skill = await make('POST', '/skills', { slug: `skill-${mark}`, name: mark, description: mark, content: mark });
   const child = await make('POST', '/agents', { name: `Child ${mark}` });
-  const agent = await make('POST', '/agents', { name: `Agent ${mark}`, instruction: mark, child_agent_ids: [child.id], mounted_skills: [skill.slug], memory_enabled: true });
+  const agent = await make('POST', '/agents', {
+    name: `Agent ${mark}`,
+    instruction: mark,
+    child_agent_ids: [child.id],
+    mounted_skills: [skill.slug],
+    memory_enabled: true,
+  });
   await make('PATCH', `/agents/${agent.id}`, { description: mark });
   const revision = await make('POST', `/agents/${agent.id}/revisions`);
   const rollout = await make('POST', `/agents/${agent.id}/revisions/${revision.id}/deploy`);
@@ -40,7 +46,10 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const memory = await make('POST', `/agents/${agent.id}/memories`, { content: mark });
   const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
   const fileId = await upload(house, `${O}/uploads`, owner.token, mark);
-  const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, { content: mark, attachment_ids: [fileId] });
+  const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, {
+    content: mark,
+    attachment_ids: [fileId],
+  });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/limits', { budget_limit_usd: '123' });
@@ -80,15 +89,32 @@ async function upload(house: House, path: string, token: string, mark: string): 
 }
 
 /** What only a worker or an operator writes; and the chat is shared, so that its organization is all that hides it from strangers. */
-async function writeDirectly(db: Database, o: { id: string; mark: string; chatId: string; agentId: string; turnId: string }): Promise<{ model: string; route: string; decisionId: string; requestId: string }> {
+async function writeDirectly(
+  db: Database,
+  o: { id: string; mark: string; chatId: string; agentId: string; turnId: string },
+): Promise<{ model: string; route: string; decisionId: string; requestId: string }> {
   const [route] = await db.query<{ id: string }>(
     `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
     [uuidv7(), `route-${o.mark}`, o.mark, o.id],
   );
-  await db.execute(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`, [uuidv7(), o.id, `model-${o.mark}`, route.id]);
+  await db.execute(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`, [
+    uuidv7(),
+    o.id,
+    `model-${o.mark}`,
+    route.id,
+  ]);
   await db.execute('UPDATE chats SET shared = true WHERE id = $1', [o.chatId]);
-  await db.execute(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`, [o.turnId, o.id, o.chatId]);
-  await db.execute(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`, [uuidv7(), o.id, o.chatId, o.mark]);
+  await db.execute(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`, [
+    o.turnId,
+    o.id,
+    o.chatId,
+  ]);
+  await db.execute(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`, [
+    uuidv7(),
+    o.id,
+    o.chatId,
+    o.mark,
+  ]);
   await db.execute(
     `INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens,
        cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, duration_ms)

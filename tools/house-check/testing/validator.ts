@@ -6,7 +6,12 @@ import type { Document } from './document';
 
 /** Judges values by the schemas of an OpenAPI document. */
 export class DocumentValidator {
-  private readonly ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, formats: { binary: true, decimal: /^[+-]?\d+(\.\d+)?$/ } });
+  private readonly ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    validateSchema: false,
+    formats: { binary: true, decimal: /^[+-]?\d+(\.\d+)?$/ },
+  });
   private readonly known = new Map<string, ValidateFunction>();
 
   constructor(readonly document: Document) {
@@ -37,6 +42,9 @@ export class DocumentValidator {
 
 /** The document with objects that hold what they declare and nothing else: clients must pass over more, but we must have said it. */
 function closed(document: Document): object {
-  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [name, schema.properties && schema.additionalProperties === undefined ? { ...schema, additionalProperties: false } : schema]);
+  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
+    name,
+    schema.properties && schema.additionalProperties === undefined ? { ...schema, additionalProperties: false } : schema,
+  ]);
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(schemas) as Document['components']['schemas'] } };
 }

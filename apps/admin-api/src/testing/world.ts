@@ -52,8 +52,15 @@ export class World {
   async person({ admin = false, email }: { admin?: boolean; email?: string } = {}): Promise<Person> {
     const n = ++this.people;
     const person = { id: uuidv7(), email: email ?? `person-${n}@example.com`, name: `Person ${n}`, credentialId: uuidv7() };
-    await this.db.execute('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())', [person.id, person.email, person.name, 'x']);
-    await this.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [person.credentialId, person.id, Buffer.from(person.credentialId)]);
+    await this.db.execute(
+      'INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())',
+      [person.id, person.email, person.name, 'x'],
+    );
+    await this.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+      person.credentialId,
+      person.id,
+      Buffer.from(person.credentialId),
+    ]);
     if (admin) await this.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [person.id]);
     return person;
   }
@@ -72,10 +79,19 @@ export class World {
     return this.tokens.sign(claims, now);
   }
 
-  async call(method: string, path: string, body?: unknown, options: { as?: Person; headers?: Record<string, string> } = {}): Promise<Answered> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: { as?: Person; headers?: Record<string, string> } = {},
+  ): Promise<Answered> {
     const response = await fetch(`${this.app.url}/api/admin${path}`, {
       method,
-      headers: { 'x-aps-internal': this.internalToken(options.as), ...(body !== undefined && { 'content-type': 'application/json' }), ...options.headers },
+      headers: {
+        'x-aps-internal': this.internalToken(options.as),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await response.text();

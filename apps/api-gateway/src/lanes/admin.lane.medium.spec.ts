@@ -22,7 +22,10 @@ describe('admin lane', () => {
     loadConfig();
   };
   const call = (path: string, init: RequestInit & { duplex?: 'half' } = {}, token: string | null = admin.token) =>
-    fetch(`${gateway.url}${path}`, { ...init, headers: { ...(token && { authorization: `Bearer ${token}` }), ...(init.headers as Record<string, string>) } });
+    fetch(`${gateway.url}${path}`, {
+      ...init,
+      headers: { ...(token && { authorization: `Bearer ${token}` }), ...(init.headers as Record<string, string>) },
+    });
 
   beforeAll(async () => {
     database = await createTestDatabase({ entities: ENTITIES, migrations: MIGRATIONS });
@@ -60,7 +63,10 @@ describe('admin lane', () => {
     });
 
     it('403 insufficient_scope for an API token without the area', async () => {
-      expect(await refused(await makeApiToken(database.db, admin.id, 'chats:write'))).toMatchObject({ status: 403, body: { code: 'insufficient_scope', context: { required: 'admin:read' } } });
+      expect(await refused(await makeApiToken(database.db, admin.id, 'chats:write'))).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope', context: { required: 'admin:read' } },
+      });
     });
 
     it('403 insufficient_scope for a write with admin:read', async () => {
@@ -70,7 +76,10 @@ describe('admin lane', () => {
     });
 
     it('403 for an API token that is confined to an organization', async () => {
-      expect(await refused(await makeApiToken(database.db, admin.id, '*', uuidv7()))).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+      expect(await refused(await makeApiToken(database.db, admin.id, '*', uuidv7()))).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope' },
+      });
     });
   });
 
@@ -81,7 +90,12 @@ describe('admin lane', () => {
       const token = await makeApiToken(database.db, admin.id, 'admin:write chats:read');
       await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-1' } }, token);
       const internal = headersSeen()['x-aps-internal'] as string;
-      expect(new InternalTokens().verify(internal, 'admin-api', new Date())).toMatchObject({ user_id: admin.id, email: admin.email, scope: 'admin:write chats:read', request_id: 'r-1' });
+      expect(new InternalTokens().verify(internal, 'admin-api', new Date())).toMatchObject({
+        user_id: admin.id,
+        email: admin.email,
+        scope: 'admin:write chats:read',
+        request_id: 'r-1',
+      });
       expect(new InternalTokens().verify(internal, 'billing-webhooks', new Date())).toBeUndefined();
     });
 
@@ -144,7 +158,12 @@ describe('admin lane', () => {
     it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s and the answer to it', async (method) => {
       upstream.answer = (_, response) => response.writeHead(418, { 'content-type': 'text/plain', 'x-own': 'yes' }).end('short and stout');
       const response = await call('/api/admin/teapot', { method });
-      expect([response.status, response.headers.get('x-own'), await response.text(), upstream.seen[0].method]).toEqual([418, 'yes', 'short and stout', method]);
+      expect([response.status, response.headers.get('x-own'), await response.text(), upstream.seen[0].method]).toEqual([
+        418,
+        'yes',
+        'short and stout',
+        method,
+      ]);
     });
 
     it('bodies as they are, parsing nothing', async () => {
@@ -155,7 +174,8 @@ describe('admin lane', () => {
 
     it('bodies larger than any that the gateway itself takes', async () => {
       const sent = randomBytes(16 * 1024 * 1024);
-      upstream.answer = (request, response) => void bodyOf(request).then((body) => response.end(createHash('sha256').update(body).digest('hex')));
+      upstream.answer = (request, response) =>
+        void bodyOf(request).then((body) => response.end(createHash('sha256').update(body).digest('hex')));
       const response = await call('/api/admin/x', { method: 'POST', body: sent, headers: { 'content-type': 'application/json' } });
       expect(await response.text()).toBe(createHash('sha256').update(sent).digest('hex'));
     });
@@ -218,7 +238,8 @@ describe('admin lane', () => {
 
     it('and reads once more when a kept one turns out to be closed', async () => {
       closingOnReuse();
-      for (const method of ['GET', 'GET', 'OPTIONS', 'GET']) expect([method, (await call('/api/admin/x', { method })).status]).toEqual([method, 200]);
+      for (const method of ['GET', 'GET', 'OPTIONS', 'GET'])
+        expect([method, (await call('/api/admin/x', { method })).status]).toEqual([method, 200]);
       // Both: the one that was cut off, and the one after it.
       expect(upstream.seen.length).toBeGreaterThan(4);
     });
@@ -231,9 +252,17 @@ describe('admin lane', () => {
     it('and never sends a change over a kept one, after which nobody would know whether it was made', async () => {
       closingOnReuse();
       await (await call('/api/admin/x')).text();
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'POST']) expect([method, (await call('/api/admin/x', { method, body: 'once' })).status]).toEqual([method, 200]);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'POST'])
+        expect([method, (await call('/api/admin/x', { method, body: 'once' })).status]).toEqual([method, 200]);
       expect((await call('/api/admin/x', { method: 'POST' })).status).toBe(200);
-      expect(upstream.seen.filter(({ method }) => method !== 'GET').map(({ method }) => method)).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'POST', 'POST']);
+      expect(upstream.seen.filter(({ method }) => method !== 'GET').map(({ method }) => method)).toEqual([
+        'POST',
+        'PUT',
+        'PATCH',
+        'DELETE',
+        'POST',
+        'POST',
+      ]);
     });
 
     it('and cuts a change off that got no answer', async () => {
@@ -244,7 +273,10 @@ describe('admin lane', () => {
   });
 
   describe('tells the service that the caller is gone', () => {
-    const begin = (method: string) => http.request(`${gateway.url}/api/admin/x`, { method, headers: { authorization: `Bearer ${admin.token}` } }).on('error', () => undefined);
+    const begin = (method: string) =>
+      http
+        .request(`${gateway.url}/api/admin/x`, { method, headers: { authorization: `Bearer ${admin.token}` } })
+        .on('error', () => undefined);
 
     it('in the middle of a body', async () => {
       const [arrived, left] = [gate(), gate()];

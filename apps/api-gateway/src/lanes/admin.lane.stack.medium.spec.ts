@@ -19,7 +19,11 @@ describe('admin lane with admin-api behind it', () => {
   const call = async (method: string, path: string, options: { token?: string; body?: unknown; headers?: Record<string, string> } = {}) => {
     const response = await fetch(`${gateway.url}/api/admin${path}`, {
       method,
-      headers: { ...(options.token !== '' && { authorization: `Bearer ${options.token ?? admin.token}` }), 'content-type': 'application/json', ...options.headers },
+      headers: {
+        ...(options.token !== '' && { authorization: `Bearer ${options.token ?? admin.token}` }),
+        'content-type': 'application/json',
+        ...options.headers,
+      },
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
     });
     const text = await response.text();
@@ -52,24 +56,39 @@ describe('admin lane with admin-api behind it', () => {
   });
 
   it('serves operators', async () => {
-    expect(await call('POST', '/allowed-emails', { body: { email: 'a@example.com' } })).toMatchObject({ status: 201, body: { added_by: { user_id: admin.id } } });
+    expect(await call('POST', '/allowed-emails', { body: { email: 'a@example.com' } })).toMatchObject({
+      status: 201,
+      body: { added_by: { user_id: admin.id } },
+    });
     expect(await call('GET', '/allowed-emails')).toMatchObject({ status: 200, body: [{ email: 'a@example.com' }] });
   });
 
   it('hands on which methods an address takes, and what bodies', async () => {
     const refused = await call('PUT', '/allowed-emails', { body: {} });
-    expect([refused.status, refused.body.code, refused.headers.get('allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD, OPTIONS, POST']);
+    expect([refused.status, refused.body.code, refused.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'GET, HEAD, OPTIONS, POST',
+    ]);
     const options = await call('OPTIONS', '/allowed-emails/');
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
     expect((await call('HEAD', '/allowed-emails')).status).toBe(200);
-    expect(await call('POST', '/allowed-emails', { body: {}, headers: { 'content-type': 'text/plain' } })).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+    expect(await call('POST', '/allowed-emails', { body: {}, headers: { 'content-type': 'text/plain' } })).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported_media_type' },
+    });
     expect(await call('PUT', '/allowed-emails', { token: '' })).toMatchObject({ status: 401 });
     // Behind the gateway it is told to everybody, as there is nothing to hide.
-    expect((await fetch(`${behind.url}/api/admin/allowed-emails`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, OPTIONS, POST');
+    expect((await fetch(`${behind.url}/api/admin/allowed-emails`, { method: 'DELETE' })).headers.get('allow')).toBe(
+      'GET, HEAD, OPTIONS, POST',
+    );
   });
 
-  it('takes nobody\'s own word for it', async () => {
-    expect(await call('GET', '/admins', { token: '', headers: { 'x-aps-internal': 'anything' } })).toMatchObject({ status: 401, body: { code: 'not_authenticated' } });
+  it("takes nobody's own word for it", async () => {
+    expect(await call('GET', '/admins', { token: '', headers: { 'x-aps-internal': 'anything' } })).toMatchObject({
+      status: 401,
+      body: { code: 'not_authenticated' },
+    });
     expect((await fetch(`${behind.url}/api/admin/admins`, { headers: { authorization: `Bearer ${admin.token}` } })).status).toBe(401);
   });
 
@@ -82,8 +101,14 @@ describe('admin lane with admin-api behind it', () => {
 
   it('answers in one shape, under the id of the request', async () => {
     const headers = { 'x-request-id': 'through-the-lane' };
-    expect(await call('GET', '/nothing', { headers })).toMatchObject({ status: 404, body: { code: 'not_found', request_id: 'through-the-lane' } });
-    expect(await call('POST', '/admins', { body: {}, headers })).toMatchObject({ status: 422, body: { code: 'validation_error', request_id: 'through-the-lane' } });
+    expect(await call('GET', '/nothing', { headers })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', request_id: 'through-the-lane' },
+    });
+    expect(await call('POST', '/admins', { body: {}, headers })).toMatchObject({
+      status: 422,
+      body: { code: 'validation_error', request_id: 'through-the-lane' },
+    });
     const refused = await call('POST', '/admins', { body: { email: 'x'.repeat(2 * 1024 * 1024) }, headers });
     expect(refused).toMatchObject({ status: 413, body: { code: 'payload_too_large', request_id: 'through-the-lane' } });
     const audit = await database.db.query('SELECT 1 FROM audit_log WHERE request_id IS NULL');
@@ -110,6 +135,9 @@ describe('admin lane with admin-api behind it', () => {
     const again = await call('POST', '/allowed-emails', options);
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
     const stranger = await makeUser(database.db, 'second-operator', { admin: true });
-    expect(await call('POST', '/allowed-emails', { ...options, token: stranger.token })).toMatchObject({ status: 409, body: { code: 'already_allowed' } });
+    expect(await call('POST', '/allowed-emails', { ...options, token: stranger.token })).toMatchObject({
+      status: 409,
+      body: { code: 'already_allowed' },
+    });
   });
 });

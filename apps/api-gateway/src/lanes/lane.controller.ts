@@ -33,7 +33,12 @@ export function laneController(lane: Lane): Type<unknown> {
     private identify({ principal, requestId }: AuthenticatedRequest): Record<string, string> {
       if (lane.access.tier === 'public') return {};
       if (!principal) throw new DomainError('not_authenticated', 'Not authenticated');
-      return { [INTERNAL_TOKEN_HEADER]: this.tokens.sign({ ...claimsOf(principal), request_id: requestId, aud: lane.access.audience }, this.db.now()) };
+      return {
+        [INTERNAL_TOKEN_HEADER]: this.tokens.sign(
+          { ...claimsOf(principal), request_id: requestId, aud: lane.access.audience },
+          this.db.now(),
+        ),
+      };
     }
   }
   Object.defineProperty(LaneController, 'name', { value: `${lane.name}LaneController` });

@@ -23,7 +23,8 @@ export interface AuditFilter {
   orgId?: string;
 }
 
-const COLUMNS = 'a.id, a.source, a.action, a.org_id, a.actor_id, u.email AS actor_email, a.target_kind, a.target_id, a.metadata, a.created_at';
+const COLUMNS =
+  'a.id, a.source, a.action, a.org_id, a.actor_id, u.email AS actor_email, a.target_kind, a.target_id, a.metadata, a.created_at';
 // The id breaks ties: rows of one transaction share their time.
 const NEWEST_FIRST = 'ORDER BY a.created_at DESC, a.id DESC';
 

@@ -62,10 +62,17 @@ export class AgentReferences {
   private async skillProblems(tx: Tx, scope: OrgScope, { mounted_skills: slugs = [] }: Referring): Promise<Problem[]> {
     if (!slugs.length) return [];
     const known = await this.skills.holdSlugs(tx, scope, [...slugs]);
-    return slugs.flatMap((slug, i) => (known.has(slug) ? [] : [unknownReference(['body', 'mounted_skills', i], 'There is no skill of this slug')]));
+    return slugs.flatMap((slug, i) =>
+      known.has(slug) ? [] : [unknownReference(['body', 'mounted_skills', i], 'There is no skill of this slug')],
+    );
   }
 
-  private async childProblems(tx: Tx, scope: OrgScope, { child_agent_ids: ids = [] }: Referring, { self }: ReferenceOptions): Promise<Problem[]> {
+  private async childProblems(
+    tx: Tx,
+    scope: OrgScope,
+    { child_agent_ids: ids = [] }: Referring,
+    { self }: ReferenceOptions,
+  ): Promise<Problem[]> {
     if (!ids.length) return [];
     const known = new Set((await this.agents.holdIds(tx, scope, [...ids])).map((a) => a.id));
     return ids.flatMap((id, i) => {

@@ -3,7 +3,11 @@ import { DomainError, notFound, type Problem } from '@aps/contracts';
 export const agentNotFound = () => notFound('Agent');
 
 /** A reference of an agent's configuration that leads nowhere; `path` says which. */
-export const unknownReference = (path: (string | number)[], msg: string): Problem => ({ loc: path, msg, type: 'semantic.unknown_reference' });
+export const unknownReference = (path: (string | number)[], msg: string): Problem => ({
+  loc: path,
+  msg,
+  type: 'semantic.unknown_reference',
+});
 
 /** Refuses with every problem at once; does nothing when there is none. */
 export function refuseUnknownReferences(problems: Problem[]): void {

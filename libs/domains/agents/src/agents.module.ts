@@ -20,11 +20,33 @@ import { SkillsQueries } from './skills.queries';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
-const face = [AgentsService, AgentsQueries, AgentDelegates, AgentRevisions, RevisionsService, RolloutsQueries, InstructionsService, SkillsService, SkillsQueries, MemoriesService];
+const face = [
+  AgentsService,
+  AgentsQueries,
+  AgentDelegates,
+  AgentRevisions,
+  RevisionsService,
+  RolloutsQueries,
+  InstructionsService,
+  SkillsService,
+  SkillsQueries,
+  MemoriesService,
+];
 
 @Module({
   imports: [InferenceModule],
-  providers: [...face, AgentModels, AgentReferences, AuditTrail, AgentsRepository, RevisionsRepository, RolloutsRepository, InstructionsRepository, SkillsRepository, MemoriesRepository],
+  providers: [
+    ...face,
+    AgentModels,
+    AgentReferences,
+    AuditTrail,
+    AgentsRepository,
+    RevisionsRepository,
+    RolloutsRepository,
+    InstructionsRepository,
+    SkillsRepository,
+    MemoriesRepository,
+  ],
   exports: face,
 })
 export class AgentsModule {}

@@ -70,7 +70,11 @@ export function requireEntitled(entitled: EntitlementSet, input: AgentInput): vo
   if (!entitled.direct_model_choice && (isSet(input.model) || isSet(input.reasoning_effort))) throw missing('direct_model_choice');
   if (!entitled.per_agent_budgets && isSet(input.budget_credits_per_period)) throw missing('per_agent_budgets');
   if (entitled.direct_model_choice && isSet(input.model_mode)) {
-    throw refuseField('plan_mismatch', ['model_mode'], 'This organization chooses models directly; set model and reasoning_effort instead.');
+    throw refuseField(
+      'plan_mismatch',
+      ['model_mode'],
+      'This organization chooses models directly; set model and reasoning_effort instead.',
+    );
   }
 }
 
@@ -84,7 +88,8 @@ export function requireStorable(input: AgentInput): void {
     const msg = `Metadata should take at most ${MAX_METADATA_BYTES} bytes of JSON and ${MAX_METADATA_DEPTH} levels`;
     problems.push({ loc: ['body', 'metadata'], msg, type: 'too_long' });
   }
-  if (isSet(input.slug) && !isUsableSlug(input.slug)) problems.push({ loc: ['body', 'slug'], msg: 'A slug should not have the form of a UUID', type: 'value_error' });
+  if (isSet(input.slug) && !isUsableSlug(input.slug))
+    problems.push({ loc: ['body', 'slug'], msg: 'A slug should not have the form of a UUID', type: 'value_error' });
   if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
 }
 

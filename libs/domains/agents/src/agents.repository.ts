@@ -72,8 +72,12 @@ const ID_BY_SLUG = statement('SELECT id FROM agents WHERE org_id = $1 AND slug =
 // renaming do take the whole lock, so that they wait for those who have just begun to refer to the agent (KEY SHARE), and these for them.
 const LOCK = statement('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE');
 const LOCK_IDENTITY = statement('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE');
-const HOLD_IDS = statement('SELECT id, slug, name FROM agents WHERE org_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE');
-const HOLD_SLUGS = statement('SELECT id, slug, name FROM agents WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE');
+const HOLD_IDS = statement(
+  'SELECT id, slug, name FROM agents WHERE org_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
+);
+const HOLD_SLUGS = statement(
+  'SELECT id, slug, name FROM agents WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
+);
 const NAMED = statement(`
   SELECT id, slug, name, description FROM agents
   WHERE org_id = $1 AND deleted_at IS NULL AND live_revision_id IS NOT NULL AND ($4 OR id = ANY($2) OR slug = ANY($3)) ORDER BY slug LIMIT $5`);
@@ -85,7 +89,9 @@ const NAMING = (inDraft: string, inLive: string) => `
 const NAMING_AGENT = statement(`
   ${NAMING(`$2::uuid = ANY(a.child_agent_ids) OR $3 = ANY(a.allowed_tools)`, `r.config->'child_agent_ids' ? $2::text OR r.config->'allowed_tools' ? $3`)}
   AND a.id <> $2::uuid ORDER BY a.slug`);
-const NAMING_SLUG = statement(`${NAMING(`$3 = ANY(a.allowed_tools)`, `r.config->'allowed_tools' ? $3`)} AND a.id <> $2::uuid ORDER BY a.slug`);
+const NAMING_SLUG = statement(
+  `${NAMING(`$3 = ANY(a.allowed_tools)`, `r.config->'allowed_tools' ? $3`)} AND a.id <> $2::uuid ORDER BY a.slug`,
+);
 const MOUNTING_SKILL = statement(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
 // The live model first: chats run on it now.
 const MODEL_OUTSIDE = statement(`
@@ -109,7 +115,12 @@ export class AgentsRepository {
   }
 
   async list(db: Db, scope: OrgScope, filter: AgentFilter, page: Slice): Promise<{ items: AgentView[]; total: number }> {
-    const matches = [scope.orgId, filter.q ? containing(filter.q) : null, filter.team_id?.toLowerCase() ?? null, filter.project_id?.toLowerCase() ?? null];
+    const matches = [
+      scope.orgId,
+      filter.q ? containing(filter.q) : null,
+      filter.team_id?.toLowerCase() ?? null,
+      filter.project_id?.toLowerCase() ?? null,
+    ];
     const items = await db.query<AgentView>(LIST, [...matches, ...sliceBounds(page)]);
     const [{ total }] = await db.query<{ total: number }>(COUNT, matches);
     return { items, total };
@@ -142,13 +153,18 @@ export class AgentsRepository {
   }
 
   async countLive(db: Db, scope: OrgScope): Promise<number> {
-    const [{ n }] = await db.query<{ n: number }>('SELECT count(*)::int AS n FROM agents WHERE org_id = $1 AND deleted_at IS NULL', [scope.orgId]);
+    const [{ n }] = await db.query<{ n: number }>('SELECT count(*)::int AS n FROM agents WHERE org_id = $1 AND deleted_at IS NULL', [
+      scope.orgId,
+    ]);
     return n;
   }
 
   /** Slugs of live agents that begin with `base`. */
   async slugsLike(db: Db, scope: OrgScope, base: string): Promise<Set<string>> {
-    const rows = await db.query<{ slug: string }>('SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)', [scope.orgId, base]);
+    const rows = await db.query<{ slug: string }>(
+      'SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)',
+      [scope.orgId, base],
+    );
     return new Set(rows.map((r) => r.slug));
   }
 
@@ -183,7 +199,11 @@ export class AgentsRepository {
   }
 
   /** Those of the agents that live, by slug. */
-  named(db: Db, scope: OrgScope, which: { ids: readonly string[]; slugs: readonly string[]; all: boolean; limit: number }): Promise<NamedAgent[]> {
+  named(
+    db: Db,
+    scope: OrgScope,
+    which: { ids: readonly string[]; slugs: readonly string[]; all: boolean; limit: number },
+  ): Promise<NamedAgent[]> {
     return db.query<NamedAgent>(NAMED, [scope.orgId, which.ids, which.slugs, which.all, which.limit]);
   }
 

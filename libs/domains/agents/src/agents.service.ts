@@ -93,7 +93,12 @@ export class AgentsService {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
       requireUnused(await this.agents.naming(tx, scope, agent));
       await this.agents.update(tx, scope, agent.id, { deleted_at: this.db.now() });
-      await this.outbox.enqueue(tx, 'agent.end_chats', { org_id: scope.orgId, agent_id: agent.id }, { requestId: scope.requestId, traceparent: scope.traceparent });
+      await this.outbox.enqueue(
+        tx,
+        'agent.end_chats',
+        { org_id: scope.orgId, agent_id: agent.id },
+        { requestId: scope.requestId, traceparent: scope.traceparent },
+      );
       await this.audit.record(tx, scope, 'agent.deleted', { kind: 'agent', id: agent.id }, { slug: agent.slug });
     });
   }

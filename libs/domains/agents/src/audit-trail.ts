@@ -8,7 +8,13 @@ import type { Tx } from '@aps/platform/database';
 export class AuditTrail {
   constructor(private readonly audit: Audit) {}
 
-  record(tx: Tx, scope: OrgScope, action: string, target: { kind: string; id: string }, metadata: Record<string, unknown> = {}): Promise<void> {
+  record(
+    tx: Tx,
+    scope: OrgScope,
+    action: string,
+    target: { kind: string; id: string },
+    metadata: Record<string, unknown> = {},
+  ): Promise<void> {
     const because = scope.actor.reason === null ? {} : { reason: scope.actor.reason };
     return this.audit.record(tx, {
       source: 'business',

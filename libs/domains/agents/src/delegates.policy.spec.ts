@@ -18,11 +18,10 @@ describe('who may delegate to whom', () => {
   });
 
   it('is offered to those who can reach anybody', () => {
-    expect([{ child_agent_ids: ['x'] }, { allowed_tools: ['agent:x'] }, { allowed_tools: ['*'] }, { allowed_tools: ['core', 'system:web'] }].map((grants) => mayDelegate({ ...config, ...grants }))).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      [{ child_agent_ids: ['x'] }, { allowed_tools: ['agent:x'] }, { allowed_tools: ['*'] }, { allowed_tools: ['core', 'system:web'] }].map(
+        (grants) => mayDelegate({ ...config, ...grants }),
+      ),
+    ).toEqual([true, true, true, false]);
   });
 });

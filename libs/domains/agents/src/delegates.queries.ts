@@ -18,7 +18,12 @@ export class AgentDelegates {
   async reachable(db: Db, scope: OrgScope, config: SealedAgentConfig): Promise<NamedAgent[]> {
     if (!mayDelegate(config)) return [];
     const slugs = config.allowed_tools.flatMap((granted) => (granted.startsWith('agent:') ? [granted.slice('agent:'.length)] : []));
-    const named = await this.agents.named(db, scope, { ids: config.child_agent_ids, slugs, all: config.allowed_tools.includes('*'), limit: MAX_LISTED + config.denied_tools.length + 1 });
+    const named = await this.agents.named(db, scope, {
+      ids: config.child_agent_ids,
+      slugs,
+      all: config.allowed_tools.includes('*'),
+      limit: MAX_LISTED + config.denied_tools.length + 1,
+    });
     return named.filter((agent) => reachesAgent(config, agent)).slice(0, MAX_LISTED);
   }
 
@@ -27,7 +32,11 @@ export class AgentDelegates {
    * the transaction ends.
    */
   async hold(tx: Tx, scope: OrgScope, config: SealedAgentConfig, ref: string): Promise<AgentName | null> {
-    const found = isId(ref) ? await this.agents.holdIds(tx, scope, [ref]) : isSlug(ref) ? await this.agents.holdSlugs(tx, scope, [ref]) : [];
+    const found = isId(ref)
+      ? await this.agents.holdIds(tx, scope, [ref])
+      : isSlug(ref)
+        ? await this.agents.holdSlugs(tx, scope, [ref])
+        : [];
     return found.find((agent) => reachesAgent(config, agent)) ?? null;
   }
 }

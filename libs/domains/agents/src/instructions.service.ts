@@ -70,7 +70,12 @@ export class InstructionsService {
    * @param amend the new text, or null when there is nothing to write
    * @throws DomainError 422 `instruction_too_long`
    */
-  async amendDraft(tx: Tx, scope: OrgScope, agentId: string, amend: (content: string) => string | null): Promise<InstructionView & { amended: boolean }> {
+  async amendDraft(
+    tx: Tx,
+    scope: OrgScope,
+    agentId: string,
+    amend: (content: string) => string | null,
+  ): Promise<InstructionView & { amended: boolean }> {
     const agent = await this.agents.lock(tx, scope, agentId);
     const current = await this.instructions.current(tx, scope, agent.id);
     const content = amend(current.draft?.content ?? current.active?.content ?? '');

@@ -28,8 +28,20 @@ export class MemoriesRepository {
     return (await db.query<{ total: number }>(COUNT, [scope.orgId, owner.kind, owner.id]))[0].total;
   }
 
-  async insert(tx: Tx, scope: OrgScope, row: { id: string; owner: MemoryOwner; content: string; source: Memory['source'] }): Promise<Memory> {
-    const [memory] = await tx.query<Memory>(INSERT, [row.id, scope.orgId, row.owner.kind, row.owner.id, row.content, row.source, scope.actor.userId]);
+  async insert(
+    tx: Tx,
+    scope: OrgScope,
+    row: { id: string; owner: MemoryOwner; content: string; source: Memory['source'] },
+  ): Promise<Memory> {
+    const [memory] = await tx.query<Memory>(INSERT, [
+      row.id,
+      scope.orgId,
+      row.owner.kind,
+      row.owner.id,
+      row.content,
+      row.source,
+      scope.actor.userId,
+    ]);
     return memory;
   }
 

@@ -55,7 +55,9 @@ export class MemoriesService {
   }
 
   addToAgent(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
-    return this.db.transaction(async (tx) => this.add(tx, scope, { owner: await this.ownerOf(tx, scope, agentRef), content, source: 'human' }));
+    return this.db.transaction(async (tx) =>
+      this.add(tx, scope, { owner: await this.ownerOf(tx, scope, agentRef), content, source: 'human' }),
+    );
   }
 
   async removeFromAgent(scope: OrgScope, agentRef: string, id: string): Promise<void> {

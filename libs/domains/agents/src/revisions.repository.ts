@@ -42,7 +42,11 @@ export class RevisionsRepository {
     return row ?? null;
   }
 
-  async insert(tx: Tx, scope: OrgScope, row: { id: string; agent_id: string; version: number; hash: string; config: SealedAgentConfig }): Promise<void> {
+  async insert(
+    tx: Tx,
+    scope: OrgScope,
+    row: { id: string; agent_id: string; version: number; hash: string; config: SealedAgentConfig },
+  ): Promise<void> {
     await tx.execute(INSERT, [row.id, scope.orgId, row.agent_id, row.version, row.hash, JSON.stringify(row.config), scope.actor.userId]);
   }
 

@@ -66,7 +66,13 @@ export class RevisionsService {
     const revision = { id: uuidv7(), agent_id: agent.id, version: agent.last_revision_version + 1, hash, config };
     await this.revisions.insert(tx, scope, revision);
     await this.agents.update(tx, scope, agent.id, { last_revision_version: revision.version, draft_hash: hash });
-    await this.audit.record(tx, scope, 'agent.revision_sealed', { kind: 'agent', id: agent.id }, { revision_id: revision.id, version: revision.version });
+    await this.audit.record(
+      tx,
+      scope,
+      'agent.revision_sealed',
+      { kind: 'agent', id: agent.id },
+      { revision_id: revision.id, version: revision.version },
+    );
     return { id: revision.id, created: true };
   }
 
@@ -83,12 +89,18 @@ export class RevisionsService {
     const id = uuidv7();
     await this.rollouts.insertDeploy(tx, scope, { id, agent_id: agent.id, arms });
     await this.agents.update(tx, scope, agent.id, { live_revision_id: revision.id });
-    await this.audit.record(tx, scope, 'agent.deployed', { kind: 'agent', id: agent.id }, {
-      rollout_id: id,
-      revision_id: revision.id,
-      version: revision.version,
-      superseded_rollout_ids: ended.map((r) => r.id),
-    });
+    await this.audit.record(
+      tx,
+      scope,
+      'agent.deployed',
+      { kind: 'agent', id: agent.id },
+      {
+        rollout_id: id,
+        revision_id: revision.id,
+        version: revision.version,
+        superseded_rollout_ids: ended.map((r) => r.id),
+      },
+    );
     return (await this.rollouts.find(tx, scope, agent.id, id))!;
   }
 

@@ -49,11 +49,19 @@ export class RolloutsQueries {
 
   private async viewed(scope: OrgScope, rollouts: Rollout[]): Promise<RolloutView[]> {
     const billing_unit = (await this.entitlements.has(scope.orgId, 'enforces_credits')) ? 'credits' : 'usd';
-    const counts = rollouts.length && this.chats ? await this.chats.count(this.db, scope, rollouts.map((r) => r.id)) : [];
+    const counts =
+      rollouts.length && this.chats
+        ? await this.chats.count(
+            this.db,
+            scope,
+            rollouts.map((r) => r.id),
+          )
+        : [];
     return rollouts.map((rollout) => {
       const own = counts.filter((c) => c.rollout_id === rollout.id);
       // A deployment has one arm, and its chats carry no label.
-      const chatsOf = (label: string) => own.filter((c) => rollout.kind === 'deploy' || c.arm_label === label).reduce((sum, c) => sum + c.chats, 0);
+      const chatsOf = (label: string) =>
+        own.filter((c) => rollout.kind === 'deploy' || c.arm_label === label).reduce((sum, c) => sum + c.chats, 0);
       return { ...rollout, billing_unit, arms: rollout.arms.map((arm) => ({ ...arm, chat_count: chatsOf(arm.label) })) };
     });
   }

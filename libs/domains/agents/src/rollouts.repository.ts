@@ -36,7 +36,10 @@ export class RolloutsRepository {
   }
 
   async hasRunning(db: Db, scope: OrgScope, agentId: string): Promise<boolean> {
-    return (await db.query(`SELECT 1 FROM rollouts WHERE org_id = $1 AND agent_id = $2 AND status = 'running'`, [scope.orgId, agentId])).length > 0;
+    return (
+      (await db.query(`SELECT 1 FROM rollouts WHERE org_id = $1 AND agent_id = $2 AND status = 'running'`, [scope.orgId, agentId])).length >
+      0
+    );
   }
 
   /** Ends what is live and what runs. */

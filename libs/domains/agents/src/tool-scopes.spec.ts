@@ -15,7 +15,28 @@ describe('parseToolScope', () => {
   ])('reads %p', (text, scope) => expect(parseToolScope(text)).toEqual(scope));
 
   it.each([
-    ...['', 'Core', 'web', 'system:', 'system:shell', 'kb:', 'kb:*', 'kb:Hand', 'agent:a b', 'agent:-a', 'team:x', 'crm', 'crm.', '.find', 'crm.find customer', 'CRM.find', 'a--b.find', '**', ' core', 'core\n'],
+    ...[
+      '',
+      'Core',
+      'web',
+      'system:',
+      'system:shell',
+      'kb:',
+      'kb:*',
+      'kb:Hand',
+      'agent:a b',
+      'agent:-a',
+      'team:x',
+      'crm',
+      'crm.',
+      '.find',
+      'crm.find customer',
+      'CRM.find',
+      'a--b.find',
+      '**',
+      ' core',
+      'core\n',
+    ],
     ...['constructor', 'toString', '__proto__', `con:${'a'.repeat(65)}`, `${'a'.repeat(65)}.find`, `crm.${'a'.repeat(129)}`],
   ])('refuses %p', (text) => expect(parseToolScope(text)).toBeUndefined());
 });

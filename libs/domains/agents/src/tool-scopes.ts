@@ -6,7 +6,12 @@ export type ToolScope =
   | { kind: 'kb' | 'con' | 'agent' | 'process'; slug: string }
   | { kind: 'tool'; connection: string; name: string };
 
-const FIXED: Record<string, ToolScope> = { '*': { kind: 'all' }, core: { kind: 'core' }, 'system:web': { kind: 'web' }, 'system:exec': { kind: 'exec' } };
+const FIXED: Record<string, ToolScope> = {
+  '*': { kind: 'all' },
+  core: { kind: 'core' },
+  'system:web': { kind: 'web' },
+  'system:exec': { kind: 'exec' },
+};
 const NAMED = /^(kb|con|agent|process):(.+)$/;
 /** An exact tool: the connection's slug, a dot, the name that its server gave the tool. */
 const EXACT = /^([a-z0-9-]{1,64})\.([A-Za-z0-9_./-]{1,128})$/;

@@ -2,8 +2,7 @@ import type { Db } from '@aps/platform/database';
 
 /** Why an organization's next model call would be refused. Quantities are decimal texts. */
 export type Blocker =
-  | { code: 'credits_exhausted'; credits_remaining: string }
-  | { code: 'budget_exceeded'; budget_limit_usd: string; spend_usd: string };
+  { code: 'credits_exhausted'; credits_remaining: string } | { code: 'budget_exceeded'; budget_limit_usd: string; spend_usd: string };
 
 /**
  * What keeps an organization from spending. Whoever lets a closed chat go on asks this port; where the answer comes from (a ledger, a

@@ -23,10 +23,18 @@ const FEATURE_DEFAULTS = (feature: Feature): boolean => feature !== 'enforces_cr
 
 const settings: Record<string, Setting> = {};
 for (const feature of FEATURES) {
-  settings[feature] = setting(`ENTITLEMENT_${feature.toUpperCase()}`, flag(FEATURE_DEFAULTS(feature)), `Whether every organization has ${feature}`);
+  settings[feature] = setting(
+    `ENTITLEMENT_${feature.toUpperCase()}`,
+    flag(FEATURE_DEFAULTS(feature)),
+    `Whether every organization has ${feature}`,
+  );
 }
 for (const cap of CAPS) {
-  settings[cap] = setting(`ENTITLEMENT_${cap.toUpperCase()}`, z.coerce.number().int().min(-1).default(CAP_DEFAULTS[cap]), `${cap} of every organization; -1 = unlimited`);
+  settings[cap] = setting(
+    `ENTITLEMENT_${cap.toUpperCase()}`,
+    z.coerce.number().int().min(-1).default(CAP_DEFAULTS[cap]),
+    `${cap} of every organization; -1 = unlimited`,
+  );
 }
 
 export const entitlementsConfig = configSection('entitlements', settings);

@@ -53,7 +53,9 @@ export abstract class Entitlements {
   /** @throws DomainError 403 `entitlement_required` */
   async require(orgId: string, feature: Feature, db?: Db): Promise<void> {
     if (!(await this.has(orgId, feature, db))) {
-      throw new DomainError('entitlement_required', `The plan of this organization does not include ${feature}.`, { context: { entitlement: feature } });
+      throw new DomainError('entitlement_required', `The plan of this organization does not include ${feature}.`, {
+        context: { entitlement: feature },
+      });
     }
   }
 

@@ -129,8 +129,23 @@ export interface EventMessage {
 }
 
 /** @param message what is known of it; `seq` is written when it has been given */
-export function eventMessage({ at, ...message }: Pick<EventMessage, 'id' | 'role' | 'content'> & Partial<EventMessage> & { at: Date }): EventMessage {
-  return { seq: 0, attachments: [], tool_calls: [], tool_call_id: null, tool_name: null, model: null, created_at: at.toISOString(), usage: null, finish_reason: null, interrupted: false, ...message };
+export function eventMessage({
+  at,
+  ...message
+}: Pick<EventMessage, 'id' | 'role' | 'content'> & Partial<EventMessage> & { at: Date }): EventMessage {
+  return {
+    seq: 0,
+    attachments: [],
+    tool_calls: [],
+    tool_call_id: null,
+    tool_name: null,
+    model: null,
+    created_at: at.toISOString(),
+    usage: null,
+    finish_reason: null,
+    interrupted: false,
+    ...message,
+  };
 }
 
 export interface TodoRow {

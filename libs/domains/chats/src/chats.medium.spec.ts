@@ -60,7 +60,13 @@ describe('chats', () => {
   it('runs tools and answers after them', async () => {
     const chat = await app.chat(org);
     const plan = script(
-      { text: 'Planning.', tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'in_progress' }] } }, { name: 'no_such_tool', arguments: {} }] },
+      {
+        text: 'Planning.',
+        tool_calls: [
+          { name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'in_progress' }] } },
+          { name: 'no_such_tool', arguments: {} },
+        ],
+      },
       { text: 'Planned.' },
     );
     await app.send(org, chat, plan);
@@ -83,7 +89,9 @@ describe('chats', () => {
     const sent = await Promise.all(chats.map((chat, i) => app.send(org, i % 2 ? chat.toUpperCase() : chat, `hello ${i}`)));
     expect(sent.map((s) => s.status)).toEqual(chats.map(() => 202));
     const ended = await Promise.all(chats.map((chat) => app.settled(org, chat, 1)));
-    expect(ended.map((chat) => chat.messages.map((m: { content: string }) => m.content))).toEqual(chats.map((_, i) => [`hello ${i}`, `You said: hello ${i}`]));
+    expect(ended.map((chat) => chat.messages.map((m: { content: string }) => m.content))).toEqual(
+      chats.map((_, i) => [`hello ${i}`, `You said: hello ${i}`]),
+    );
   });
 
   it('keeps a message that comes during a turn as its own next turn', async () => {
@@ -101,7 +109,9 @@ describe('chats', () => {
     await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 2 } }] }, { text: 'awake' }));
     const waiting = await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     expect(waiting.status).toBe('ACTIVE');
-    expect(await app.db.query(`SELECT status, lease_owner FROM turns WHERE chat_id = $1`, [chat])).toEqual([{ status: 'waiting', lease_owner: null }]);
+    expect(await app.db.query(`SELECT status, lease_owner FROM turns WHERE chat_id = $1`, [chat])).toEqual([
+      { status: 'waiting', lease_owner: null },
+    ]);
     const body = await app.settled(org, chat, 1);
     expect(body.pause).toBeNull();
     expect(body.messages.at(-1).content).toBe('awake');
@@ -114,7 +124,9 @@ describe('chats', () => {
     await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     await app.send(org, chat, 'never mind');
     const body = await app.settled(org, chat, 1);
-    expect(body.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => JSON.parse(m.content))).toEqual([{ status: 'interrupted_by_message' }]);
+    expect(body.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => JSON.parse(m.content))).toEqual(
+      [{ status: 'interrupted_by_message' }],
+    );
     expect(body.messages.at(-1).content).toBe('You said: never mind');
   });
 
@@ -135,7 +147,10 @@ describe('chats', () => {
     await app.send(org, chat, 'Where do the invoices of March go?');
     const body = await app.until(org, chat, (c) => c.title !== null);
     expect(body.title.length).toBeLessThanOrEqual(81);
-    expect(await app.db.query(`SELECT feature FROM inference_receipts WHERE chat_id = $1 ORDER BY feature`, [chat])).toEqual([{ feature: 'title' }, { feature: 'turn' }]);
+    expect(await app.db.query(`SELECT feature FROM inference_receipts WHERE chat_id = $1 ORDER BY feature`, [chat])).toEqual([
+      { feature: 'title' },
+      { feature: 'turn' },
+    ]);
   });
 
   it('becomes ERRORED when the provider refuses, and goes on with the next message', async () => {
@@ -182,7 +197,9 @@ describe('chats', () => {
     await app.until(other, chats[0], () => true);
     let most = 0;
     for (const chat of chats) {
-      const [{ n }] = await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'running'`, [other.id]);
+      const [{ n }] = await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'running'`, [
+        other.id,
+      ]);
       most = Math.max(most, n);
       await app.settled(other, chat, 1);
     }

@@ -72,14 +72,49 @@ import { TurnRepository } from './turns/turn.repository';
     ...CONTROL_PARTS,
     { provide: SwitchableConnections, useClass: NoConnections },
   ],
-  exports: [...CONTROL, ChildWaits, DelegationRepository, HitlRepository, HitlQueries, HitlService, ChatsRepository, ChatsQueries, ChatsService, QueueDepth, SendService, TimelineQueries, CostQueries, TogglesService, TurnRepository, TurnEndings, TurnWaits, TodoRepository],
+  exports: [
+    ...CONTROL,
+    ChildWaits,
+    DelegationRepository,
+    HitlRepository,
+    HitlQueries,
+    HitlService,
+    ChatsRepository,
+    ChatsQueries,
+    ChatsService,
+    QueueDepth,
+    SendService,
+    TimelineQueries,
+    CostQueries,
+    TogglesService,
+    TurnRepository,
+    TurnEndings,
+    TurnWaits,
+    TodoRepository,
+  ],
 })
 export class ChatsModule {}
 
 /** The running of turns, for workers. */
 @Module({
   imports: [ChatsModule, AgentsModule, DecisionMakingModule, FilesModule, InferenceModule, ToolsModule],
-  providers: [TurnRunner, TurnClaims, Leases, ModelStepRunner, ToolStepRunner, Compaction, TurnAttachments, TitleService, TurnSweeper, CoreTools, DelegateTool, DelegationSweeper, AskHumanTool, HumanEscalation, HitlTasks],
+  providers: [
+    TurnRunner,
+    TurnClaims,
+    Leases,
+    ModelStepRunner,
+    ToolStepRunner,
+    Compaction,
+    TurnAttachments,
+    TitleService,
+    TurnSweeper,
+    CoreTools,
+    DelegateTool,
+    DelegationSweeper,
+    AskHumanTool,
+    HumanEscalation,
+    HitlTasks,
+  ],
   exports: [TurnRunner, TitleService, Leases],
 })
 export class TurnsModule {}

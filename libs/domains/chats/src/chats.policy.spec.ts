@@ -1,6 +1,24 @@
-import { allowedActions, carriedChoices, CHAT_ACTIONS, effectOfMessage, isArchivable, isContinuable, isTerminable, mayShare, stopEffect, type ActionFacts, type ControlState } from './chats.policy';
+import {
+  allowedActions,
+  carriedChoices,
+  CHAT_ACTIONS,
+  effectOfMessage,
+  isArchivable,
+  isContinuable,
+  isTerminable,
+  mayShare,
+  stopEffect,
+  type ActionFacts,
+  type ControlState,
+} from './chats.policy';
 
-const chat = (over: Partial<ControlState> = {}): ControlState => ({ status: 'ACTIVE', pause: null, stop_reason: null, turn: null, ...over });
+const chat = (over: Partial<ControlState> = {}): ControlState => ({
+  status: 'ACTIVE',
+  pause: null,
+  stop_reason: null,
+  turn: null,
+  ...over,
+});
 const me = 'b0a7a1f6-3f0e-4b53-9d3c-2f7f0f6f0001';
 const facts: ActionFacts = { created_by: me, parent_chat_id: null, userId: me, blocked: false, has_opening: true, agent_deleted: false };
 
@@ -11,7 +29,11 @@ describe('a stop', () => {
     ['waiting for child chats', chat({ pause: { kind: 'children' }, turn: { status: 'waiting' } }), 'end_wait'],
     ['a timer', chat({ pause: { kind: 'timer' }, turn: { status: 'waiting' } }), 'end_wait'],
     ['waiting for a slot', chat({ pause: { kind: 'queued' }, turn: { status: 'queued' } }), 'end_wait'],
-    ['a turn that lost its worker and its slot', chat({ status: 'RUNNING', pause: { kind: 'queued' }, turn: { status: 'queued' } }), 'abort'],
+    [
+      'a turn that lost its worker and its slot',
+      chat({ status: 'RUNNING', pause: { kind: 'queued' }, turn: { status: 'queued' } }),
+      'abort',
+    ],
     ['waiting for a human', chat({ status: 'PAUSED', pause: { kind: 'human' }, turn: { status: 'waiting' } }), 'none'],
     ['an idle chat', chat(), 'none'],
     ['a failed chat', chat({ status: 'ERRORED' }), 'none'],
@@ -36,13 +58,18 @@ describe('by status', () => {
 });
 
 it('a message ends a wait, but not the waiting for a slot', () => {
-  const effects = (['human', 'children', 'timer', 'queued'] as const).map((kind) => effectOfMessage({ status: kind === 'human' ? 'PAUSED' : 'ACTIVE', pause: { kind } }));
+  const effects = (['human', 'children', 'timer', 'queued'] as const).map((kind) =>
+    effectOfMessage({ status: kind === 'human' ? 'PAUSED' : 'ACTIVE', pause: { kind } }),
+  );
   expect(effects).toEqual(['revive', 'revive', 'revive', 'dispatch']);
 });
 
 it('an archived chat continues for two reasons alone', () => {
   const reasons = ['credits_exhausted', 'model_unpriced', 'user_archived', 'terminated', 'org_suspended', null];
-  expect(reasons.filter((stop_reason) => isContinuable({ status: 'ARCHIVED', stop_reason }))).toEqual(['credits_exhausted', 'model_unpriced']);
+  expect(reasons.filter((stop_reason) => isContinuable({ status: 'ARCHIVED', stop_reason }))).toEqual([
+    'credits_exhausted',
+    'model_unpriced',
+  ]);
   expect(isContinuable({ status: 'ABANDONED', stop_reason: 'credits_exhausted' })).toBe(false);
 });
 

@@ -53,7 +53,10 @@ export const CONTINUABLE_STOP_REASONS: readonly string[] = ['credits_exhausted',
 
 /** Whether `continue` may dispatch a turn. */
 export function isContinuable(chat: { status: ChatStatus; stop_reason: string | null }): boolean {
-  return chat.status === 'ERRORED' || (chat.status === 'ARCHIVED' && chat.stop_reason !== null && CONTINUABLE_STOP_REASONS.includes(chat.stop_reason));
+  return (
+    chat.status === 'ERRORED' ||
+    (chat.status === 'ARCHIVED' && chat.stop_reason !== null && CONTINUABLE_STOP_REASONS.includes(chat.stop_reason))
+  );
 }
 
 /**
@@ -105,5 +108,7 @@ export interface TurnChoices {
 
 /** What a retry carries over of how the first turn chose its model: what the plan still lets a message choose. */
 export function carriedChoices(of: TurnChoices, directModelChoice: boolean): TurnChoices {
-  return directModelChoice ? { ...of, model_mode_override: null } : { model: null, model_mode_override: of.model_mode_override, reasoning_effort: null };
+  return directModelChoice
+    ? { ...of, model_mode_override: null }
+    : { model: null, model_mode_override: of.model_mode_override, reasoning_effort: null };
 }

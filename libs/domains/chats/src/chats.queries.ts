@@ -14,7 +14,9 @@ const MESSAGES = statement(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
 const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
 // The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
-const LIST = statement(`SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`);
+const LIST = statement(
+  `SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`,
+);
 const TOTAL = statement(`SELECT (${COUNT}) AS total`);
 
 /** Reads of chats. Never writes. */

@@ -6,7 +6,9 @@ import { batchStatement, statement, type Ahead, type Database, type Db, type Tx 
 import type { ChatRow, ChatStatus, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
 
-const columns = (pause: string): string => `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, ${pause}, c.stop_reason, c.error, c.stop_requested_at,
+const columns = (
+  pause: string,
+): string => `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, ${pause}, c.stop_reason, c.error, c.stop_requested_at,
   c.completed_at, c.archived_at, c.shared, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.parent_chat_id, c.root_chat_id, c.source_chat_id,
   c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at,
   (SELECT count(*)::int FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending') AS pending_hitl_count`;
@@ -69,7 +71,10 @@ interface Sending {
  * waits behind it without a job. When it was dispatched is the database's time under the lock, so that a stop is before or after it for
  * everybody. Chats that wait for something, have failed or are closed, or whose agent is deleted, are not touched (`dispatch` is null).
  */
-const SEND = batchStatement<Sending>('send', (item) => item.chat_id, (locked) => `
+const SEND = batchStatement<Sending>(
+  'send',
+  (item) => item.chat_id,
+  (locked) => `
 WITH i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(org_id uuid, user_id uuid, credential_id uuid, agent_id uuid, chat_id uuid, message_id uuid, turn_id uuid, content text, model text, mode text, effort text,
     at timestamptz, attachments jsonb, request_id text, traceparent text, event jsonb)
@@ -101,7 +106,8 @@ WITH i AS MATERIALIZED (
   FROM v WHERE chats.id = v.chat_id
 )
 SELECT c.chat_id AS batch_key, row_to_json(a) AS answer
-FROM c CROSS JOIN LATERAL (SELECT c.status, c.pause, c.agent_deleted, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq) a`);
+FROM c CROSS JOIN LATERAL (SELECT c.status, c.pause, c.agent_deleted, CASE c.verdict WHEN 'taken' THEN c.current_turn_id IS NULL END AS dispatch, c.event_seq, c.message_seq + 1 AS message_seq) a`,
+);
 
 export interface SendRow {
   status: ChatStatus;
@@ -169,12 +175,33 @@ export interface TurnToResume extends TurnChoices {
   message_id: string | null;
 }
 
-const NEWEST_TURN = statement('SELECT id, status, cause, message_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1');
+const NEWEST_TURN = statement(
+  'SELECT id, status, cause, message_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1',
+);
 
 /** The tables of chats and messages, outside of running turns. */
 @Injectable()
 export class ChatsRepository {
-  async insert(db: Db, scope: OrgScope, chat: Pick<ChatRow, 'id' | 'agent_id' | 'agent_revision_id' | 'rollout_id' | 'arm_label' | 'title' | 'created_by' | 'environment_id' | 'sandbox_enabled' | 'model_mode_override' | 'origin_kind' | 'origin_ref_id' | 'created_at'>): Promise<void> {
+  async insert(
+    db: Db,
+    scope: OrgScope,
+    chat: Pick<
+      ChatRow,
+      | 'id'
+      | 'agent_id'
+      | 'agent_revision_id'
+      | 'rollout_id'
+      | 'arm_label'
+      | 'title'
+      | 'created_by'
+      | 'environment_id'
+      | 'sandbox_enabled'
+      | 'model_mode_override'
+      | 'origin_kind'
+      | 'origin_ref_id'
+      | 'created_at'
+    >,
+  ): Promise<void> {
     await db.execute(INSERT, [
       chat.id,
       scope.orgId,
@@ -207,9 +234,22 @@ export class ChatsRepository {
   async insertUndispatched(tx: Db, scope: OrgScope, chat: LockedChat, m: NewMessage): Promise<number> {
     await tx.execute(
       `INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_no, author_id, created_at) VALUES ($1, $2, $3, $4, 'user', $5, $6, $7, $8, $9)`,
-      [m.messageId, scope.orgId, chat.id, chat.message_seq + 1, m.content, m.attachments && JSON.stringify(m.attachments), chat.turn_seq + 1, scope.actor.userId, m.at],
+      [
+        m.messageId,
+        scope.orgId,
+        chat.id,
+        chat.message_seq + 1,
+        m.content,
+        m.attachments && JSON.stringify(m.attachments),
+        chat.turn_seq + 1,
+        scope.actor.userId,
+        m.at,
+      ],
     );
-    await tx.execute('UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1', [chat.id, m.at]);
+    await tx.execute(
+      'UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1',
+      [chat.id, m.at],
+    );
     return chat.message_seq + 1;
   }
 
@@ -227,7 +267,14 @@ export class ChatsRepository {
   async insertTurn(
     tx: Db,
     chat: LockedChat,
-    turn: { id: string; cause: 'message' | 'continue' | 'retry'; messageId: string | null; choices: TurnChoices | null; unpricedAllowed: boolean; at: Date },
+    turn: {
+      id: string;
+      cause: 'message' | 'continue' | 'retry';
+      messageId: string | null;
+      choices: TurnChoices | null;
+      unpricedAllowed: boolean;
+      at: Date;
+    },
   ): Promise<void> {
     await tx.execute(
       `INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, unpriced_allowed, dispatched_at)
@@ -245,7 +292,11 @@ export class ChatsRepository {
         turn.unpricedAllowed,
       ],
     );
-    await tx.execute('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1', [chat.id, turn.id, turn.at]);
+    await tx.execute('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1', [
+      chat.id,
+      turn.id,
+      turn.at,
+    ]);
   }
 
   /** The newest turn of a chat. */
@@ -260,4 +311,6 @@ export class ChatsRepository {
   }
 }
 
-const WAITING = statement(`SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' AND finished_at IS NULL LIMIT $2) q`);
+const WAITING = statement(
+  `SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' AND finished_at IS NULL LIMIT $2) q`,
+);

@@ -56,11 +56,21 @@ const text = (value: Decimal): string => value.toFixed();
  * which has no room for one, it is within the largest part.
  */
 export function breakdownOf(total: { cost_usd: string; credits: string }, spend: ModelSpend[], unit: BillingUnit): Breakdown {
-  const usd = partsOf(total.cost_usd, spend.map((s) => s.usd_of));
-  const credits = partsOf(total.credits, spend.map((s) => s.credits_of));
+  const usd = partsOf(
+    total.cost_usd,
+    spend.map((s) => s.usd_of),
+  );
+  const credits = partsOf(
+    total.credits,
+    spend.map((s) => s.credits_of),
+  );
   const remainder = unit === 'usd' ? usd.remainder : credits.remainder;
   absorb(unit === 'usd' ? credits : usd);
-  const ofType = (type: TokenType): TypeCost => ({ tokens: spend.reduce((n, s) => n + s.tokens[type], 0), cost_usd: text(usd.parts[type]), credits: text(credits.parts[type]) });
+  const ofType = (type: TokenType): TypeCost => ({
+    tokens: spend.reduce((n, s) => n + s.tokens[type], 0),
+    cost_usd: text(usd.parts[type]),
+    credits: text(credits.parts[type]),
+  });
   const paid = (s: ModelSpend) => new Money(unit === 'usd' ? s.cost_usd : s.credits);
   return {
     total_cost_usd: text(new Money(total.cost_usd)),
@@ -68,7 +78,14 @@ export function breakdownOf(total: { cost_usd: string; credits: string }, spend:
     by_token_type: byType(ofType),
     by_model: [...spend]
       .sort((a, b) => paid(b).comparedTo(paid(a)) || (a.model_key < b.model_key ? -1 : 1))
-      .map(({ model_key, calls, unpriced_calls, tokens, cost_usd, credits: c }) => ({ model_key, calls, unpriced_calls, tokens, cost_usd: text(new Money(cost_usd)), credits: text(new Money(c)) })),
+      .map(({ model_key, calls, unpriced_calls, tokens, cost_usd, credits: c }) => ({
+        model_key,
+        calls,
+        unpriced_calls,
+        tokens,
+        cost_usd: text(new Money(cost_usd)),
+        credits: text(new Money(c)),
+      })),
     rounding: text(remainder),
   };
 }
@@ -88,4 +105,5 @@ function absorb({ parts, remainder }: Parts): void {
   parts[largest] = parts[largest].plus(remainder);
 }
 
-export const byType = <T>(of: (type: TokenType) => T): Record<TokenType, T> => Object.fromEntries(TOKEN_TYPES.map((type) => [type, of(type)])) as Record<TokenType, T>;
+export const byType = <T>(of: (type: TokenType) => T): Record<TokenType, T> =>
+  Object.fromEntries(TOKEN_TYPES.map((type) => [type, of(type)])) as Record<TokenType, T>;

@@ -79,12 +79,20 @@ export class CostQueries {
    * @throws DomainError 404
    */
   async ofChat(scope: OrgScope, agentId: string, chatId: string): Promise<ChatCosts> {
-    const [rows, inCredits] = await Promise.all([this.db.query<SpendRow>(SPEND, [scope.orgId, scope.actor.userId, agentId, chatId]), this.entitlements.has(scope.orgId, 'enforces_credits')]);
+    const [rows, inCredits] = await Promise.all([
+      this.db.query<SpendRow>(SPEND, [scope.orgId, scope.actor.userId, agentId, chatId]),
+      this.entitlements.has(scope.orgId, 'enforces_credits'),
+    ]);
     const own = rows.filter((r) => r.own);
     const below = rows.filter((r) => !r.own);
     if (own.length === 0) throw notFound('Chat');
     const unit = inCredits ? 'credits' : 'usd';
-    return { chat_id: chatId.toLowerCase(), billing_unit: unit, ...sum(own, unit), descendants: { chats: below[0]?.chats ?? 0, ...sum(below, unit) } };
+    return {
+      chat_id: chatId.toLowerCase(),
+      billing_unit: unit,
+      ...sum(own, unit),
+      descendants: { chats: below[0]?.chats ?? 0, ...sum(below, unit) },
+    };
   }
 }
 

@@ -31,7 +31,10 @@ describe('one organization beside the flood of another', () => {
   }, 90_000);
 
   it('leaves the messages of a flood in their order', async () => {
-    const order = await app.db.query<{ n: number }>(`SELECT row_number() OVER (ORDER BY t.dispatched_at)::int AS n FROM turns t WHERE t.org_id = $1 ORDER BY t.started_at`, [flooding.id]);
+    const order = await app.db.query<{ n: number }>(
+      `SELECT row_number() OVER (ORDER BY t.dispatched_at)::int AS n FROM turns t WHERE t.org_id = $1 ORDER BY t.started_at`,
+      [flooding.id],
+    );
     const early = order.slice(0, FLOOD / 2).map((t) => t.n);
     expect(Math.max(...early)).toBeLessThan(FLOOD * 0.8);
   });

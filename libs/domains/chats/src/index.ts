@@ -2,7 +2,19 @@ export * from './chat.types';
 export * from './chats.module';
 export { ChatsQueries } from './chats.queries';
 export { ChatsService, type NewChat } from './chats.service';
-export { AgentEndService, CloseService, ContinueService, DiagnosisQueries, RetryService, StopService, UpdateService, type ChatPatch, type Diagnosis, type StopResult, type TerminateResult } from './control';
+export {
+  AgentEndService,
+  CloseService,
+  ContinueService,
+  DiagnosisQueries,
+  RetryService,
+  StopService,
+  UpdateService,
+  type ChatPatch,
+  type Diagnosis,
+  type StopResult,
+  type TerminateResult,
+} from './control';
 export type { Breakdown, BillingUnit, ModelCost, TypeCost } from './cost.policy';
 export { CostQueries, type ChatCosts } from './cost.queries';
 export type { AnswerInput, StoredCall } from './hitl/hitl.policy';

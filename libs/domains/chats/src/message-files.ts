@@ -50,12 +50,19 @@ export class MessageFiles implements OnModuleInit, TargetReader {
 
   /** Ties the files of a message to its copy, too; those that are gone stay gone. */
   async carry(tx: Tx, scope: OrgScope, copyId: string, attachments: FileReference[]): Promise<void> {
-    await this.files.link(tx, scope, { kind: KIND, id: copyId }, attachments.map((file) => file.file_id));
+    await this.files.link(
+      tx,
+      scope,
+      { kind: KIND, id: copyId },
+      attachments.map((file) => file.file_id),
+    );
   }
 }
 
 function refuseMissing(ids: string[], isThere: (id: string) => boolean): void {
   const msg = 'There is no such file.';
-  const problems = ids.flatMap((id, i) => (isThere(id) ? [] : [{ loc: ['body', 'attachment_ids', i], msg, type: 'semantic.unknown_reference' }]));
+  const problems = ids.flatMap((id, i) =>
+    isThere(id) ? [] : [{ loc: ['body', 'attachment_ids', i], msg, type: 'semantic.unknown_reference' }],
+  );
   if (problems.length) throw new DomainError('unknown_reference', msg, { problems });
 }

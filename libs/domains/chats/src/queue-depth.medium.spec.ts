@@ -21,8 +21,10 @@ describe('the queue of an organization', () => {
   });
 
   const chats = (n: number) => Promise.all(Array.from({ length: n }, () => app.chat(org)));
-  const waiting = async () => (await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'queued'`, [org.id]))[0].n;
-  const messages = async () => (await app.db.query<{ n: number }>('SELECT count(*)::int AS n FROM messages WHERE org_id = $1', [org.id]))[0].n;
+  const waiting = async () =>
+    (await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'queued'`, [org.id]))[0].n;
+  const messages = async () =>
+    (await app.db.query<{ n: number }>('SELECT count(*)::int AS n FROM messages WHERE org_id = $1', [org.id]))[0].n;
   const statuses = (answers: { status: number }[]) => [202, 429].map((status) => answers.filter((a) => a.status === status).length);
   /** Sends at once, to as many chats. */
   const flood = async (n: number, headers: (i: number) => Record<string, string> = () => ({})) => {
@@ -52,7 +54,10 @@ describe('the queue of an organization', () => {
     const [busy, failed] = await chats(2);
     await app.send(org, failed, 'first');
     await app.db.execute(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`, [failed]);
-    await app.db.execute(`UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`, [failed]);
+    await app.db.execute(
+      `UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`,
+      [failed],
+    );
     app.entitle({ max_queue_depth: 5 });
     const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
     const answers = await Promise.all([

@@ -127,4 +127,7 @@ export class QueueDepth {
 const isScarce = (room: number, underWay: number): boolean => (underWay + 1) * PROCESSES > room;
 
 const queueFull = (limit: number, current: number): DomainError =>
-  new DomainError('queue_full', 'Too many turns of this organization wait already.', { retryAfterS: 5, context: { entitlement: 'max_queue_depth', limit, current } });
+  new DomainError('queue_full', 'Too many turns of this organization wait already.', {
+    retryAfterS: 5,
+    context: { entitlement: 'max_queue_depth', limit, current },
+  });

@@ -15,9 +15,11 @@ describe('the chats of a rollout', () => {
   });
   afterAll(() => app?.close());
 
-  const agent = (place: TestPlace, rest = '', method = 'GET', body?: unknown) => app.call(method, `/api/orgs/${org.id}/agents/${place.agentId}${rest}`, { as: org.owner, body });
+  const agent = (place: TestPlace, rest = '', method = 'GET', body?: unknown) =>
+    app.call(method, `/api/orgs/${org.id}/agents/${place.agentId}${rest}`, { as: org.owner, body });
   /** Newest rollout first. */
-  const counts = async (place: TestPlace): Promise<number[]> => (await agent(place, '/rollouts')).body.items.map((r: { arms: { chat_count: number }[] }) => r.arms[0].chat_count);
+  const counts = async (place: TestPlace): Promise<number[]> =>
+    (await agent(place, '/rollouts')).body.items.map((r: { arms: { chat_count: number }[] }) => r.arms[0].chat_count);
 
   it('are all that were ever assigned to it: opened, begun anew, delegated and deleted ones', async () => {
     const [deleted, kept] = [await app.chat(boss), await app.chat(boss)];

@@ -31,8 +31,12 @@ describe('messages that were answered 503 and are repeated', () => {
       publish.mockRestore();
     }
   };
-  const turnsOf = () => app.db.query<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat]);
-  const replies = async (n: number) => (await app.settled(org, chat, n)).messages.flatMap((m: { role: string; content: string }) => (m.role === 'assistant' ? [m.content] : []));
+  const turnsOf = () =>
+    app.db.query<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat]);
+  const replies = async (n: number) =>
+    (await app.settled(org, chat, n)).messages.flatMap((m: { role: string; content: string }) =>
+      m.role === 'assistant' ? [m.content] : [],
+    );
   const dispatched = { status: 202, body: { dispatched: true, queued: false, reason: null } };
   const refs = (answers: Answer[]) => answers.map((a) => a.body.turn_id as string);
 
@@ -61,7 +65,9 @@ describe('messages that were answered 503 and are repeated', () => {
   it('are not taken back with the turn of another repeat, which cannot reach a worker either', async () => {
     await refused('one', 'two');
     let fail = () => {};
-    jest.spyOn(outbox(), 'publish').mockImplementationOnce(() => new Promise((_, reject) => (fail = () => reject(new Error('Redis is away')))));
+    jest
+      .spyOn(outbox(), 'publish')
+      .mockImplementationOnce(() => new Promise((_, reject) => (fail = () => reject(new Error('Redis is away')))));
     const one = send('one');
     await app.until(org, chat, (c) => c.status === 'ACTIVE');
     const two = await send('two');
@@ -101,9 +107,15 @@ describe('messages that were answered 503 and are repeated', () => {
     jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
     await app.send(org, chat, 'next');
     await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
-    expect(await send('one')).toMatchObject({ status: 202, body: { turn_id: null, dispatched: false, queued: false, reason: 'turn_stopped' } });
+    expect(await send('one')).toMatchObject({
+      status: 202,
+      body: { turn_id: null, dispatched: false, queued: false, reason: 'turn_stopped' },
+    });
     await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } });
-    expect(await send('two')).toMatchObject({ status: 202, body: { turn_id: null, dispatched: false, queued: false, reason: 'chat_archived' } });
+    expect(await send('two')).toMatchObject({
+      status: 202,
+      body: { turn_id: null, dispatched: false, queued: false, reason: 'chat_archived' },
+    });
     expect((await turnsOf()).map((t) => t.status)).toEqual(['cancelled', 'cancelled', 'skipped']);
   });
 

@@ -78,7 +78,15 @@ export class SendService {
     }
   }
 
-  private async sendInto(room: Room, scope: OrgScope, agentId: string, chatId: string, input: MessageInput, files: FileReference[], attempt?: Attempt): Promise<SendResult> {
+  private async sendInto(
+    room: Room,
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    input: MessageInput,
+    files: FileReference[],
+    attempt?: Attempt,
+  ): Promise<SendResult> {
     const at = this.db.now();
     const messageId = uuidv7();
     const message = eventMessage({ id: messageId, role: 'user', content: input.content, attachments: files, at });
@@ -94,7 +102,10 @@ export class SendService {
       at,
       event: { message, turn_id: turnId },
     };
-    const sent = attempt || files.length || room.scarce ? await this.sendWith(room, scope, agentId, chatId, m, attempt) : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
+    const sent =
+      attempt || files.length || room.scarce
+        ? await this.sendWith(room, scope, agentId, chatId, m, attempt)
+        : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
     if (!sent) {
       // Or the caller may not send any more, which the statement has seen and cannot say.
       await this.db.transaction((tx) => tx.confirm());
@@ -107,14 +118,25 @@ export class SendService {
     message.seq = row.message_seq;
     // The job is on its way while the message is being committed: a worker that is faster waits for that (see TurnClaims).
     const [result] = await Promise.all([
-      row.dispatch ? this.publish(scope, chatId, turnId, messageId, sent.committed) : { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: false, queued: true, reason: 'turn_running' as const },
-      sent.committed.then(() => this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at))),
+      row.dispatch
+        ? this.publish(scope, chatId, turnId, messageId, sent.committed)
+        : { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: false, queued: true, reason: 'turn_running' as const },
+      sent.committed.then(() =>
+        this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], row.event_seq, at)),
+      ),
     ]);
     return result;
   }
 
   /** With what is done together with the message: counting again, its files, and that it is the one of this try. */
-  private async sendWith(room: Room, scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<Ahead<SendRow> | null> {
+  private async sendWith(
+    room: Room,
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    m: NewMessage,
+    attempt?: Attempt,
+  ): Promise<Ahead<SendRow> | null> {
     const row = await this.depth.transaction(room, async (tx) => {
       if (room.scarce) {
         if (!(await this.chats.lock(tx, scope, agentId, chatId))) return null;
@@ -148,7 +170,14 @@ export class SendService {
   }
 
   /** The chat is closed, has failed, or waits for something: decided step by step under its lock. */
-  private async sendToWaiting(room: Room, scope: OrgScope, agentId: string, chatId: string, m: NewMessage, attempt?: Attempt): Promise<SendResult> {
+  private async sendToWaiting(
+    room: Room,
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    m: NewMessage,
+    attempt?: Attempt,
+  ): Promise<SendResult> {
     const outcome = await this.depth.transaction(room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
@@ -165,23 +194,41 @@ export class SendService {
       await this.depth.confirm(tx, room);
       if (chat.status === 'ERRORED') {
         await this.turns.revive(tx, chatId, m.at);
-        await this.append(tx, chatId, [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
+        await this.append(
+          tx,
+          chatId,
+          [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }],
+          m.at,
+        );
       } else if (effect === 'revive' && chat.current_turn_id) {
         const wait = await this.turns.waitOf(tx, chat.current_turn_id);
         const over = wait && (await this.waits.interrupt(tx, wait));
         if (over) await this.turns.endCalls(tx, chat.current_turn_id, over.calls, m.at);
-        await this.turns.endTurn(tx, { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId }, { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true });
-        await this.append(tx, chatId, [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], m.at);
+        await this.turns.endTurn(
+          tx,
+          { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId },
+          { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true },
+        );
+        await this.append(
+          tx,
+          chatId,
+          [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
+          m.at,
+        );
       }
       const sent = await this.chats.send(tx, scope, agentId, chatId, m);
       if (sent?.agent_deleted) throw agentDeleted();
       if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
       (m.event.message as { seq: number }).seq = sent.message_seq;
-      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at)));
+      tx.afterCommit(() =>
+        this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at)),
+      );
       return { keep: false as const, dispatch: sent.dispatch };
     });
-    if (outcome.keep) return { message_id: m.messageId, chat_id: chatId, turn_id: null, dispatched: false, queued: false, reason: outcome.reason };
-    if (!outcome.dispatch) return { message_id: m.messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
+    if (outcome.keep)
+      return { message_id: m.messageId, chat_id: chatId, turn_id: null, dispatched: false, queued: false, reason: outcome.reason };
+    if (!outcome.dispatch)
+      return { message_id: m.messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
     return this.publish(scope, chatId, m.turnId, m.messageId);
   }
 
@@ -191,8 +238,13 @@ export class SendService {
   }
 
   private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string, stored?: Promise<void>): Promise<SendResult> {
-    if (await this.dispatch.publish(scope, { id: turnId, chat_id: chatId }, stored)) return { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
-    throw new DomainError('dispatch_failed', 'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.', { context: { message_id: messageId }, retryAfterS: 2 });
+    if (await this.dispatch.publish(scope, { id: turnId, chat_id: chatId }, stored))
+      return { message_id: messageId, chat_id: chatId, turn_id: turnId, dispatched: true, queued: false, reason: null };
+    throw new DomainError(
+      'dispatch_failed',
+      'The message is stored, but no worker can be reached. Continue the chat, or repeat the request.',
+      { context: { message_id: messageId }, retryAfterS: 2 },
+    );
   }
 
   /**
@@ -201,7 +253,12 @@ export class SendService {
    */
   private async dispatchAgain(scope: OrgScope, agentId: string, chatId: string, messageId: string): Promise<SendResult> {
     const at = this.db.now();
-    const left = (turn_id: string | null, how: Pick<SendResult, 'dispatched' | 'queued' | 'reason'>): SendResult => ({ message_id: messageId, chat_id: chatId, turn_id, ...how });
+    const left = (turn_id: string | null, how: Pick<SendResult, 'dispatched' | 'queued' | 'reason'>): SendResult => ({
+      message_id: messageId,
+      chat_id: chatId,
+      turn_id,
+      ...how,
+    });
     const outcome = await this.db.transaction(async (tx): Promise<SendResult | { fresh: string }> => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
@@ -217,7 +274,9 @@ export class SendService {
       // Whoever has stopped the chat since did not want it answered; the next turn will read it.
       if (turn) return left(null, { dispatched: false, queued: false, reason: 'turn_stopped' });
       await this.depth.requireRoom(tx, scope.orgId);
-      return { fresh: await this.dispatch.resume(tx, chat, { cause: 'message', messageId, last: await this.turns.ofMessage(tx, messageId), at }) };
+      return {
+        fresh: await this.dispatch.resume(tx, chat, { cause: 'message', messageId, last: await this.turns.ofMessage(tx, messageId), at }),
+      };
     });
     return 'fresh' in outcome ? this.publish(scope, chatId, outcome.fresh, messageId) : outcome;
   }

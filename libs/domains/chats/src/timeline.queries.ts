@@ -103,12 +103,21 @@ export class TimelineQueries {
 
   /** @throws DomainError 404 for a chat that is not there, is another agent's, or may not be opened by the caller */
   async ofChat(scope: OrgScope, agentId: string, chatId: string, slice: Slice): Promise<Timeline> {
-    const found = await this.db.query<TimelineRow & { total: number }>(TIMELINE, [scope.orgId, scope.actor.userId, agentId, chatId, ...sliceBounds(slice)]);
+    const found = await this.db.query<TimelineRow & { total: number }>(TIMELINE, [
+      scope.orgId,
+      scope.actor.userId,
+      agentId,
+      chatId,
+      ...sliceBounds(slice),
+    ]);
     if (found.length === 0) throw notFound('Chat');
     // A page past the end is one row that has the total alone.
     const rows = found.filter((r) => r.place !== null);
-    const [authors, answerers] = [rows.map((r) => r.author_id), rows.map((r) => answererOf(r.data))].map((ids) => [...new Set(ids.filter((id) => id !== null))]);
-    const names = authors.length + answerers.length ? await this.db.query<{ id: string; name: string }>(NAMES, [scope.orgId, authors, answerers]) : [];
+    const [authors, answerers] = [rows.map((r) => r.author_id), rows.map((r) => answererOf(r.data))].map((ids) => [
+      ...new Set(ids.filter((id) => id !== null)),
+    ]);
+    const names =
+      authors.length + answerers.length ? await this.db.query<{ id: string; name: string }>(NAMES, [scope.orgId, authors, answerers]) : [];
     return { rows, total: found[0].total, names: new Map(names.map((u) => [u.id, u.name])) };
   }
 }

@@ -1,5 +1,13 @@
 import { DomainError } from '@aps/contracts';
-import { enabledAfter, reachesConnection, requireOneChange, sameScopes, WEB_TOGGLE, type Toggle, type ToggleChange } from './toggles.policy';
+import {
+  enabledAfter,
+  reachesConnection,
+  requireOneChange,
+  sameScopes,
+  WEB_TOGGLE,
+  type Toggle,
+  type ToggleChange,
+} from './toggles.policy';
 
 const connection = (slug: string): Toggle => ({ scope: `con:${slug}`, label: slug, kind: 'connection', connection_id: `con_${slug}` });
 const known = [WEB_TOGGLE, connection('mail'), connection('crm')];
@@ -40,9 +48,15 @@ describe('enabledAfter', () => {
         [['body', 'toggles', 3, 'scope'], 'semantic.unknown_reference'],
       ],
     ]);
-    expect(problemsOf(() => enabledAfter(known, null, { enabled_scopes: [web, 'con:broken'] }))).toEqual(['unknown_reference', [[['body', 'enabled_scopes', 1], 'semantic.unknown_reference']]]);
+    expect(problemsOf(() => enabledAfter(known, null, { enabled_scopes: [web, 'con:broken'] }))).toEqual([
+      'unknown_reference',
+      [[['body', 'enabled_scopes', 1], 'semantic.unknown_reference']],
+    ]);
     // What is kept from before is not thereby there.
-    expect(problemsOf(() => enabledAfter(known, ['con:broken'], off('con:broken')))).toEqual(['unknown_reference', [[['body', 'toggles', 0, 'scope'], 'semantic.unknown_reference']]]);
+    expect(problemsOf(() => enabledAfter(known, ['con:broken'], off('con:broken')))).toEqual([
+      'unknown_reference',
+      [[['body', 'toggles', 0, 'scope'], 'semantic.unknown_reference']],
+    ]);
   });
 });
 
@@ -52,7 +66,11 @@ describe('requireOneChange', () => {
     ['null, which is a value', { enabled_scopes: null }, undefined],
     ['neither', {}, ['validation_error', [[['body'], 'value_error']]]],
     ['both', { ...off(web), enabled_scopes: null }, ['validation_error', [[['body'], 'value_error']]]],
-    ['two words about one scope', { toggles: [...on(web).toggles!, ...off(web).toggles!] }, ['validation_error', [[['body', 'toggles', 1, 'scope'], 'value_error']]]],
+    [
+      'two words about one scope',
+      { toggles: [...on(web).toggles!, ...off(web).toggles!] },
+      ['validation_error', [[['body', 'toggles', 1, 'scope'], 'value_error']]],
+    ],
   ])('judges %s', (_, change, problems) => expect(problemsOf(() => requireOneChange(change))).toEqual(problems));
 });
 
@@ -65,9 +83,17 @@ describe('reachesConnection', () => {
     ['another granted', ['con:mailer', 'mailer.send'], [], false],
     ['denied', ['*', 'con:mail'], ['con:mail'], false],
     ['one tool of it denied', ['con:mail'], ['mail.send'], true],
-  ])('with %s', (_, allowed_tools, denied_tools, reached) => expect(reachesConnection({ allowed_tools, denied_tools }, mail)).toBe(reached));
+  ])('with %s', (_, allowed_tools, denied_tools, reached) =>
+    expect(reachesConnection({ allowed_tools, denied_tools }, mail)).toBe(reached),
+  );
 });
 
 it('sameScopes does not look at the order', () => {
-  expect([sameScopes([web, mail], [mail, web]), sameScopes([web], [mail]), sameScopes([], null), sameScopes(null, null), sameScopes([web], [web, mail])]).toEqual([true, false, false, true, false]);
+  expect([
+    sameScopes([web, mail], [mail, web]),
+    sameScopes([web], [mail]),
+    sameScopes([], null),
+    sameScopes(null, null),
+    sameScopes([web], [web, mail]),
+  ]).toEqual([true, false, false, true, false]);
 });

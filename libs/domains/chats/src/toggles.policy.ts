@@ -32,7 +32,8 @@ export function reachesConnection(grants: Pick<ToolGrants, 'allowed_tools' | 'de
 /** @throws DomainError 422 unless the change is one of the two, and says one thing about each scope */
 export function requireOneChange({ toggles, enabled_scopes }: ToggleChange): void {
   const problems: Problem[] = [];
-  if ((toggles === undefined) === (enabled_scopes === undefined)) problems.push({ loc: ['body'], msg: 'Give exactly one of toggles and enabled_scopes', type: 'value_error' });
+  if ((toggles === undefined) === (enabled_scopes === undefined))
+    problems.push({ loc: ['body'], msg: 'Give exactly one of toggles and enabled_scopes', type: 'value_error' });
   const seen = new Set<string>();
   for (const [i, { scope }] of (toggles ?? []).entries()) {
     if (seen.has(scope)) problems.push({ loc: ['body', 'toggles', i, 'scope'], msg: 'Scopes should not repeat', type: 'value_error' });
@@ -74,8 +75,12 @@ export function sameScopes(a: readonly string[] | null, b: readonly string[] | n
 }
 
 function requireKnown(scopes: string[], { toggles, enabled_scopes }: ToggleChange): void {
-  const named = toggles ? toggles.map(({ scope }, i) => ({ scope, path: ['toggles', i, 'scope'] })) : (enabled_scopes ?? []).map((scope, i) => ({ scope, path: ['enabled_scopes', i] }));
+  const named = toggles
+    ? toggles.map(({ scope }, i) => ({ scope, path: ['toggles', i, 'scope'] }))
+    : (enabled_scopes ?? []).map((scope, i) => ({ scope, path: ['enabled_scopes', i] }));
   const msg = 'This chat has no such scope to switch.';
-  const problems = named.filter(({ scope }) => !scopes.includes(scope)).map(({ path }) => ({ loc: ['body', ...path], msg, type: 'semantic.unknown_reference' }));
+  const problems = named
+    .filter(({ scope }) => !scopes.includes(scope))
+    .map(({ path }) => ({ loc: ['body', ...path], msg, type: 'semantic.unknown_reference' }));
   if (problems.length) throw new DomainError('unknown_reference', msg, { problems });
 }

@@ -4,7 +4,15 @@ import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { SwitchableConnections } from './switchable-connections';
-import { enabledAfter, reachesConnection, requireOneChange, sameScopes, WEB_TOGGLE, type Toggle, type ToggleChange } from './toggles.policy';
+import {
+  enabledAfter,
+  reachesConnection,
+  requireOneChange,
+  sameScopes,
+  WEB_TOGGLE,
+  type Toggle,
+  type ToggleChange,
+} from './toggles.policy';
 import { TogglesRepository } from './toggles.repository';
 
 export interface ChatToggles {
@@ -56,7 +64,12 @@ export class TogglesService {
 
   private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Toggle[]> {
     const [grants, connections] = await Promise.all([this.revisions.config(revisionId), this.connections.of(scope, agentId)]);
-    const toggles = connections.map(({ connection_id, slug, label }): Toggle => ({ scope: `con:${slug}`, label, kind: 'connection', connection_id }));
+    const toggles = connections.map(({ connection_id, slug, label }): Toggle => ({
+      scope: `con:${slug}`,
+      label,
+      kind: 'connection',
+      connection_id,
+    }));
     return [WEB_TOGGLE, ...toggles.filter((t) => reachesConnection(grants, t.scope))];
   }
 }

@@ -17,7 +17,9 @@ describe('a correction', () => {
 
   it('stays within its section, and leaves what follows alone', () => {
     const text = `Be brief.\n\n${CORRECTIONS_HEADING}\n\n- By hand.\n### Smaller\n\n## Tone\n\nWarm.\n`;
-    expect(withCorrection(text, A, 'One.')).toBe(`Be brief.\n\n${CORRECTIONS_HEADING}\n\n- By hand.\n### Smaller\n${bullet(A, 'One.')}\n\n## Tone\n\nWarm.\n`);
+    expect(withCorrection(text, A, 'One.')).toBe(
+      `Be brief.\n\n${CORRECTIONS_HEADING}\n\n- By hand.\n### Smaller\n${bullet(A, 'One.')}\n\n## Tone\n\nWarm.\n`,
+    );
   });
 
   it.each([

@@ -4,7 +4,9 @@ import { counter } from '@aps/platform/observability';
 import { isCovered, type Tool } from '@aps/tools';
 import { DecisionsRepository } from './decisions.repository';
 
-const refused = counter('decision_gate_refusals_total', 'Tool calls that were refused because no recorded decision named their tool', ['tool']);
+const refused = counter('decision_gate_refusals_total', 'Tool calls that were refused because no recorded decision named their tool', [
+  'tool',
+]);
 
 /** What the gate looks at of a tool. */
 export type GatedTool = Pick<Tool, 'slug' | 'name' | 'accessLevel' | 'hints' | 'decisionMode'>;

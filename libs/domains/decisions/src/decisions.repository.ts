@@ -20,7 +20,10 @@ const of = (both: { live: Statement; archive: Statement }, filter: DecisionFilte
 
 const found = (archived: boolean) => `${OF_AGENT} AND ${archivedIs(archived)} AND ${MATCHES}`;
 // The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
-const LIST = forBoth((archived) => `SELECT ${COLUMNS}, (SELECT count(*)::int FROM ${found(archived)}) AS total FROM ${found(archived)} ORDER BY d.id DESC LIMIT $8 OFFSET $9`);
+const LIST = forBoth(
+  (archived) =>
+    `SELECT ${COLUMNS}, (SELECT count(*)::int FROM ${found(archived)}) AS total FROM ${found(archived)} ORDER BY d.id DESC LIMIT $8 OFFSET $9`,
+);
 const TOTAL = forBoth((archived) => `SELECT count(*)::int AS total FROM ${found(archived)}`);
 const GROUPS = forBoth(
   (archived) => `
@@ -32,7 +35,9 @@ const GROUP_TOTAL = forBoth((archived) => `SELECT count(DISTINCT d.basis)::int A
 
 const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id = $3 AND ${chatSeenBy('$2')}`);
 const OF_CHAT = `decisions d WHERE d.org_id = $1 AND d.chat_id = $2`;
-const LIST_OF_CHAT = statement(`SELECT ${COLUMNS}, (SELECT count(*)::int FROM ${OF_CHAT}) AS total FROM ${OF_CHAT} ORDER BY d.id LIMIT $3 OFFSET $4`);
+const LIST_OF_CHAT = statement(
+  `SELECT ${COLUMNS}, (SELECT count(*)::int FROM ${OF_CHAT}) AS total FROM ${OF_CHAT} ORDER BY d.id LIMIT $3 OFFSET $4`,
+);
 const TOTAL_OF_CHAT = statement(`SELECT count(*)::int AS total FROM ${OF_CHAT}`);
 const LOCK = statement(`
   SELECT ${COLUMNS} FROM decisions d JOIN chats c ON c.id = d.chat_id AND c.org_id = d.org_id
@@ -45,7 +50,10 @@ const REVIEW = statement(`
 const ACTIONS: Record<BulkAction, { set: string; where: string }> = {
   archive: { set: 'archived_at = now()', where: 'd.archived_at IS NULL' },
   unarchive: { set: 'archived_at = NULL', where: 'd.archived_at IS NOT NULL' },
-  review: { set: `review_status = 'agreed', reviewed_by = $2, reviewed_at = now()`, where: `d.review_status = 'unreviewed' AND d.archived_at IS NULL` },
+  review: {
+    set: `review_status = 'agreed', reviewed_by = $2, reviewed_at = now()`,
+    where: `d.review_status = 'unreviewed' AND d.archived_at IS NULL`,
+  },
 };
 /** Most decisions that one statement changes. It costs about 0.1 ms for each, and a statement has a few seconds. */
 const BULK_BATCH = 5_000;
@@ -60,9 +68,15 @@ const bulk = (action: BulkAction, selected: string, changedIds: string) => `
     UPDATE decisions d SET ${ACTIONS[action].set}, updated_at = now() FROM m WHERE d.id = m.id AND ${ACTIONS[action].where} RETURNING d.id
   )
   SELECT (SELECT count(*)::int FROM m) AS matched, (SELECT count(*)::int FROM u) AS updated, ${changedIds} AS changed_ids, (SELECT id FROM m ORDER BY id DESC LIMIT 1) AS last_id`;
-const perAction = <T>(make: (action: BulkAction) => T): Record<BulkAction, T> => ({ archive: make('archive'), unarchive: make('unarchive'), review: make('review') });
+const perAction = <T>(make: (action: BulkAction) => T): Record<BulkAction, T> => ({
+  archive: make('archive'),
+  unarchive: make('unarchive'),
+  review: make('review'),
+});
 const BULK_BY_IDS = perAction((action) => statement(bulk(action, 'd.id = ANY($4::uuid[])', 'ARRAY(SELECT id FROM u ORDER BY id)')));
-const BULK_BY_FILTER = perAction((action) => forBoth((archived) => bulk(action, `${archivedIs(archived)} AND ${MATCHES} AND d.id > $8`, 'NULL::uuid[]')));
+const BULK_BY_FILTER = perAction((action) =>
+  forBoth((archived) => bulk(action, `${archivedIs(archived)} AND ${MATCHES} AND d.id > $8`, 'NULL::uuid[]')),
+);
 
 // The chat says whose decision it is; the turn that records it holds the chat's row.
 const INSERT = statement(`
@@ -71,7 +85,9 @@ const INSERT = statement(`
   ON CONFLICT (turn_id, tool_call_id) DO NOTHING RETURNING ${COLUMNS}`);
 const OF_CALL = statement(`SELECT ${COLUMNS} FROM decisions d WHERE d.org_id = $1 AND d.turn_id = $2 AND d.tool_call_id = $3`);
 // By the database's time: workers that had the turn one after another need not agree about theirs.
-const NEWEST_KIND = statement('SELECT kind FROM decisions WHERE turn_id = $1 AND tool_slug = ANY($2) ORDER BY created_at DESC, id DESC LIMIT 1');
+const NEWEST_KIND = statement(
+  'SELECT kind FROM decisions WHERE turn_id = $1 AND tool_slug = ANY($2) ORDER BY created_at DESC, id DESC LIMIT 1',
+);
 
 // From one organization to the next by the index, however many rows each has.
 const ORGANIZATIONS = statement(`
@@ -125,21 +141,42 @@ export class DecisionsRepository {
 
   /** Writes a review into a locked decision. */
   async review(tx: Tx, scope: OrgScope, id: string, review: Required<Review>): Promise<DecisionRow> {
-    const [row] = await tx.query<DecisionRow>(REVIEW, [scope.orgId, id, review.review_status, review.review_note, review.should_have, scope.actor.userId]);
+    const [row] = await tx.query<DecisionRow>(REVIEW, [
+      scope.orgId,
+      id,
+      review.review_status,
+      review.review_note,
+      review.should_have,
+      scope.actor.userId,
+    ]);
     return row;
   }
 
   /** @returns how many were found and changed, and which were changed */
-  async bulkByIds(tx: Tx, scope: OrgScope, agentId: string, action: BulkAction, ids: string[]): Promise<BulkCounts & { changed_ids: string[] }> {
-    const [row] = await tx.query<BulkCounts & { changed_ids: string[] }>(BULK_BY_IDS[action], [scope.orgId, scope.actor.userId, agentId, ids]);
+  async bulkByIds(
+    tx: Tx,
+    scope: OrgScope,
+    agentId: string,
+    action: BulkAction,
+    ids: string[],
+  ): Promise<BulkCounts & { changed_ids: string[] }> {
+    const [row] = await tx.query<BulkCounts & { changed_ids: string[] }>(BULK_BY_IDS[action], [
+      scope.orgId,
+      scope.actor.userId,
+      agentId,
+      ids,
+    ]);
     return row;
   }
 
   /** Goes through all that the filter finds, however much it is. @returns how many were found and changed */
   async bulkByFilter(tx: Tx, scope: OrgScope, agentId: string, action: BulkAction, filter: DecisionFilter): Promise<BulkCounts> {
     const sum: BulkCounts = { matched: 0, updated: 0 };
-    for (let after = NIL; ; ) {
-      const [row] = await tx.query<BulkCounts & { last_id: string | null }>(of(BULK_BY_FILTER[action], filter), [...filterValues(scope, agentId, filter), after]);
+    for (let after = NIL; ;) {
+      const [row] = await tx.query<BulkCounts & { last_id: string | null }>(of(BULK_BY_FILTER[action], filter), [
+        ...filterValues(scope, agentId, filter),
+        after,
+      ]);
       sum.matched += row.matched;
       sum.updated += row.updated;
       if (row.matched < BULK_BATCH || row.last_id === null) return sum;
@@ -151,9 +188,27 @@ export class DecisionsRepository {
   async record(
     tx: Tx,
     place: DecisionPlace,
-    d: Pick<DecisionRow, 'id' | 'tool_slug' | 'arguments_digest' | 'kind' | 'summary' | 'basis' | 'rationale' | 'deviation' | 'determination'> & { confidence: number | null },
+    d: Pick<
+      DecisionRow,
+      'id' | 'tool_slug' | 'arguments_digest' | 'kind' | 'summary' | 'basis' | 'rationale' | 'deviation' | 'determination'
+    > & { confidence: number | null },
   ): Promise<DecisionRow | null> {
-    const values = [place.orgId, place.chatId, place.turnId, d.id, place.toolCallId, d.tool_slug, d.arguments_digest, d.kind, d.summary, d.basis, d.rationale, d.deviation, d.determination, d.confidence];
+    const values = [
+      place.orgId,
+      place.chatId,
+      place.turnId,
+      d.id,
+      place.toolCallId,
+      d.tool_slug,
+      d.arguments_digest,
+      d.kind,
+      d.summary,
+      d.basis,
+      d.rationale,
+      d.deviation,
+      d.determination,
+      d.confidence,
+    ];
     const [row] = await tx.query<DecisionRow>(INSERT, values);
     return row ?? (await tx.query<DecisionRow>(OF_CALL, [place.orgId, place.turnId, place.toolCallId]))[0] ?? null;
   }

@@ -20,7 +20,11 @@ export interface CorrectionDraft {
 
 const DONE: Record<BulkAction, string> = { archive: 'decisions.archived', unarchive: 'decisions.unarchived', review: 'decisions.agreed' };
 /** What a filter means where it is silent: that which the action changes. */
-const ACTED_ON: Record<BulkAction, DecisionFilter> = { archive: { archived: false }, unarchive: { archived: true }, review: { archived: false, review_status: 'unreviewed' } };
+const ACTED_ON: Record<BulkAction, DecisionFilter> = {
+  archive: { archived: false },
+  unarchive: { archived: true },
+  review: { archived: false, review_status: 'unreviewed' },
+};
 
 /** What humans do with decisions. Everything is written together with its line in the audit log. */
 @Injectable()
@@ -66,7 +70,13 @@ export class DecisionsService {
       const says = review.review_status === 'disputed' && review.should_have !== undefined;
       const should_have = says ? blankAsNull(review.should_have) : before.should_have;
       const after = await this.decisions.review(tx, scope, id, { review_status: review.review_status, review_note: note, should_have });
-      await this.note(tx, scope, 'decision.reviewed', { kind: 'decision', id }, { from: before.review_status, to: after.review_status, chat_id: chatId });
+      await this.note(
+        tx,
+        scope,
+        'decision.reviewed',
+        { kind: 'decision', id },
+        { from: before.review_status, to: after.review_status, chat_id: chatId },
+      );
       return after;
     });
   }
@@ -80,11 +90,19 @@ export class DecisionsService {
     return this.db.transaction(async (tx) => {
       // Held, so that the dispute stands for as long as it is being written.
       const decision = await this.locked(tx, scope, chatId, id);
-      if (decision.review_status !== 'disputed') throw new DomainError('not_disputed', 'Only a disputed decision can correct the instruction.');
+      if (decision.review_status !== 'disputed')
+        throw new DomainError('not_disputed', 'Only a disputed decision can correct the instruction.');
       const { should_have: shouldHave } = decision;
       if (shouldHave === null) throw new DomainError('should_have_missing', 'The dispute does not say what the decision should have been.');
       const view = await this.instructions.amendDraft(tx, scope, decision.agent_id, (content) => withCorrection(content, id, shouldHave));
-      if (view.amended) await this.note(tx, scope, 'decision.correction_drafted', { kind: 'decision', id }, { agent_id: decision.agent_id, chat_id: chatId });
+      if (view.amended)
+        await this.note(
+          tx,
+          scope,
+          'decision.correction_drafted',
+          { kind: 'decision', id },
+          { agent_id: decision.agent_id, chat_id: chatId },
+        );
       return {
         draft_id: view.draft?.id ?? null,
         base_revision_id: view.draft ? view.draft.base_revision_id : (view.active?.id ?? null),
@@ -107,8 +125,22 @@ export class DecisionsService {
     return decision;
   }
 
-  private note(tx: Tx, scope: OrgScope, action: string, target: { kind: string; id: string }, metadata: Record<string, unknown>): Promise<void> {
-    return this.audit.record(tx, { source: 'business', action, orgId: scope.orgId, actorId: scope.actor.userId, target, metadata, requestId: scope.requestId });
+  private note(
+    tx: Tx,
+    scope: OrgScope,
+    action: string,
+    target: { kind: string; id: string },
+    metadata: Record<string, unknown>,
+  ): Promise<void> {
+    return this.audit.record(tx, {
+      source: 'business',
+      action,
+      orgId: scope.orgId,
+      actorId: scope.actor.userId,
+      target,
+      metadata,
+      requestId: scope.requestId,
+    });
   }
 }
 

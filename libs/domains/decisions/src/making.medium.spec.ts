@@ -39,9 +39,25 @@ const stored = () => app.db.query<Record<string, unknown>>('SELECT * FROM decisi
 
 describe('record_decision', () => {
   it('writes down what was decided, and tells the chat’s readers', async () => {
-    const outcome = await app.decide(chat, { kind: 'no_act', summary: ' Leave it ', basis: '\tRule 1 ', rationale: 'Old.', tool_slug: 'x.y', arguments: { z: 1, a: { c: null, b: 'é' } }, deviation: true, determination: true, confidence: 0.5 }, 'call_1');
+    const outcome = await app.decide(
+      chat,
+      {
+        kind: 'no_act',
+        summary: ' Leave it ',
+        basis: '\tRule 1 ',
+        rationale: 'Old.',
+        tool_slug: 'x.y',
+        arguments: { z: 1, a: { c: null, b: 'é' } },
+        deviation: true,
+        determination: true,
+        confidence: 0.5,
+      },
+      'call_1',
+    );
     const [row] = await stored();
-    const [{ live_revision_id }] = await app.db.query<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1', [agent.id]);
+    const [{ live_revision_id }] = await app.db.query<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1', [
+      agent.id,
+    ]);
     expect(row).toMatchObject({
       org_id: org.id,
       agent_id: agent.id,
@@ -59,13 +75,29 @@ describe('record_decision', () => {
       confidence: '0.500',
       review_status: 'unreviewed',
     });
-    const data = { decision_id: row.id, kind: 'no_act', summary: 'Leave it', basis: 'Rule 1', tool_slug: 'x.y', deviation: true, determination: true, turn_id: chat.turn, tool_call_id: 'call_1' };
-    expect(outcome).toEqual({ kind: 'result', content: JSON.stringify({ decision_id: row.id, status: 'recorded' }), events: [{ type: 'decision_recorded', data }] });
+    const data = {
+      decision_id: row.id,
+      kind: 'no_act',
+      summary: 'Leave it',
+      basis: 'Rule 1',
+      tool_slug: 'x.y',
+      deviation: true,
+      determination: true,
+      turn_id: chat.turn,
+      tool_call_id: 'call_1',
+    };
+    expect(outcome).toEqual({
+      kind: 'result',
+      content: JSON.stringify({ decision_id: row.id, status: 'recorded' }),
+      events: [{ type: 'decision_recorded', data }],
+    });
   });
 
   it('needs no more than a kind, a summary and a basis', async () => {
     await app.decide(chat);
-    expect(await stored()).toMatchObject([{ kind: 'act', rationale: null, tool_slug: null, arguments_digest: null, deviation: false, determination: false, confidence: null }]);
+    expect(await stored()).toMatchObject([
+      { kind: 'act', rationale: null, tool_slug: null, arguments_digest: null, deviation: false, determination: false, confidence: null },
+    ]);
   });
 
   it('tells the model not to wait for an escalation, nor to make the call', async () => {
@@ -87,7 +119,17 @@ describe('record_decision', () => {
   it('leaves nothing behind when its call does not commit', async () => {
     const undone = app.db.transaction(async (tx) => {
       const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
-      const place = { orgId: org.id, agentId: agent.id, chatId: chat.id, turnId: chat.turn, stepNo: 1, toolCallId: 'call_1', mountedSkills: [], idempotencyKey: 'x', signal: AbortSignal.timeout(9_000) };
+      const place = {
+        orgId: org.id,
+        agentId: agent.id,
+        chatId: chat.id,
+        turnId: chat.turn,
+        stepNo: 1,
+        toolCallId: 'call_1',
+        mountedSkills: [],
+        idempotencyKey: 'x',
+        signal: AbortSignal.timeout(9_000),
+      };
       await tool.run(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, place);
       throw new Error('the worker dies');
     });
@@ -112,13 +154,23 @@ describe('record_decision', () => {
     ['arguments in a list', '{"kind":"act","summary":"s","basis":"b","arguments":[1]}'],
   ])('refuses %s in words that the model can use', (_, text) => {
     const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
-    expect(parseArguments(tool, text)).toEqual({ ok: false, message: expect.stringContaining('The arguments of record_decision are not valid.') });
+    expect(parseArguments(tool, text)).toEqual({
+      ok: false,
+      message: expect.stringContaining('The arguments of record_decision are not valid.'),
+    });
     expect(parseArguments(tool, JSON.stringify({ kind: 'act', summary: 's', basis: ` ${'x'.repeat(500)} ` })).ok).toBe(true);
   });
 
   it('says what it takes in a schema that models can read', () => {
-    const spec = app.get(ToolCatalog).offeredTo(GRANTS).find((t) => t.name === 'record_decision');
-    expect(spec?.parameters).toMatchObject({ type: 'object', required: ['kind', 'summary', 'basis'], properties: { basis: { type: 'string', maxLength: 500 }, kind: { enum: ['act', 'no_act', 'escalate'] } } });
+    const spec = app
+      .get(ToolCatalog)
+      .offeredTo(GRANTS)
+      .find((t) => t.name === 'record_decision');
+    expect(spec?.parameters).toMatchObject({
+      type: 'object',
+      required: ['kind', 'summary', 'basis'],
+      properties: { basis: { type: 'string', maxLength: 500 }, kind: { enum: ['act', 'no_act', 'escalate'] } },
+    });
   });
 
   it('is offered only where the log is on, and can be denied', () => {
@@ -136,7 +188,8 @@ describe('record_decision', () => {
 
 describe('the log', () => {
   const isOn = () => app.get(DecisionLog).isOn(org.id);
-  const set = (decision_log_enabled: boolean | null) => app.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled });
+  const set = (decision_log_enabled: boolean | null) =>
+    app.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled });
 
   it('is on where the plan has it, unless it was switched off', async () => {
     expect(await isOn()).toBe(true);
@@ -205,22 +258,27 @@ describe('the gate', () => {
 describe('the purge', () => {
   const aged = async (days: number, over: { review_status?: string; archived?: boolean } = {}, in_ = chat) => {
     const id = await app.decision(in_);
-    await app.db.execute(`UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`, [
-      id,
-      days,
-      over.review_status ?? 'unreviewed',
-      over.archived ?? false,
-    ]);
+    await app.db.execute(
+      `UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`,
+      [id, days, over.review_status ?? 'unreviewed', over.archived ?? false],
+    );
     return id;
   };
-  const left = async (ids: string[]) => (await app.db.query<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id', [ids])).map((r) => r.id);
+  const left = async (ids: string[]) =>
+    (await app.db.query<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id', [ids])).map((r) => r.id);
 
   it('removes what is older than the plan keeps, open disputes 30 days later, and nothing where it keeps for ever', async () => {
     const forever = await app.org();
     const kept = await aged(5_000, {}, await app.chat(forever, await app.agent(forever)));
     app.entitle(forever, { decision_retention_days: -1 });
     app.entitle(org, { decision_retention_days: 30 });
-    const stay = [await aged(29), await aged(0), await aged(31, { review_status: 'disputed' }), await aged(59, { review_status: 'disputed' }), await aged(29, { archived: true })];
+    const stay = [
+      await aged(29),
+      await aged(0),
+      await aged(31, { review_status: 'disputed' }),
+      await aged(59, { review_status: 'disputed' }),
+      await aged(29, { archived: true }),
+    ];
     const go = [
       await aged(30),
       await aged(400),

@@ -15,7 +15,10 @@ const text = () => z.string().overwrite((given) => given.toWellFormed().replaceA
 const parameters = z.object({
   kind: z.enum(DECISION_KINDS).describe('act: you do it. no_act: you leave it. escalate: a human has to decide'),
   summary: text().min(1).max(1_000).describe('What you decided, in a sentence'),
-  basis: text().min(1).max(MAX_BASIS).describe('The rule that you rest on, cited word for word and always the same way, so that equal cases are found together'),
+  basis: text()
+    .min(1)
+    .max(MAX_BASIS)
+    .describe('The rule that you rest on, cited word for word and always the same way, so that equal cases are found together'),
   rationale: text().max(5_000).optional().describe('Why the rule leads here'),
   tool_slug: text().min(1).max(200).optional().describe('The tool that it is about, as you would call it'),
   arguments: z.record(z.string(), z.unknown()).optional().describe('The arguments of that call'),
@@ -70,7 +73,11 @@ export class RecordDecisionTool {
           const row = await recorder.record(tx, { orgId, chatId, turnId, toolCallId }, decision);
           const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
           if (asked) return { kind: 'wait', ref: asked.ref, events: [recordedEvent(row), ...asked.events] };
-          const content = JSON.stringify({ decision_id: row.id, status: 'recorded', ...(row.kind === 'escalate' && { note: NOBODY_ASKED }) });
+          const content = JSON.stringify({
+            decision_id: row.id,
+            status: 'recorded',
+            ...(row.kind === 'escalate' && { note: NOBODY_ASKED }),
+          });
           return { kind: 'result', content, events: [recordedEvent(row)] };
         },
       }),
@@ -88,4 +95,5 @@ export class RecordDecisionTool {
 }
 
 /** What the human reads who is asked. */
-const promptOf = ({ summary, basis, rationale }: DecisionRow): string => [summary, `Rule: ${basis}`, ...(rationale ? [rationale] : [])].join('\n\n');
+const promptOf = ({ summary, basis, rationale }: DecisionRow): string =>
+  [summary, `Rule: ${basis}`, ...(rationale ? [rationale] : [])].join('\n\n');

@@ -2,7 +2,7 @@ const MAX_LENGTH = 200;
 const MAX_EXTENSION = 20;
 
 /** Control characters, and those that turn the direction of text: `gpj.exe` must not be shown as `exe.jpg`. */
- 
+
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 /**

@@ -9,7 +9,11 @@ import { FilesService } from './files.service';
 const BATCH = 100;
 
 /** Files, their bytes and who may see them. */
-@Module({ imports: [StorageModule], providers: [FilesRepository, FileTargets, FilesQueries, FilesService], exports: [FileTargets, FilesQueries, FilesService] })
+@Module({
+  imports: [StorageModule],
+  providers: [FilesRepository, FileTargets, FilesQueries, FilesService],
+  exports: [FileTargets, FilesQueries, FilesService],
+})
 export class FilesModule {}
 
 /** Removes files that nothing refers to. */

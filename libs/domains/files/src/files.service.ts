@@ -28,7 +28,12 @@ export interface FileReference {
   size_bytes: number;
 }
 
-export const attachmentOf = ({ id, filename, media_type, size_bytes }: FileRow): FileReference => ({ file_id: id, filename, media_type, size_bytes });
+export const attachmentOf = ({ id, filename, media_type, size_bytes }: FileRow): FileReference => ({
+  file_id: id,
+  filename,
+  media_type,
+  size_bytes,
+});
 
 const uploaded = counter('file_upload_bytes_total', 'Bytes of files that were uploaded');
 

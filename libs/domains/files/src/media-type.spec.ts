@@ -53,6 +53,10 @@ describe('mediaTypeOf', () => {
 });
 
 describe('isText', () => {
-  it.each(['text/plain', 'text/html', 'application/json', 'message/rfc822', 'image/svg+xml'])('takes %s', (type) => expect(isText(type)).toBe(true));
-  it.each(['image/png', 'application/pdf', 'application/rtf', 'application/octet-stream'])('takes no %s', (type) => expect(isText(type)).toBe(false));
+  it.each(['text/plain', 'text/html', 'application/json', 'message/rfc822', 'image/svg+xml'])('takes %s', (type) =>
+    expect(isText(type)).toBe(true),
+  );
+  it.each(['image/png', 'application/pdf', 'application/rtf', 'application/octet-stream'])('takes no %s', (type) =>
+    expect(isText(type)).toBe(false),
+  );
 });

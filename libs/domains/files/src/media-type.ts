@@ -51,7 +51,12 @@ const BY_NAME: Record<string, Record<string, string>> = {
     odp: 'application/vnd.oasis.opendocument.presentation',
     epub: 'application/epub+zip',
   },
-  'application/x-ole-storage': { doc: 'application/msword', xls: 'application/vnd.ms-excel', ppt: 'application/vnd.ms-powerpoint', msg: 'application/vnd.ms-outlook' },
+  'application/x-ole-storage': {
+    doc: 'application/msword',
+    xls: 'application/vnd.ms-excel',
+    ppt: 'application/vnd.ms-powerpoint',
+    msg: 'application/vnd.ms-outlook',
+  },
 };
 
 /** Kinds of text by name. All of them are read as text, whatever they claim. */
@@ -93,7 +98,10 @@ export function isText(mediaType: string): boolean {
  */
 export function mediaTypeOf(head: Buffer, size: number, filename: string): string {
   const extension = extensionOf(filename);
-  const known = SIGNATURES.find(({ hex, at = 0, and }) => holds(head, at, Buffer.from(hex, 'hex')) && (!and || and.text.some((text) => holds(head, and.at, Buffer.from(text)))));
+  const known = SIGNATURES.find(
+    ({ hex, at = 0, and }) =>
+      holds(head, at, Buffer.from(hex, 'hex')) && (!and || and.text.some((text) => holds(head, and.at, Buffer.from(text)))),
+  );
   if (known) return BY_NAME[known.type]?.[extension] ?? known.type;
   if (!looksLikeText(head, size > head.length)) return UNKNOWN;
   const opening = head.toString('latin1').trimStart().slice(0, 100).toLowerCase();
@@ -113,7 +121,7 @@ function looksLikeText(head: Buffer, cut: boolean): boolean {
   try {
     // A character that the cut goes through is no fault of the file's.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: cut });
-     
+
     return !/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/.test(text);
   } catch {
     return false;

@@ -16,7 +16,9 @@ const VIEW = `
 
 const LIST = statement(`${VIEW} ORDER BY e.created_at DESC, e.id DESC`);
 const BY_ID = statement(`${VIEW} WHERE e.id = $1`);
-const INSERT = statement('INSERT INTO allowed_emails (id, email, email_canonical, added_by) VALUES ($1, $2, $3, $4) ON CONFLICT (email_canonical) DO NOTHING');
+const INSERT = statement(
+  'INSERT INTO allowed_emails (id, email, email_canonical, added_by) VALUES ($1, $2, $3, $4) ON CONFLICT (email_canonical) DO NOTHING',
+);
 const DELETE = statement('DELETE FROM allowed_emails WHERE id = $1 RETURNING email');
 const HAS = statement('SELECT 1 FROM allowed_emails WHERE email_canonical = $1');
 

@@ -24,7 +24,8 @@ export class AllowedEmailsService {
   add(actor: ActingUser, email: string): Promise<AllowedEmailView> {
     return this.db.transaction(async (tx) => {
       const id = uuidv7();
-      if (!(await this.emails.insert(tx, id, email, actor.userId))) throw new DomainError('already_allowed', 'This address is allowed already.');
+      if (!(await this.emails.insert(tx, id, email, actor.userId)))
+        throw new DomainError('already_allowed', 'This address is allowed already.');
       await this.record(tx, actor, 'allowed_email.added', id, email);
       return this.emails.byId(tx, id);
     });

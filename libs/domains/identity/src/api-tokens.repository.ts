@@ -22,7 +22,12 @@ const INSERT = statement(`
 
 @Injectable()
 export class ApiTokensRepository {
-  async list(db: Db, userId: string, orgPin: string | null, page: { limit?: number; offset?: number }): Promise<{ items: ApiTokenRow[]; total: number }> {
+  async list(
+    db: Db,
+    userId: string,
+    orgPin: string | null,
+    page: { limit?: number; offset?: number },
+  ): Promise<{ items: ApiTokenRow[]; total: number }> {
     const items = await db.query<ApiTokenRow>(LIST, [userId, orgPin, ...sliceBounds(page)]);
     const [{ n }] = await db.query<{ n: number }>(COUNT, [userId, orgPin]);
     return { items, total: n };
@@ -34,7 +39,18 @@ export class ApiTokensRepository {
     token: Pick<ApiToken, 'id' | 'user_id' | 'name' | 'description' | 'scope' | 'org_id' | 'token_hash' | 'prefix' | 'last4'>,
     expiresInDays: number | null,
   ): Promise<ApiTokenRow> {
-    const values = [token.id, token.user_id, token.name, token.description, token.scope, token.org_id, token.token_hash, token.prefix, token.last4, expiresInDays];
+    const values = [
+      token.id,
+      token.user_id,
+      token.name,
+      token.description,
+      token.scope,
+      token.org_id,
+      token.token_hash,
+      token.prefix,
+      token.last4,
+      expiresInDays,
+    ];
     return (await tx.query<ApiTokenRow>(INSERT, values))[0];
   }
 

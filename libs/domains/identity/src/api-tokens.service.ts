@@ -33,7 +33,11 @@ export class ApiTokensService {
   ) {}
 
   /** Newest first, without the revoked ones. */
-  list(userId: string, orgPin: string | null, page: { limit?: number; offset?: number } = {}): Promise<{ items: ApiTokenRow[]; total: number }> {
+  list(
+    userId: string,
+    orgPin: string | null,
+    page: { limit?: number; offset?: number } = {},
+  ): Promise<{ items: ApiTokenRow[]; total: number }> {
     return this.tokens.list(this.db, userId, orgPin, page);
   }
 

@@ -59,7 +59,13 @@ export class EmailProofsService implements OnModuleInit {
     if (!found || found.email_verified_at) return;
     await this.db.transaction(async (tx) => {
       const user = await this.users.lock(tx, found.id);
-      if (!user || user.email_verified_at || user.deactivated_at || (await this.links.askedInLastHour(tx, 'email_proof', user.id)) >= RESENT_PER_HOUR) return;
+      if (
+        !user ||
+        user.email_verified_at ||
+        user.deactivated_at ||
+        (await this.links.askedInLastHour(tx, 'email_proof', user.id)) >= RESENT_PER_HOUR
+      )
+        return;
       await this.ask(tx, user);
     });
   }
@@ -95,7 +101,15 @@ export class EmailProofsService implements OnModuleInit {
     await this.links.voidAllOf(tx, 'email_proof', userId);
     await this.admins.onProof(tx, user, requestId);
     await this.orgs.onProof(tx, { id: user.id, email: user.email, name: user.name }, requestId);
-    await this.audit.record(tx, { source: 'business', action: 'user.email_verified', orgId: null, actorId: userId, target: { kind: 'user', id: userId }, metadata: { by: how }, requestId });
+    await this.audit.record(tx, {
+      source: 'business',
+      action: 'user.email_verified',
+      orgId: null,
+      actorId: userId,
+      target: { kind: 'user', id: userId },
+      metadata: { by: how },
+      requestId,
+    });
     return true;
   }
 }

@@ -14,7 +14,10 @@ export const identityConfig = configSection('identity', {
   ),
   bootstrapAdminEmail: setting(
     'BOOTSTRAP_ADMIN_EMAIL',
-    z.string().refine((text) => parseEmail(text) !== null, 'must be an email address').optional(),
+    z
+      .string()
+      .refine((text) => parseEmail(text) !== null, 'must be an email address')
+      .optional(),
     'Address that may always sign up and, once proven, is a platform administrator. With EMAIL_PROOF=off sign up with it before the service is open to others',
   ),
   emailProof: setting(

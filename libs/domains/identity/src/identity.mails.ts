@@ -34,7 +34,10 @@ If it was not you, ignore this mail: nothing has changed.
 
 /** @param tokens how many API tokens were revoked with the old password, and how many go on working */
 export function passwordChangedMail({ revoked, live }: { revoked: number; live: number }): MailText {
-  const tokens = [revoked > 0 && `${counted(revoked)} revoked.`, live > 0 ? `${counted(live)} still valid; revoke what you do not know.` : 'No API token of yours is valid.'];
+  const tokens = [
+    revoked > 0 && `${counted(revoked)} revoked.`,
+    live > 0 ? `${counted(live)} still valid; revoke what you do not know.` : 'No API token of yours is valid.',
+  ];
   return {
     subject: 'Your password was changed',
     text: `The password of your account was just changed, and all other sessions were ended.

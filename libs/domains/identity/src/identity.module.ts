@@ -17,7 +17,17 @@ import { UsersService } from './users.service';
 import { WaitlistRepository } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
 
-const services = [AllowedEmailsService, ApiTokensService, EmailProofsService, PasswordsService, PlatformAdminsService, SessionsService, SignupService, UsersService, WaitlistService];
+const services = [
+  AllowedEmailsService,
+  ApiTokensService,
+  EmailProofsService,
+  PasswordsService,
+  PlatformAdminsService,
+  SessionsService,
+  SignupService,
+  UsersService,
+  WaitlistService,
+];
 
 /** Needs a global module of the application that binds `OrganizationDoor`. */
 @Module({

@@ -30,7 +30,9 @@ const BEGIN = statement(`
       ELSE clock_timestamp() + make_interval(secs => least(${MAX_WAIT_S}, power(2, least(a.failures, 20) + 1 - ${FREE_ATTEMPTS}))) END
   WHERE a.blocked_until <= clock_timestamp()
   RETURNING failures, greatest(0, CASE WHEN isfinite(blocked_until) THEN ceil(extract(epoch FROM blocked_until - clock_timestamp())) ELSE 0 END)::int AS wait_s`);
-const WAIT = statement(`SELECT greatest(1, ceil(extract(epoch FROM blocked_until - clock_timestamp())))::int AS wait_s FROM login_attempts WHERE account = $1 AND isfinite(blocked_until)`);
+const WAIT = statement(
+  `SELECT greatest(1, ceil(extract(epoch FROM blocked_until - clock_timestamp())))::int AS wait_s FROM login_attempts WHERE account = $1 AND isfinite(blocked_until)`,
+);
 const CLEAR = statement('DELETE FROM login_attempts WHERE account = ANY($1::bytea[])');
 
 /** Counts attempts to log in by address, whether anybody has it or not. The address itself is not kept. */
@@ -51,8 +53,13 @@ export class LoginAttemptsRepository {
 
   /** @returns how many were removed that count for nothing any more */
   purge(db: Db, limit: number): Promise<number> {
-    return db.execute(`DELETE FROM login_attempts WHERE account IN (SELECT a.account FROM login_attempts a WHERE ${STALE} LIMIT $1)`, [limit]);
+    return db.execute(`DELETE FROM login_attempts WHERE account IN (SELECT a.account FROM login_attempts a WHERE ${STALE} LIMIT $1)`, [
+      limit,
+    ]);
   }
 }
 
-const accountOf = (email: string, from = ''): Buffer => createHash('sha256').update(`${canonicalEmail(email) ?? email}\n${from}`).digest();
+const accountOf = (email: string, from = ''): Buffer =>
+  createHash('sha256')
+    .update(`${canonicalEmail(email) ?? email}\n${from}`)
+    .digest();

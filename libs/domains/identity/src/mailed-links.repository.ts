@@ -15,7 +15,9 @@ const GOOD = 'purpose = $1 AND token_hash = $2 AND used_at IS NULL AND expires_a
 const OWNER = statement(`SELECT user_id FROM mailed_links WHERE ${GOOD}`);
 const TAKE = statement(`UPDATE mailed_links SET used_at = now() WHERE ${GOOD}`);
 const VOID = statement('UPDATE mailed_links SET used_at = now() WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL');
-const PURGE = statement(`DELETE FROM mailed_links WHERE id IN (SELECT id FROM mailed_links WHERE expires_at < now() - interval '1 day' LIMIT $1)`);
+const PURGE = statement(
+  `DELETE FROM mailed_links WHERE id IN (SELECT id FROM mailed_links WHERE expires_at < now() - interval '1 day' LIMIT $1)`,
+);
 
 /** Secrets that were mailed to a user, and prove by coming back that they have the mailbox: each good for one purpose, for a time and once. */
 @Injectable()

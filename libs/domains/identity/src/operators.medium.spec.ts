@@ -5,10 +5,11 @@ import { anEmail, identityTestApp, type IdentityTestApp } from './testing/identi
 import { UsersService } from './users.service';
 import type { UserRow } from './users.repository';
 
-const codeOf = (work: Promise<unknown>) => work.then(
-  () => 'ok',
-  (error: { code: string }) => error.code,
-);
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: { code: string }) => error.code,
+  );
 
 describe('what platform administrators do', () => {
   let t: IdentityTestApp;
@@ -37,7 +38,13 @@ describe('what platform administrators do', () => {
     it('are added by address, in any case', async () => {
       const user = await t.user();
       const added = await admins.add(actor(), user.email.toUpperCase());
-      expect(added).toEqual({ user_id: user.id, email: user.email, name: user.name, added_by: { user_id: boss.id, email: boss.email }, created_at: expect.any(Date) });
+      expect(added).toEqual({
+        user_id: user.id,
+        email: user.email,
+        name: user.name,
+        added_by: { user_id: boss.id, email: boss.email },
+        created_at: expect.any(Date),
+      });
       expect(await admins.list()).toEqual([expect.objectContaining({ user_id: boss.id, added_by: null }), added]);
       expect(await t.audit('platform_admin.added')).toEqual([
         { actor_id: boss.id, source: 'admin', target_id: user.id, metadata: { email: user.email }, request_id: 'req-1' },
@@ -60,13 +67,16 @@ describe('what platform administrators do', () => {
       expect((await admins.list()).map((a) => a.user_id)).toEqual([boss.id]);
       expect(await codeOf(admins.remove(actor(), user.id))).toBe('user_not_found');
       expect(await codeOf(admins.remove(actor(), randomUUID()))).toBe('user_not_found');
-      expect(await t.audit('platform_admin.removed')).toEqual([expect.objectContaining({ actor_id: boss.id, target_id: user.id, source: 'admin' })]);
+      expect(await t.audit('platform_admin.removed')).toEqual([
+        expect.objectContaining({ actor_id: boss.id, target_id: user.id, source: 'admin' }),
+      ]);
     });
 
     it('never come to nothing, however many remove each other', async () => {
       const crew = [boss, await t.user(), await t.user(), await t.user()];
       for (let round = 0; round < 20; round++) {
-        for (const member of crew) await t.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING', [member.id]);
+        for (const member of crew)
+          await t.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING', [member.id]);
         const codes = await Promise.all(
           Array.from({ length: 50 }, (_, i) => codeOf(admins.remove({ userId: crew[i % 4].id }, crew[(i + 1 + (i >> 2)) % 4].id))),
         );
@@ -101,14 +111,21 @@ describe('what platform administrators do', () => {
     it('are added once, whatever the case, and removed', async () => {
       const email = anEmail();
       const added = await allowed.add(actor(), email);
-      expect(added).toEqual({ id: expect.any(String), email, added_by: { user_id: boss.id, email: boss.email }, created_at: expect.any(Date) });
+      expect(added).toEqual({
+        id: expect.any(String),
+        email,
+        added_by: { user_id: boss.id, email: boss.email },
+        created_at: expect.any(Date),
+      });
       expect(await codeOf(allowed.add(actor(), email.toUpperCase()))).toBe('already_allowed');
       expect(await allowed.list()).toEqual([added]);
       await allowed.remove(actor(), added.id);
       expect(await codeOf(allowed.remove(actor(), added.id))).toBe('not_found');
       expect(await allowed.list()).toEqual([]);
       for (const action of ['allowed_email.added', 'allowed_email.removed']) {
-        expect(await t.audit(action)).toEqual([{ actor_id: boss.id, source: 'admin', target_id: added.id, metadata: { email }, request_id: 'req-1' }]);
+        expect(await t.audit(action)).toEqual([
+          { actor_id: boss.id, source: 'admin', target_id: added.id, metadata: { email }, request_id: 'req-1' },
+        ]);
       }
     });
 
@@ -142,7 +159,13 @@ describe('what platform administrators do', () => {
       expect(await t.bearer(token)).toBe('ok');
 
       expect(await t.audit('user.deactivated')).toEqual([
-        { actor_id: boss.id, source: 'admin', target_id: user.id, metadata: { email: user.email, sole_owner_org_ids: [orgId] }, request_id: 'req-1' },
+        {
+          actor_id: boss.id,
+          source: 'admin',
+          target_id: user.id,
+          metadata: { email: user.email, sole_owner_org_ids: [orgId] },
+          request_id: 'req-1',
+        },
       ]);
       expect(await t.audit('user.reactivated')).toHaveLength(1);
     });
@@ -153,7 +176,10 @@ describe('what platform administrators do', () => {
       const { token } = (await t.call('POST', '/api/tokens', { token: session, body: { name: 'x' } })).body as { token: string };
       await users.deactivate(actor(), user.id);
       const answer = await t.call('GET', '/api/auth/me', { token });
-      expect([answer.status, answer.body]).toEqual([401, { detail: expect.any(String), code: 'user_deactivated', request_id: expect.any(String) }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        { detail: expect.any(String), code: 'user_deactivated', request_id: expect.any(String) },
+      ]);
     });
 
     it('do not slip in while they are being deactivated', async () => {
@@ -175,7 +201,10 @@ describe('what platform administrators do', () => {
         const [a, b] = [await t.user(), await t.user()];
         await t.db.execute('TRUNCATE platform_admins');
         for (const user of [a, b]) await makeAdmin(user);
-        const codes = await Promise.all([codeOf(users.deactivate({ userId: a.id }, b.id)), codeOf(users.deactivate({ userId: b.id }, a.id))]);
+        const codes = await Promise.all([
+          codeOf(users.deactivate({ userId: a.id }, b.id)),
+          codeOf(users.deactivate({ userId: b.id }, a.id)),
+        ]);
         expect(codes.sort()).toEqual(['last_admin', 'ok']);
       }
     });

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 
-const INSERT = statement(`INSERT INTO password_resets (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')`);
-const COUNT_RECENT = statement(`SELECT count(*)::int AS n FROM password_resets WHERE user_id = $1 AND created_at > now() - interval '1 hour'`);
+const INSERT = statement(
+  `INSERT INTO password_resets (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')`,
+);
+const COUNT_RECENT = statement(
+  `SELECT count(*)::int AS n FROM password_resets WHERE user_id = $1 AND created_at > now() - interval '1 hour'`,
+);
 const OWNER = statement('SELECT user_id FROM password_resets WHERE token_hash = $1 AND used_at IS NULL AND expires_at > now()');
 const TAKE = statement('UPDATE password_resets SET used_at = now() WHERE token_hash = $1 AND used_at IS NULL AND expires_at > now()');
 const VOID = statement('UPDATE password_resets SET used_at = now() WHERE user_id = $1 AND used_at IS NULL');
@@ -35,6 +39,9 @@ export class PasswordResetsRepository {
 
   /** @returns how many that have long ended were removed */
   purge(db: Db, limit: number): Promise<number> {
-    return db.execute(`DELETE FROM password_resets WHERE id IN (SELECT id FROM password_resets WHERE expires_at < now() - interval '1 day' LIMIT $1)`, [limit]);
+    return db.execute(
+      `DELETE FROM password_resets WHERE id IN (SELECT id FROM password_resets WHERE expires_at < now() - interval '1 day' LIMIT $1)`,
+      [limit],
+    );
   }
 }

@@ -75,7 +75,11 @@ export class PasswordsService {
       if (!user || user.deactivated_at || !(await this.links.take(tx, 'password_reset', tokenHash))) throw resetTokenInvalid();
       // Whoever has failed at the old one does not delay who has the mailbox.
       await this.attempts.clear(tx, user.email);
-      await this.replace(tx, user, passwordHash, { ...how, revokeTokens: how.revokeTokens || !user.email_verified_at, action: 'user.password_reset' });
+      await this.replace(tx, user, passwordHash, {
+        ...how,
+        revokeTokens: how.revokeTokens || !user.email_verified_at,
+        action: 'user.password_reset',
+      });
     });
   }
 
@@ -97,13 +101,26 @@ export class PasswordsService {
     });
   }
 
-  private async replace(tx: Tx, user: UserRow, passwordHash: string, how: Replacing & { action: string; exceptSession?: string }): Promise<void> {
+  private async replace(
+    tx: Tx,
+    user: UserRow,
+    passwordHash: string,
+    how: Replacing & { action: string; exceptSession?: string },
+  ): Promise<void> {
     await this.users.setPassword(tx, user.id, passwordHash);
     await this.sessions.endAllOf(tx, user.id, how.exceptSession);
     await this.links.voidAllOf(tx, 'password_reset', user.id);
     const revoked = how.revokeTokens ? await this.tokens.revokeAllOf(tx, user.id) : 0;
     await this.mailer.send(tx, { to: user.email, ...passwordChangedMail({ revoked, live: await this.tokens.countLive(tx, user.id) }) });
     const metadata = how.revokeTokens ? { revoked_tokens: revoked } : undefined;
-    await this.audit.record(tx, { source: 'business', action: how.action, orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, metadata, requestId: how.requestId });
+    await this.audit.record(tx, {
+      source: 'business',
+      action: how.action,
+      orgId: null,
+      actorId: user.id,
+      target: { kind: 'user', id: user.id },
+      metadata,
+      requestId: how.requestId,
+    });
   }
 }

@@ -35,7 +35,8 @@ export class PlatformAdminsService {
       const user = await this.users.byEmail(tx, email);
       // Who only claims the address is not the person whom the actor means.
       if (!user || !ownsAddress(identityConfig.value.emailProof, user)) throw userNotFound();
-      if (!(await this.admins.insert(tx, user.id, actor.userId))) throw new DomainError('already_admin', 'This user is a platform administrator already.');
+      if (!(await this.admins.insert(tx, user.id, actor.userId)))
+        throw new DomainError('already_admin', 'This user is a platform administrator already.');
       await this.record(tx, actor, 'platform_admin.added', user);
       return this.admins.byId(tx, user.id);
     });

@@ -25,7 +25,9 @@ const KNOWS = statement(`
   SELECT 1 FROM sessions WHERE user_id = $1 AND (ip = $2::inet OR (family(ip) = 6 AND set_masklen(ip, 64) >>= $2::inet)) LIMIT 1`);
 const COUNT = statement(`SELECT count(*)::int AS n FROM sessions WHERE ${LIVE}`);
 const END = statement(`UPDATE sessions SET revoked_at = now() WHERE ${LIVE} AND id = $2`);
-const END_ALL = statement('UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid AND revoked_at IS NULL');
+const END_ALL = statement(
+  'UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid AND revoked_at IS NULL',
+);
 // Ended ones are kept for a while: they tell from where their user has signed in.
 const OLD = `(expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days')`;
 const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);

@@ -8,7 +8,10 @@ import type { SessionsRepository } from './sessions.repository';
 import { SessionsService } from './sessions.service';
 import type { UsersRepository } from './users.repository';
 
-jest.mock('@aps/platform/crypto', () => ({ ...jest.requireActual<typeof crypto>('@aps/platform/crypto'), verifyPassword: jest.fn(() => Promise.resolve(false)) }));
+jest.mock('@aps/platform/crypto', () => ({
+  ...jest.requireActual<typeof crypto>('@aps/platform/crypto'),
+  verifyPassword: jest.fn(() => Promise.resolve(false)),
+}));
 
 describe('SessionsService', () => {
   it('does the work of comparing a password for an address that nobody has', async () => {
@@ -16,7 +19,9 @@ describe('SessionsService', () => {
     const attempts = { begin: () => Promise.resolve({ refused: false, failures: 1, waitS: 1 }) } as unknown as LoginAttemptsRepository;
     loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' });
     const service = new SessionsService({} as Database, {} as Audit, nobody, {} as SessionsRepository, attempts, {} as OrganizationDoor);
-    await expect(service.login('nobody@example.com', 'guess', { userAgent: null, ip: null })).rejects.toMatchObject({ code: 'invalid_credentials' });
+    await expect(service.login('nobody@example.com', 'guess', { userAgent: null, ip: null })).rejects.toMatchObject({
+      code: 'invalid_credentials',
+    });
     expect(crypto.verifyPassword).toHaveBeenCalledWith(undefined, 'guess');
   });
 });

@@ -93,7 +93,16 @@ export class SessionsService {
     await this.db.transaction(async (tx) => {
       // For nobody a transaction, too: they take their time.
       if (!userId) await tx.query('SELECT 1');
-      else await this.audit.record(tx, { source: 'business', action: 'user.login_slowed', orgId: null, actorId: null, target: { kind: 'user', id: userId }, metadata: { wait_s: waitS }, requestId });
+      else
+        await this.audit.record(tx, {
+          source: 'business',
+          action: 'user.login_slowed',
+          orgId: null,
+          actorId: null,
+          target: { kind: 'user', id: userId },
+          metadata: { wait_s: waitS },
+          requestId,
+        });
     });
     return refused || failures > FREE_ATTEMPTS ? tooManyAttempts(waitS) : invalidCredentials();
   }
@@ -143,7 +152,14 @@ export class SessionsService {
       await this.users.lock(tx, actor.userId);
       await tx.confirm();
       if (!(await this.sessions.end(tx, actor.userId, id))) throw notFound('Session');
-      await this.audit.record(tx, { source: 'business', action: 'session.ended', orgId: null, actorId: actor.userId, target: { kind: 'session', id }, requestId: actor.requestId });
+      await this.audit.record(tx, {
+        source: 'business',
+        action: 'session.ended',
+        orgId: null,
+        actorId: actor.userId,
+        target: { kind: 'session', id },
+        requestId: actor.requestId,
+      });
     });
   }
 

@@ -59,8 +59,21 @@ export class SignupService {
       if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
       await this.waitlist.register(tx, user.email);
       await (proven ? this.admins.onProof(tx, user, requestId) : this.proofs.ask(tx, user, requestId));
-      await this.orgs.onSignup(tx, { user: { id: user.id, email: user.email, name }, isProven: proven, invitationToken: input.invitation_token, orgName: input.org_name, requestId });
-      await this.audit.record(tx, { source: 'business', action: 'user.signed_up', orgId: null, actorId: user.id, target: { kind: 'user', id: user.id }, requestId });
+      await this.orgs.onSignup(tx, {
+        user: { id: user.id, email: user.email, name },
+        isProven: proven,
+        invitationToken: input.invitation_token,
+        orgName: input.org_name,
+        requestId,
+      });
+      await this.audit.record(tx, {
+        source: 'business',
+        action: 'user.signed_up',
+        orgId: null,
+        actorId: user.id,
+        target: { kind: 'user', id: user.id },
+        requestId,
+      });
       return this.sessions.signIn(tx, user, client);
     });
   }

@@ -16,7 +16,9 @@ const WITH_HASH_BY_EMAIL = statement(`SELECT ${COLUMNS}, password_hash FROM user
 const WITH_HASH_BY_ID = statement(`SELECT ${COLUMNS}, password_hash FROM users WHERE id = $1`);
 // NO KEY: rows that refer to the user (sessions, memberships) can still be inserted meanwhile.
 const LOCK = statement(`SELECT ${COLUMNS}, password_hash FROM users WHERE id = $1 FOR NO KEY UPDATE`);
-const INSERT = statement(`INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $3, $4, $5, CASE WHEN $6::boolean THEN now() END) RETURNING ${COLUMNS}`);
+const INSERT = statement(
+  `INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $3, $4, $5, CASE WHEN $6::boolean THEN now() END) RETURNING ${COLUMNS}`,
+);
 const SET_VERIFIED = statement('UPDATE users SET email_verified_at = now() WHERE id = $1 AND email_verified_at IS NULL');
 const SET_PASSWORD = statement('UPDATE users SET password_hash = $2, updated_at = now() WHERE id = $1');
 const SET_PROFILE = statement(`UPDATE users SET name = $2, avatar_url = $3, updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`);
@@ -48,7 +50,9 @@ export class UsersRepository {
   }
 
   async insert(tx: Tx, user: Pick<User, 'id' | 'email' | 'name' | 'password_hash'> & { proven: boolean }): Promise<UserRow> {
-    return (await tx.query<UserRow>(INSERT, [user.id, user.email, canonicalEmail(user.email), user.name, user.password_hash, user.proven]))[0];
+    return (
+      await tx.query<UserRow>(INSERT, [user.id, user.email, canonicalEmail(user.email), user.name, user.password_hash, user.proven])
+    )[0];
   }
 
   async setVerified(tx: Tx, id: string): Promise<void> {

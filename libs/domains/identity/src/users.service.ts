@@ -76,7 +76,10 @@ export class UsersService implements OnModuleInit {
   updateProfile(userId: string, change: { name?: string; avatar_url?: string | null }): Promise<UserRow> {
     return this.db.transaction(async (tx) => {
       const user = await this.lock(tx, userId);
-      return this.users.setProfile(tx, userId, { name: change.name ?? user.name, avatar_url: change.avatar_url === undefined ? user.avatar_url : change.avatar_url });
+      return this.users.setProfile(tx, userId, {
+        name: change.name ?? user.name,
+        avatar_url: change.avatar_url === undefined ? user.avatar_url : change.avatar_url,
+      });
     });
   }
 
@@ -91,7 +94,8 @@ export class UsersService implements OnModuleInit {
       // Two administrators who deactivate each other at the same moment must not leave the platform without one.
       await this.admins.lock(tx);
       const before = await this.lock(tx, userId);
-      if (!before.deactivated_at && (await this.admins.isAdmin(tx, userId)) && !(await this.admins.othersCanAct(tx, userId))) throw lastAdmin();
+      if (!before.deactivated_at && (await this.admins.isAdmin(tx, userId)) && !(await this.admins.othersCanAct(tx, userId)))
+        throw lastAdmin();
       return this.setDeactivated(tx, actor, before, true);
     });
   }
@@ -105,7 +109,12 @@ export class UsersService implements OnModuleInit {
     return this.db.transaction(async (tx) => this.setDeactivated(tx, actor, await this.lock(tx, userId), false));
   }
 
-  private async setDeactivated(tx: Tx, actor: ActingUser, { password_hash: _, ...before }: UserWithHash, deactivated: boolean): Promise<UserStatusChange> {
+  private async setDeactivated(
+    tx: Tx,
+    actor: ActingUser,
+    { password_hash: _, ...before }: UserWithHash,
+    deactivated: boolean,
+  ): Promise<UserStatusChange> {
     const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, before.id);
     if ((before.deactivated_at !== null) === deactivated) return { user: before, sole_owner_org_ids, changed: false };
     const user = await this.users.setDeactivated(tx, before.id, deactivated);

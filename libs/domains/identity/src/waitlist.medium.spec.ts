@@ -3,10 +3,11 @@ import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from './test
 import type { WaitlistRow } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
 
-const codeOf = (work: Promise<unknown>) => work.then(
-  () => 'ok',
-  (error: { code: string }) => error.code,
-);
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: { code: string }) => error.code,
+  );
 
 describe('the waitlist', () => {
   let t: IdentityTestApp;
@@ -21,7 +22,8 @@ describe('the waitlist', () => {
   beforeEach(() => t.db.execute('TRUNCATE waitlist_entries, audit_log, outbound_mails'));
 
   const ask = (body: Record<string, unknown>) => t.call('POST', '/api/waitlist', { body });
-  const entryOf = async (email: string) => (await waitlist.list()).items.find((e) => e.email.toLowerCase() === email.toLowerCase()) as WaitlistRow;
+  const entryOf = async (email: string) =>
+    (await waitlist.list()).items.find((e) => e.email.toLowerCase() === email.toLowerCase()) as WaitlistRow;
   const asked = async (email = anEmail()) => {
     await waitlist.ask(email);
     return entryOf(email);
@@ -32,7 +34,15 @@ describe('the waitlist', () => {
     const email = anEmail();
     const { status, body } = await ask({ email, name: 'Grace', note: 'Please' });
     expect([status, body]).toEqual([202, { status: 'received' }]);
-    expect(await entryOf(email)).toMatchObject({ email, name: 'Grace', note: 'Please', status: 'pending', admitted_at: null, dismissed_at: null, last_mailed_at: null });
+    expect(await entryOf(email)).toMatchObject({
+      email,
+      name: 'Grace',
+      note: 'Please',
+      status: 'pending',
+      admitted_at: null,
+      dismissed_at: null,
+      last_mailed_at: null,
+    });
     expect(await t.mails(email)).toEqual([]);
   });
 
@@ -101,12 +111,19 @@ describe('the waitlist', () => {
   it('admits once, with one mail, however often and concurrently it is told to', async () => {
     const entry = await asked();
     const results = await Promise.all(Array.from({ length: 5 }, () => waitlist.invite(actor, entry.id)));
-    for (const result of results) expect(result).toMatchObject({ id: entry.id, status: 'admitted', admitted_at: expect.any(Date), last_mailed_at: expect.any(Date) });
+    for (const result of results)
+      expect(result).toMatchObject({ id: entry.id, status: 'admitted', admitted_at: expect.any(Date), last_mailed_at: expect.any(Date) });
     const mails = await t.mails(entry.email);
     expect(mails).toHaveLength(1);
     expect(mails[0].text).toContain(`https://app.example/signup?email=${encodeURIComponent(entry.email)}`);
     expect(await t.audit('waitlist.invited')).toEqual([
-      { actor_id: actor.userId, source: 'admin', target_id: entry.id, metadata: { email: entry.email, from: 'pending' }, request_id: 'req-1' },
+      {
+        actor_id: actor.userId,
+        source: 'admin',
+        target_id: entry.id,
+        metadata: { email: entry.email, from: 'pending' },
+        request_id: 'req-1',
+      },
     ]);
     expect(await codeOf(waitlist.invite(actor, randomUUID()))).toBe('not_found');
   });

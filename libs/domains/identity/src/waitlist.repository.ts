@@ -20,7 +20,9 @@ const LIST = statement(`
   SELECT ${COLUMNS} FROM waitlist_entries WHERE $1::text IS NULL OR status = $1 ORDER BY asked_at DESC, id DESC LIMIT $2 OFFSET $3`);
 const COUNT = statement('SELECT count(*)::int AS n FROM waitlist_entries WHERE $1::text IS NULL OR status = $1');
 const LOCK = statement(`SELECT ${COLUMNS} FROM waitlist_entries WHERE id = $1 FOR UPDATE`);
-const DISMISS = statement(`UPDATE waitlist_entries SET status = 'dismissed', dismissed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`);
+const DISMISS = statement(
+  `UPDATE waitlist_entries SET status = 'dismissed', dismissed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`,
+);
 const ADMIT = statement(`
   UPDATE waitlist_entries SET status = 'admitted', admitted_at = now(), dismissed_at = NULL, last_mailed_at = now(), updated_at = now()
   WHERE id = $1 RETURNING ${COLUMNS}`);
@@ -36,7 +38,10 @@ export class WaitlistRepository {
   }
 
   /** Most recently asked first. */
-  async list(db: Db, query: { status?: WaitlistStatus; limit?: number; offset?: number }): Promise<{ items: WaitlistRow[]; total: number }> {
+  async list(
+    db: Db,
+    query: { status?: WaitlistStatus; limit?: number; offset?: number },
+  ): Promise<{ items: WaitlistRow[]; total: number }> {
     const items = await db.query<WaitlistRow>(LIST, [query.status ?? null, ...sliceBounds(query)]);
     const [{ n }] = await db.query<{ n: number }>(COUNT, [query.status ?? null]);
     return { items, total: n };

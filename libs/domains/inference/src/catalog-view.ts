@@ -49,7 +49,8 @@ export const NO_PLATFORM_SETTINGS: PlatformSettings = {
 };
 
 /** Display order, which is also the order of the automatic choice. */
-export const byOrder = (a: CatalogEntry, b: CatalogEntry): number => a.sort_order - b.sort_order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+export const byOrder = (a: CatalogEntry, b: CatalogEntry): number =>
+  a.sort_order - b.sort_order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 /** Platform and organization seen as one. An organization's own models and routes come before the platform's. */
 export class CatalogView {
@@ -64,7 +65,9 @@ export class CatalogView {
 
   /** Every route that the organization can see, in display order. */
   routes(): Route[] {
-    return [...this.platform.routes.values(), ...this.org.routes.values()].sort((a, b) => a.sort_order - b.sort_order || (a.slug < b.slug ? -1 : 1));
+    return [...this.platform.routes.values(), ...this.org.routes.values()].sort(
+      (a, b) => a.sort_order - b.sort_order || (a.slug < b.slug ? -1 : 1),
+    );
   }
 
   entry(id: string): CatalogEntry | undefined {
@@ -74,7 +77,8 @@ export class CatalogView {
   /** The rows of a key, the one that counts first: enabled before disabled, and among disabled ones those with a successor. */
   named(key: string, kind: ModelKind): CatalogEntry | undefined {
     const rank = (e: CatalogEntry) => (e.enabled ? 0 : e.replacement_model_id ? 1 : 2);
-    const best = (entries: readonly CatalogEntry[]) => entries.filter((e) => e.key === key && e.kind === kind).sort((a, b) => rank(a) - rank(b) || byOrder(a, b))[0];
+    const best = (entries: readonly CatalogEntry[]) =>
+      entries.filter((e) => e.key === key && e.kind === kind).sort((a, b) => rank(a) - rank(b) || byOrder(a, b))[0];
     const own = best(this.org.entries);
     const platforms = best(this.platform.entries);
     return !platforms || (own && rank(own) <= rank(platforms)) ? own : platforms;

@@ -4,7 +4,13 @@ import { clampEffort } from './effort.policy';
 type Effort = ReasoningEffort | null;
 
 describe('clampEffort', () => {
-  it.each<[string, { wanted: Effort; allowed?: string[]; reasons?: boolean; max?: Effort; thinking?: boolean }, { effort: Effort; clamped: boolean }]>([
+  it.each<
+    [
+      string,
+      { wanted: Effort; allowed?: string[]; reasons?: boolean; max?: Effort; thinking?: boolean },
+      { effort: Effort; clamped: boolean },
+    ]
+  >([
     ['leaves the choice to the model', { wanted: null }, { effort: null, clamped: false }],
     ['takes any effort where the model lists none', { wanted: 'xhigh' }, { effort: 'xhigh', clamped: false }],
     ['sends none to a model that does not reason', { wanted: 'high', reasons: false }, { effort: null, clamped: true }],
@@ -12,7 +18,11 @@ describe('clampEffort', () => {
     ['keeps under the ceiling', { wanted: 'xhigh', max: 'medium' }, { effort: 'medium', clamped: true }],
     ['does not lift to the ceiling', { wanted: 'low', max: 'medium' }, { effort: 'low', clamped: false }],
     ['goes down to what the model takes', { wanted: 'xhigh', allowed: ['low', 'high'] }, { effort: 'high', clamped: true }],
-    ['goes down to what the model takes under the ceiling', { wanted: 'xhigh', allowed: ['low', 'high'], max: 'medium' }, { effort: 'low', clamped: true }],
+    [
+      'goes down to what the model takes under the ceiling',
+      { wanted: 'xhigh', allowed: ['low', 'high'], max: 'medium' },
+      { effort: 'low', clamped: true },
+    ],
     ['goes up only when there is nothing below', { wanted: 'none', allowed: ['high', 'low'] }, { effort: 'low', clamped: true }],
     ['gives a model its only effort, asked or not', { wanted: null, allowed: ['none'] }, { effort: 'none', clamped: false }],
     ['and says so when another was asked for', { wanted: 'high', allowed: ['none'] }, { effort: 'none', clamped: true }],

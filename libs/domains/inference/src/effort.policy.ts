@@ -3,7 +3,12 @@ import type { ReasoningEffort } from './client';
 import type { CatalogEntry, ModelMode } from './inference.types';
 
 /** What a mode stands for as long as the platform has not said which model it takes: the same model, thinking less or more. */
-export const MODE_EFFORT: Record<ModelMode, ReasoningEffort | null> = { trivial: 'low', normal: null, high_effort: 'high', x_high: 'xhigh' };
+export const MODE_EFFORT: Record<ModelMode, ReasoningEffort | null> = {
+  trivial: 'low',
+  normal: null,
+  high_effort: 'high',
+  x_high: 'xhigh',
+};
 
 const rank = (effort: ReasoningEffort): number => REASONING_EFFORTS.indexOf(effort);
 
@@ -22,7 +27,11 @@ export interface EffortRules {
  * The effort a model is called with: the one asked for, under the platform's ceiling, moved down to the nearest one that the model
  * takes (up to its lowest when there is none below).
  */
-export function clampEffort(wanted: ReasoningEffort | null, entry: Pick<CatalogEntry, 'allowed_efforts' | 'supports_reasoning'>, rules: EffortRules): { effort: ReasoningEffort | null; clamped: boolean } {
+export function clampEffort(
+  wanted: ReasoningEffort | null,
+  entry: Pick<CatalogEntry, 'allowed_efforts' | 'supports_reasoning'>,
+  rules: EffortRules,
+): { effort: ReasoningEffort | null; clamped: boolean } {
   const result = (effort: ReasoningEffort | null) => ({ effort, clamped: wanted !== null && (effort ?? 'none') !== wanted });
   const allowed = entry.allowed_efforts.map(asEffort).filter((e): e is ReasoningEffort => e !== null);
   // Such a model refuses calls that leave the choice to it.

@@ -1,4 +1,20 @@
-export type { ChatMessage, ChatResult, Dialect, EmbedResult, FinishReason, ImagePart, ProviderState, ReasoningEffort, StreamEvent, StreamOptions, TextPart, ToolCall, ToolDefinition, Usage, UserContent } from './client';
+export type {
+  ChatMessage,
+  ChatResult,
+  Dialect,
+  EmbedResult,
+  FinishReason,
+  ImagePart,
+  ProviderState,
+  ReasoningEffort,
+  StreamEvent,
+  StreamOptions,
+  TextPart,
+  ToolCall,
+  ToolDefinition,
+  Usage,
+  UserContent,
+} from './client';
 export { ProviderError } from './client';
 export { InferenceError, type InferenceErrorCode } from './inference.errors';
 export * from './inference.module';
@@ -12,4 +28,12 @@ export { ModelUsers, type AgentModel, type AgentModelReader } from './model-user
 export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
 export { isPriced, priceOf, type Price } from './pricing';
 export { seedInference, type InferenceSeed } from './seed';
-export { RECEIPT_COLUMNS, receiptRow, receiptValues, ReceiptsRepository, type ReceiptInput, type ReceiptOwner, type ReceiptRow } from './receipts.repository';
+export {
+  RECEIPT_COLUMNS,
+  receiptRow,
+  receiptValues,
+  ReceiptsRepository,
+  type ReceiptInput,
+  type ReceiptOwner,
+  type ReceiptRow,
+} from './receipts.repository';

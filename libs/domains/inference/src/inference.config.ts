@@ -15,15 +15,47 @@ const optionalFlag = z
   });
 
 export const inferenceConfig = configSection('inference', {
-  defaultModel: setting('DEFAULT_MODEL', z.string().min(1).optional(), 'Catalog key of the model that answers where nobody chose one. Empty: the first one that works'),
-  defaultReasoningEffort: setting('DEFAULT_REASONING_EFFORT', z.enum(REASONING_EFFORTS).optional(), "Effort where nobody chose one. Empty: the model's own default"),
+  defaultModel: setting(
+    'DEFAULT_MODEL',
+    z.string().min(1).optional(),
+    'Catalog key of the model that answers where nobody chose one. Empty: the first one that works',
+  ),
+  defaultReasoningEffort: setting(
+    'DEFAULT_REASONING_EFFORT',
+    z.enum(REASONING_EFFORTS).optional(),
+    "Effort where nobody chose one. Empty: the model's own default",
+  ),
   maxReasoningEffort: setting('MAX_REASONING_EFFORT', z.enum(REASONING_EFFORTS).optional(), 'Highest effort that anybody gets'),
-  thinkingEnabled: setting('THINKING_ENABLED', flag(true), 'Whether models may reason before they answer, where neither platform nor organization says so'),
-  compactionEnabled: setting('COMPACTION_ENABLED', flag(true), 'Whether long chats are compacted, where neither platform nor organization says so'),
-  compactionThreshold: setting('COMPACTION_THRESHOLD', z.coerce.number().min(0.1).max(0.95).default(0.8), 'Share of the context window at which a chat is compacted'),
-  modelCallMaxS: setting('MODEL_CALL_MAX_S', integer(600, 1, 86_400), 'Longest time of one request to a model, in seconds; each retry has it anew'),
-  mockRouteEnabled: setting('MOCK_ROUTE_ENABLED', optionalFlag, 'Whether the built-in mock models may be used. Default: on, except with NODE_ENV=production'),
-  mockRouteBaseUrl: setting('MOCK_ROUTE_BASE_URL', z.url({ protocol: /^https?$/ }).optional(), 'Where the mock model server listens, version path included: http://127.0.0.1:4010/v1'),
+  thinkingEnabled: setting(
+    'THINKING_ENABLED',
+    flag(true),
+    'Whether models may reason before they answer, where neither platform nor organization says so',
+  ),
+  compactionEnabled: setting(
+    'COMPACTION_ENABLED',
+    flag(true),
+    'Whether long chats are compacted, where neither platform nor organization says so',
+  ),
+  compactionThreshold: setting(
+    'COMPACTION_THRESHOLD',
+    z.coerce.number().min(0.1).max(0.95).default(0.8),
+    'Share of the context window at which a chat is compacted',
+  ),
+  modelCallMaxS: setting(
+    'MODEL_CALL_MAX_S',
+    integer(600, 1, 86_400),
+    'Longest time of one request to a model, in seconds; each retry has it anew',
+  ),
+  mockRouteEnabled: setting(
+    'MOCK_ROUTE_ENABLED',
+    optionalFlag,
+    'Whether the built-in mock models may be used. Default: on, except with NODE_ENV=production',
+  ),
+  mockRouteBaseUrl: setting(
+    'MOCK_ROUTE_BASE_URL',
+    z.url({ protocol: /^https?$/ }).optional(),
+    'Where the mock model server listens, version path included: http://127.0.0.1:4010/v1',
+  ),
   nodeEnv: setting('NODE_ENV', z.string().default('development'), 'production switches off what only development needs'),
   openaiApiKey: key('OPENAI_API_KEY', 'Key of the route openai, where none is stored. Any other route takes ROUTE_<SLUG>_API_KEY'),
   anthropicApiKey: key('ANTHROPIC_API_KEY', 'Key of the route anthropic, where none is stored'),

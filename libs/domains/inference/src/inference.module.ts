@@ -13,7 +13,18 @@ import { OrgRoutesService } from './org-routes.service';
 import { OrgRuntimeService } from './org-runtime.service';
 import { ReceiptsRepository } from './receipts.repository';
 
-const services = [InferenceSettings, ModelResolver, ModelCatalog, ModelCalls, ModelQueries, ModelUsers, OrgLimitsService, OrgRoutesService, OrgRuntimeService, ReceiptsRepository];
+const services = [
+  InferenceSettings,
+  ModelResolver,
+  ModelCatalog,
+  ModelCalls,
+  ModelQueries,
+  ModelUsers,
+  OrgLimitsService,
+  OrgRoutesService,
+  OrgRuntimeService,
+  ReceiptsRepository,
+];
 
 /** Choosing and calling models. */
 @Global()

@@ -5,7 +5,13 @@ import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type Plat
 import type { CatalogEntry, OrgSettings, PlatformSettings, Route, RouteSetting } from './inference.types';
 
 const ROUTE = 'id, slug, label, dialect, base_url, enabled, sort_order, credential_route_id, gateway_provider_slug, owner_org_id';
-const PRICES = ['input_price_per_1m', 'output_price_per_1m', 'cached_input_price_per_1m', 'cache_write_price_per_1m', 'fallback_credits_per_1k_tokens'];
+const PRICES = [
+  'input_price_per_1m',
+  'output_price_per_1m',
+  'cached_input_price_per_1m',
+  'cache_write_price_per_1m',
+  'fallback_credits_per_1k_tokens',
+];
 const ENTRY = `id, owner_org_id, key, route_id, label, provider, kind, remote_model_id, enabled, deprecated, sort_order, context_window, max_output_tokens,
   allowed_efforts, cost_tier, supports_reasoning, supports_vision, price_tiers, replacement_model_id, ${PRICES.join(', ')}`;
 const SETTINGS = Object.keys(NO_ORG_SETTINGS) as (keyof OrgSettings)[];
@@ -28,8 +34,12 @@ const ENSURE_SETTINGS = statement('INSERT INTO org_ai_settings (org_id) VALUES (
 const LOCK_SETTINGS = statement(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1 FOR UPDATE`);
 const READ_SETTINGS = statement(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1`);
 
-const VISIBLE_ROUTES = statement(`SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL OR owner_org_id = $1 ORDER BY sort_order, slug`);
-const ROUTE_SETTINGS = statement('SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1');
+const VISIBLE_ROUTES = statement(
+  `SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL OR owner_org_id = $1 ORDER BY sort_order, slug`,
+);
+const ROUTE_SETTINGS = statement(
+  'SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1',
+);
 const SAVE_ROUTE_SETTING = statement(`
   INSERT INTO org_route_settings (org_id, route_id, api_key, credential_source, base_url, enabled, updated_by, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, now())
@@ -61,7 +71,12 @@ export class InferenceRepository {
 
   /** Takes the bare id and no scope: workers load it for whatever organization a turn belongs to. */
   async organization(db: Db, orgId: string): Promise<OrgData> {
-    const [row] = await db.query<{ settings: OrgSettings | null; route_settings: RouteSetting[]; routes: Route[]; entries: CatalogEntry[] }>(ORG_DATA, [orgId]);
+    const [row] = await db.query<{
+      settings: OrgSettings | null;
+      route_settings: RouteSetting[];
+      routes: Route[];
+      entries: CatalogEntry[];
+    }>(ORG_DATA, [orgId]);
     return {
       orgId,
       settings: row.settings ?? NO_ORG_SETTINGS,
@@ -86,7 +101,10 @@ export class InferenceRepository {
     const columns = SETTINGS.filter((c) => patch[c] !== undefined);
     if (!columns.length) return;
     const assignments = columns.map((c, i) => `${c} = $${i + 2}`).join(', ');
-    await tx.execute(`UPDATE org_ai_settings SET ${assignments}, updated_at = now() WHERE org_id = $1`, [scope.orgId, ...columns.map((c) => patch[c])]);
+    await tx.execute(`UPDATE org_ai_settings SET ${assignments}, updated_at = now() WHERE org_id = $1`, [
+      scope.orgId,
+      ...columns.map((c) => patch[c]),
+    ]);
   }
 
   /** The platform's routes and the organization's own, in display order. */
@@ -99,7 +117,15 @@ export class InferenceRepository {
   }
 
   async saveRouteSetting(scope: OrgScope, tx: Tx, s: RouteSetting): Promise<void> {
-    await tx.execute(SAVE_ROUTE_SETTING, [scope.orgId, s.route_id, s.api_key, s.credential_source, s.base_url, s.enabled, scope.actor.userId]);
+    await tx.execute(SAVE_ROUTE_SETTING, [
+      scope.orgId,
+      s.route_id,
+      s.api_key,
+      s.credential_source,
+      s.base_url,
+      s.enabled,
+      scope.actor.userId,
+    ]);
   }
 
   /** Those of the keys that name a chat model which the organization could use. */

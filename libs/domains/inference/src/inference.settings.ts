@@ -14,7 +14,12 @@ const TTL_MS = 10_000;
 const MAX_ORGS = 5_000;
 
 /** Where an organization's key of a route is stored. */
-export const orgKeyPlace = (orgId: string, routeId: string): SecretPlace => ({ orgId, table: 'org_route_settings', column: 'api_key', rowId: routeId });
+export const orgKeyPlace = (orgId: string, routeId: string): SecretPlace => ({
+  orgId,
+  table: 'org_route_settings',
+  column: 'api_key',
+  rowId: routeId,
+});
 /** Where the platform's key of a route is stored. */
 export const platformKeyPlace = (routeId: string): SecretPlace => ({ orgId: null, table: 'route_keys', column: 'api_key', rowId: routeId });
 
@@ -71,7 +76,13 @@ export class InferenceSettings {
       return await this.crypto.decrypt(db, place, sealed);
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      this.logger.warn({ msg: 'A stored key cannot be opened', org_id: place.orgId, table: place.table, row_id: place.rowId, error: error.message });
+      this.logger.warn({
+        msg: 'A stored key cannot be opened',
+        org_id: place.orgId,
+        table: place.table,
+        row_id: place.rowId,
+        error: error.message,
+      });
       return null;
     }
   }

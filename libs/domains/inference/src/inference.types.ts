@@ -16,7 +16,17 @@ export const MODEL_MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as con
 export type ModelMode = (typeof MODEL_MODES)[number];
 
 /** Side work that the platform may give to a model of its own choice. */
-export const FEATURES = ['title', 'compaction', 'intake_classifier', 'tool_router', 'distill', 'payload_repair', 'prompt_default', 'embedding', 'rerank'] as const;
+export const FEATURES = [
+  'title',
+  'compaction',
+  'intake_classifier',
+  'tool_router',
+  'distill',
+  'payload_repair',
+  'prompt_default',
+  'embedding',
+  'rerank',
+] as const;
 export type InferenceFeature = (typeof FEATURES)[number];
 
 /** What those who may choose have chosen, from the most to the least specific. */
@@ -41,7 +51,8 @@ export interface ChooseRequest {
 }
 
 /** Who named the model that was taken. */
-export type ModelSource = 'message' | 'chat_mode' | 'agent' | 'agent_mode' | 'org_default' | 'feature' | 'platform_default' | 'environment' | 'automatic';
+export type ModelSource =
+  'message' | 'chat_mode' | 'agent' | 'agent_mode' | 'org_default' | 'feature' | 'platform_default' | 'environment' | 'automatic';
 
 /**
  * Why the model is what it is: as `requested`; `replaced` by the successor of a disabled one; or another one because the requested

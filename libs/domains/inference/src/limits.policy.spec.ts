@@ -1,5 +1,13 @@
 import { NO_ORG_SETTINGS } from './catalog-view';
-import { assertDefaultsAllowed, limitsOf, namedModels, normalizeLimits, setsModels, type LimitsPatch, type OrgLimits } from './limits.policy';
+import {
+  assertDefaultsAllowed,
+  limitsOf,
+  namedModels,
+  normalizeLimits,
+  setsModels,
+  type LimitsPatch,
+  type OrgLimits,
+} from './limits.policy';
 
 const check = (before: Partial<OrgLimits>, wish: LimitsPatch) => () => {
   const patch = normalizeLimits(wish);
@@ -8,18 +16,30 @@ const check = (before: Partial<OrgLimits>, wish: LimitsPatch) => () => {
 
 describe('limits', () => {
   it('clear an allowlist by null, and leave what was not sent', () => {
-    expect(normalizeLimits({ chat_model_allowlist: null, chat_default_model: null, budget_limit_usd: '5' })).toEqual({ chat_model_allowlist: [], chat_default_model: null, budget_limit_usd: '5' });
+    expect(normalizeLimits({ chat_model_allowlist: null, chat_default_model: null, budget_limit_usd: '5' })).toEqual({
+      chat_model_allowlist: [],
+      chat_default_model: null,
+      budget_limit_usd: '5',
+    });
     expect(normalizeLimits({})).toEqual({});
   });
 
   it('know setting from clearing', () => {
-    expect(setsModels(normalizeLimits({ chat_model_allowlist: null, agent_model_allowlist: [], chat_default_model: null, budget_limit_usd: '5' }))).toBe(false);
+    expect(
+      setsModels(
+        normalizeLimits({ chat_model_allowlist: null, agent_model_allowlist: [], chat_default_model: null, budget_limit_usd: '5' }),
+      ),
+    ).toBe(false);
     expect(setsModels(normalizeLimits({ chat_default_model: 'm' }))).toBe(true);
     expect(setsModels(normalizeLimits({ prompt_model_allowlist: ['m'] }))).toBe(true);
   });
 
   it('name every model with its place', () => {
-    expect(namedModels(normalizeLimits({ chat_model_allowlist: ['a', 'b'], process_default_model: 'c', budget_limit_usd: '5', chat_default_model: null }))).toEqual([
+    expect(
+      namedModels(
+        normalizeLimits({ chat_model_allowlist: ['a', 'b'], process_default_model: 'c', budget_limit_usd: '5', chat_default_model: null }),
+      ),
+    ).toEqual([
       { key: 'a', path: ['chat_model_allowlist', 0] },
       { key: 'b', path: ['chat_model_allowlist', 1] },
       { key: 'c', path: ['process_default_model'] },

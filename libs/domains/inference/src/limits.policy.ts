@@ -33,7 +33,9 @@ export function normalizeLimits(patch: LimitsPatch): Partial<OrgLimits> {
 
 /** Whether the patch sets (and does not only clear) something about models. */
 export function setsModels(patch: Partial<OrgLimits>): boolean {
-  return Object.entries(patch).some(([field, value]) => field !== 'budget_limit_usd' && (Array.isArray(value) ? value.length > 0 : value !== null));
+  return Object.entries(patch).some(
+    ([field, value]) => field !== 'budget_limit_usd' && (Array.isArray(value) ? value.length > 0 : value !== null),
+  );
 }
 
 /** Every model that the patch names, and where. */
@@ -56,7 +58,11 @@ export function assertDefaultsAllowed(after: OrgLimits, patch: Partial<OrgLimits
     if (patch[list] === undefined && patch[fallback] === undefined) continue;
     const named = after[fallback];
     if (after[list].length && (named === null || !after[list].includes(named))) {
-      throw refuseField('allowlist_needs_default', [patch[list] === undefined ? fallback : list], `A non-empty ${list} needs a ${fallback} that is on it.`);
+      throw refuseField(
+        'allowlist_needs_default',
+        [patch[list] === undefined ? fallback : list],
+        `A non-empty ${list} needs a ${fallback} that is on it.`,
+      );
     }
   }
 }

@@ -2,7 +2,16 @@ import { Injectable, OnApplicationShutdown } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { beginSpan, failSpan } from '@aps/platform/tracing';
-import { ModelClient, type ChatRequest, type ChatResult, type EmbedRequest, type EmbedResult, type Endpoint, type StreamOptions, type Usage } from './client';
+import {
+  ModelClient,
+  type ChatRequest,
+  type ChatResult,
+  type EmbedRequest,
+  type EmbedResult,
+  type Endpoint,
+  type StreamOptions,
+  type Usage,
+} from './client';
 import { inferenceConfig } from './inference.config';
 import { InferenceError } from './inference.errors';
 import type { ResolvedModel } from './model-resolver.service';
@@ -46,7 +55,9 @@ export class ModelCalls implements OnApplicationShutdown {
 
   /** @throws InferenceError, or the reason of the signal */
   embed(model: ResolvedModel, call: EmbedCall, options: { signal?: AbortSignal } = {}): Promise<EmbedResult> {
-    return this.measured(model, options.signal, () => this.client.embed(this.endpoint(model), { ...call, model: model.remote_model_id }, options));
+    return this.measured(model, options.signal, () =>
+      this.client.embed(this.endpoint(model), { ...call, model: model.remote_model_id }, options),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -62,7 +73,11 @@ export class ModelCalls implements OnApplicationShutdown {
     };
   }
 
-  private async measured<R extends { usage: Usage; attempts?: number }>(model: ResolvedModel, signal: AbortSignal | undefined, call: () => Promise<R>): Promise<R> {
+  private async measured<R extends { usage: Usage; attempts?: number }>(
+    model: ResolvedModel,
+    signal: AbortSignal | undefined,
+    call: () => Promise<R>,
+  ): Promise<R> {
     const labels = labelsOf(model);
     const stop = seconds.startTimer(labels);
     const span = beginSpan('model call', { kind: 'client', attributes: { 'aps.route': labels.route, 'aps.model': labels.model } });

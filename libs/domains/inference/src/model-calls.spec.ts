@@ -8,7 +8,8 @@ import { ModelEndpoint, type ResolvedModel } from './model-resolver.service';
 import { aModel, aRoute, idOf } from './testing/views';
 
 const KEY = 'sk-canary-0123456789-zzzz4f2a';
-const refusing = () => new Agent({ connect: (_options, callback) => callback(new EgressError('address', 'The address is not on the public internet.'), null) });
+const refusing = () =>
+  new Agent({ connect: (_options, callback) => callback(new EgressError('address', 'The address is not on the public internet.'), null) });
 
 describe('ModelCalls', () => {
   let provider: FakeProvider;
@@ -49,10 +50,15 @@ describe('ModelCalls', () => {
     endpoint: new ModelEndpoint('dialect_1', `${provider.url}/v1`, KEY, tenant),
     ...over,
   });
-  const ask = (m: ResolvedModel, maxOutputTokens?: number) => calls.streamChat(m, { messages: [{ role: 'user', content: 'hi' }], feature: 'turn', ...(maxOutputTokens && { maxOutputTokens }) });
+  const ask = (m: ResolvedModel, maxOutputTokens?: number) =>
+    calls.streamChat(m, { messages: [{ role: 'user', content: 'hi' }], feature: 'turn', ...(maxOutputTokens && { maxOutputTokens }) });
   const counted = async (name: string, labels: Record<string, string>) => {
-    const { values } = (await metrics.getSingleMetric(name)!.get()) as { values: { value: number; labels: Record<string, string>; metricName?: string }[] };
-    return values.filter((v) => (v.metricName ?? name).replace(/_count$/, '') === name && Object.entries(labels).every(([k, x]) => v.labels[k] === x)).reduce((sum, v) => sum + v.value, 0);
+    const { values } = (await metrics.getSingleMetric(name)!.get()) as {
+      values: { value: number; labels: Record<string, string>; metricName?: string }[];
+    };
+    return values
+      .filter((v) => (v.metricName ?? name).replace(/_count$/, '') === name && Object.entries(labels).every(([k, x]) => v.labels[k] === x))
+      .reduce((sum, v) => sum + v.value, 0);
   };
 
   it('sends what the resolution says, marked with what it is for', async () => {
@@ -82,8 +88,18 @@ describe('ModelCalls', () => {
   });
 
   it('counts time, tokens and retries, under labels that no organization chooses', async () => {
-    await serve((res, seen) => void (seen === 0 ? json(res, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '1' }) : eventStream(res).end(completion('hello', { prompt_tokens: 10, completion_tokens: 2 }))));
-    await ask(model({ entry: aModel('secret-project', 'x', { owner_org_id: idOf('org') }), route: aRoute('secret-route', { owner_org_id: idOf('org') }) }));
+    await serve(
+      (res, seen) =>
+        void (seen === 0
+          ? json(res, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '1' })
+          : eventStream(res).end(completion('hello', { prompt_tokens: 10, completion_tokens: 2 }))),
+    );
+    await ask(
+      model({
+        entry: aModel('secret-project', 'x', { owner_org_id: idOf('org') }),
+        route: aRoute('secret-route', { owner_org_id: idOf('org') }),
+      }),
+    );
     const own = { route: 'own', model: 'own' };
     expect(await counted('model_call_duration_seconds', { ...own, outcome: 'ok' })).toBeGreaterThan(0);
     expect(await counted('model_tokens_total', { ...own, kind: 'input' })).toBe(10);
@@ -101,13 +117,19 @@ describe('ModelCalls', () => {
     expect(error).toBeInstanceOf(InferenceError);
     expect(error).toMatchObject({ code: 'provider_auth', status: 401, retryable: false, attempts: 1 });
     expect(`${error?.stack}${JSON.stringify(error)}`).not.toContain('canary');
-    expect(await counted('model_call_duration_seconds', { route: 'test', model: 'calls-test', outcome: 'provider_auth' })).toBeGreaterThan(0);
+    expect(await counted('model_call_duration_seconds', { route: 'test', model: 'calls-test', outcome: 'provider_auth' })).toBeGreaterThan(
+      0,
+    );
   });
 
   it('passes on the caller’s own reason to stop', async () => {
     await serve(() => undefined);
     const stop = new AbortController();
-    const call = calls.streamChat(model({ entry: aModel('stopped', 'test') }), { messages: [{ role: 'user', content: 'hi' }], feature: 'turn' }, { signal: stop.signal });
+    const call = calls.streamChat(
+      model({ entry: aModel('stopped', 'test') }),
+      { messages: [{ role: 'user', content: 'hi' }], feature: 'turn' },
+      { signal: stop.signal },
+    );
     stop.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
     expect(await counted('model_call_duration_seconds', { model: 'stopped', outcome: 'aborted' })).toBeGreaterThan(0);

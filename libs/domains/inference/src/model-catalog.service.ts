@@ -19,9 +19,11 @@ export class ModelCatalog {
    * @throws DomainError 422 `model_unknown`, `model_not_allowed`
    */
   async assertKnownChatModel(db: Db, orgId: string, key: string, scope: ModelScope, field: (string | number)[] = ['model']): Promise<void> {
-    if (!(await this.repository.knownChatKeys(db, orgId, [key])).has(key)) throw refuseField('model_unknown', field, 'There is no such model.');
+    if (!(await this.repository.knownChatKeys(db, orgId, [key])).has(key))
+      throw refuseField('model_unknown', field, 'There is no such model.');
     const settings = await this.repository.settings(OrgScope.system(orgId, 'check a model'), db);
     const allowed = allowlistOf(settings, scope);
-    if (allowed.length && !allowed.includes(key)) throw refuseField('model_not_allowed', field, 'This organization does not allow this model here.', { allowed: [...allowed] });
+    if (allowed.length && !allowed.includes(key))
+      throw refuseField('model_not_allowed', field, 'This organization does not allow this model here.', { allowed: [...allowed] });
   }
 }

@@ -32,16 +32,30 @@ describe('ModelResolver', () => {
     t.forget();
   });
   const resolve = (messageModel?: string) => resolver.resolve({ orgId: org.id, scope: 'chat', requested: { messageModel } });
-  const routeId = async (slug: string) => (await t.db.query<{ id: string }>('SELECT id FROM inference_routes WHERE slug = $1', [slug]))[0].id;
+  const routeId = async (slug: string) =>
+    (await t.db.query<{ id: string }>('SELECT id FROM inference_routes WHERE slug = $1', [slug]))[0].id;
   const setRoutes = (routes: unknown) => t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes });
   const platformKey = async (slug: string, key: string) => {
     const id = await routeId(slug);
-    await t.db.execute('INSERT INTO route_keys (route_id, api_key) VALUES ($1, $2)', [id, await t.app.get(EnvelopeCrypto, { strict: false }).encrypt(t.db, platformKeyPlace(id), key)]);
+    await t.db.execute('INSERT INTO route_keys (route_id, api_key) VALUES ($1, $2)', [
+      id,
+      await t.app.get(EnvelopeCrypto, { strict: false }).encrypt(t.db, platformKeyPlace(id), key),
+    ]);
     t.forget();
   };
 
   it('takes the mock where nothing else can be called', async () => {
-    expect(await resolve()).toMatchObject({ resolved_model: 'mock', requested_model: null, source: 'automatic', reason: 'default', byo_key: false, priced: true, context_window: 128_000, remote_model_id: 'mock', endpoint: { dialect: 'dialect_1', baseUrl: 'http://127.0.0.1:1/v1', tenantAddress: false } });
+    expect(await resolve()).toMatchObject({
+      resolved_model: 'mock',
+      requested_model: null,
+      source: 'automatic',
+      reason: 'default',
+      byo_key: false,
+      priced: true,
+      context_window: 128_000,
+      remote_model_id: 'mock',
+      endpoint: { dialect: 'dialect_1', baseUrl: 'http://127.0.0.1:1/v1', tenantAddress: false },
+    });
     t.configure({ DEFAULT_MODEL: 'mock-unpriced' });
     expect(await resolve()).toMatchObject({ resolved_model: 'mock-unpriced', priced: false });
   });
@@ -73,7 +87,9 @@ describe('ModelResolver', () => {
 
   it('goes on to the environment where the platform’s stored key cannot be opened', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    await t.db.execute(`INSERT INTO route_keys (route_id, api_key) VALUES ($1, 'e1.00000000-0000-7000-8000-000000000009.AAAA')`, [await routeId('openai')]);
+    await t.db.execute(`INSERT INTO route_keys (route_id, api_key) VALUES ($1, 'e1.00000000-0000-7000-8000-000000000009.AAAA')`, [
+      await routeId('openai'),
+    ]);
     t.forget();
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'model_unavailable' });
     t.configure({ OPENAI_API_KEY: 'sk-from-environment' });
@@ -85,7 +101,8 @@ describe('ModelResolver', () => {
     await setRoutes({ openai: { api_key: CANARY } });
     const model = await resolve('gpt-6-sol');
     expect(model.endpoint.apiKey).toBe(CANARY);
-    for (const shown of [inspect(model, { depth: 9, showHidden: true }), JSON.stringify(model), JSON.stringify({ ...model.endpoint })]) expect(shown).not.toContain('canary');
+    for (const shown of [inspect(model, { depth: 9, showHidden: true }), JSON.stringify(model), JSON.stringify({ ...model.endpoint })])
+      expect(shown).not.toContain('canary');
   });
 
   it('asks no database once it knows', async () => {
@@ -100,7 +117,12 @@ describe('ModelResolver', () => {
 
   it('hears in another process that something changed', async () => {
     // Another replica: its own memory, told by nothing but the broadcast.
-    const settings = new InferenceSettings(t.db as never, t.app.get(InferenceRepository, { strict: false }), t.app.get(EnvelopeCrypto, { strict: false }), { send: () => undefined });
+    const settings = new InferenceSettings(
+      t.db as never,
+      t.app.get(InferenceRepository, { strict: false }),
+      t.app.get(EnvelopeCrypto, { strict: false }),
+      { send: () => undefined },
+    );
     const before = await settings.view(org.id);
     await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock' });
     expect(await settings.view(org.id)).toEqual(before);
@@ -126,7 +148,10 @@ describe('ModelResolver', () => {
 
   it('sees a change at once where it was made', async () => {
     await resolve();
-    await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock-unpriced', chat_model_allowlist: ['mock-unpriced'] });
+    await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, {
+      chat_default_model: 'mock-unpriced',
+      chat_model_allowlist: ['mock-unpriced'],
+    });
     expect(await resolve()).toMatchObject({ resolved_model: 'mock-unpriced', source: 'org_default' });
     expect(await resolve('mock')).toMatchObject({ resolved_model: 'mock-unpriced', requested_model: 'mock', reason: 'not_allowed' });
     await t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { mock: { enabled: false } } });
@@ -137,19 +162,37 @@ describe('ModelResolver', () => {
 
   it('uses an own route with nothing but the own key', async () => {
     const id = uuidv7();
-    await t.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`, [id, `own-${id}`, org.id]);
-    await t.db.execute(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider, input_price_per_1m) VALUES ($1, $2, 'own-model', $3, 'Own', 'own', 0.1)`, [uuidv7(), org.id, id]);
+    await t.db.execute(
+      `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`,
+      [id, `own-${id}`, org.id],
+    );
+    await t.db.execute(
+      `INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider, input_price_per_1m) VALUES ($1, $2, 'own-model', $3, 'Own', 'own', 0.1)`,
+      [uuidv7(), org.id, id],
+    );
     await t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } });
     const model = await resolve('own-model');
-    expect(model).toMatchObject({ byo_key: true, endpoint: { tenantAddress: true, baseUrl: 'https://own.example/v1' }, entry: { input_price_per_1m: '0.100000' } });
+    expect(model).toMatchObject({
+      byo_key: true,
+      endpoint: { tenantAddress: true, baseUrl: 'https://own.example/v1' },
+      entry: { input_price_per_1m: '0.100000' },
+    });
     const other = await t.org();
-    expect(await resolver.resolve({ orgId: other.id, scope: 'chat', requested: { messageModel: 'own-model' } })).toMatchObject({ resolved_model: 'mock', reason: 'unknown' });
+    expect(await resolver.resolve({ orgId: other.id, scope: 'chat', requested: { messageModel: 'own-model' } })).toMatchObject({
+      resolved_model: 'mock',
+      reason: 'unknown',
+    });
     expect(orgKeyPlace(org.id, id)).toEqual({ orgId: org.id, table: 'org_route_settings', column: 'api_key', rowId: id });
   });
 
   it('tells how the organization’s turns run', async () => {
     const runtime = t.app.get(OrgRuntimeService, { strict: false });
-    expect(await runtime.effective(org.id)).toEqual({ compaction_enabled: true, compaction_threshold: 0.8, decision_log_enabled: true, thinking_enabled: true });
+    expect(await runtime.effective(org.id)).toEqual({
+      compaction_enabled: true,
+      compaction_threshold: 0.8,
+      decision_log_enabled: true,
+      thinking_enabled: true,
+    });
     await runtime.update(org.scope, { compaction_enabled: false, compaction_threshold: 0.5 });
     expect(await runtime.effective(org.id)).toMatchObject({ compaction_enabled: false, compaction_threshold: 0.5 });
   });
@@ -163,24 +206,40 @@ describe('ModelResolver', () => {
     await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock', chat_model_allowlist: ['mock'] });
     await expect(check('gpt-6-sol')).rejects.toMatchObject({ code: 'model_not_allowed' });
     await check('gpt-6-sol', 'agent');
-    await t.db.transaction(async (tx) => {
-      await tx.execute(`UPDATE model_catalog SET enabled = false WHERE key = 'gpt-5.6-luna'`);
-      await expect(catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent')).rejects.toMatchObject({ code: 'model_unknown' });
-      await tx.execute(`UPDATE model_catalog SET replacement_model_id = (SELECT id FROM model_catalog WHERE key = 'mock') WHERE key = 'gpt-5.6-luna'`);
-      await catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent');
-      throw new Error('roll back');
-    }).catch((error: Error) => expect(error.message).toBe('roll back'));
+    await t.db
+      .transaction(async (tx) => {
+        await tx.execute(`UPDATE model_catalog SET enabled = false WHERE key = 'gpt-5.6-luna'`);
+        await expect(catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent')).rejects.toMatchObject({ code: 'model_unknown' });
+        await tx.execute(
+          `UPDATE model_catalog SET replacement_model_id = (SELECT id FROM model_catalog WHERE key = 'mock') WHERE key = 'gpt-5.6-luna'`,
+        );
+        await catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent');
+        throw new Error('roll back');
+      })
+      .catch((error: Error) => expect(error.message).toBe('roll back'));
   });
 
   it('writes one receipt per step', async () => {
     const receipts = t.app.get(ReceiptsRepository, { strict: false });
     const owner = { org_id: org.id, chat_id: uuidv7(), turn_id: uuidv7(), step_no: 1, agent_id: uuidv7() };
-    const row = receiptRow({ resolved: await resolve(), usage: { input: 10, cached_input: 1, cache_write: 2, output: 3, reasoning: 4 }, feature: 'turn', durationMs: 5 });
+    const row = receiptRow({
+      resolved: await resolve(),
+      usage: { input: 10, cached_input: 1, cache_write: 2, output: 3, reasoning: 4 },
+      feature: 'turn',
+      durationMs: 5,
+    });
     expect(await receipts.insert(t.db, { ...row, ...owner })).toBe(true);
     expect(await receipts.insert(t.db, { ...row, ...owner, id: uuidv7() })).toBe(false);
     const [stored] = await t.db.query('SELECT * FROM inference_receipts WHERE id = $1', [row.id]);
     // (10 + 1 + 2) × 1 + (3 + 4) × 2, per million
-    expect(stored).toMatchObject({ ...owner, usd_cost: '0.000027', model_key: 'mock', input_tokens: 10, reasoning_tokens: 4, unpriced: false });
+    expect(stored).toMatchObject({
+      ...owner,
+      usd_cost: '0.000027',
+      model_key: 'mock',
+      input_tokens: 10,
+      reasoning_tokens: 4,
+      unpriced: false,
+    });
     const loose = { ...owner, turn_id: null, step_no: null };
     expect(await receipts.insert(t.db, { ...row, ...loose, id: uuidv7() })).toBe(true);
     expect(await receipts.insert(t.db, { ...row, ...loose, id: uuidv7() })).toBe(true);

@@ -80,12 +80,20 @@ export class ModelResolver {
     };
   }
 
-  private async firstKey(view: CatalogView, sources: KeySource[], model: string): Promise<{ from: KeySource['from']; value: string } | undefined> {
+  private async firstKey(
+    view: CatalogView,
+    sources: KeySource[],
+    model: string,
+  ): Promise<{ from: KeySource['from']; value: string } | undefined> {
     for (const source of sources) {
       const value = await this.settings.key(view, source);
       if (value !== null) return { from: source.from, value };
     }
-    if (sources.length) throw new InferenceError('model_unavailable', `The model ${model} cannot be called: the stored key of its route cannot be read. Store it again.`);
+    if (sources.length)
+      throw new InferenceError(
+        'model_unavailable',
+        `The model ${model} cannot be called: the stored key of its route cannot be read. Store it again.`,
+      );
     return undefined;
   }
 }

@@ -54,7 +54,8 @@ export class ModelQueries {
    */
   async catalog(viewer: string[] | 'operator'): Promise<ListedModel[]> {
     const platform = await this.settings.platformData();
-    const showPrices = viewer === 'operator' || (await Promise.all(viewer.map((id) => this.entitlements.has(id, 'enforces_credits')))).includes(false);
+    const showPrices =
+      viewer === 'operator' || (await Promise.all(viewer.map((id) => this.entitlements.has(id, 'enforces_credits')))).includes(false);
     return platform.entries.flatMap((entry) => {
       const route = platform.routes.get(entry.route_id);
       return entry.enabled && route?.enabled ? [{ entry, route, showPrices }] : [];
@@ -72,8 +73,15 @@ export class ModelQueries {
     const lists = LISTED.map((s) => allowlistOf(view.org.settings, s)).filter((l) => l.length);
     return this.reachable(view, rules).flatMap(({ entry, route }) => {
       const scopes = entry.kind === 'chat' ? LISTED.filter((s) => permits(view, s, entry.kind, entry.key)) : [];
-      const listed = entry.kind !== 'chat' ? only === undefined : only ? permits(view, only, entry.kind, entry.key) : lists.length === 0 || lists.some((l) => l.includes(entry.key));
-      return listed ? [{ entry, route, showPrices: !inCredits, available: accessTo(view, route, rules.byoKeys, rules.environmentKeys).usable, scopes }] : [];
+      const listed =
+        entry.kind !== 'chat'
+          ? only === undefined
+          : only
+            ? permits(view, only, entry.kind, entry.key)
+            : lists.length === 0 || lists.some((l) => l.includes(entry.key));
+      return listed
+        ? [{ entry, route, showPrices: !inCredits, available: accessTo(view, route, rules.byoKeys, rules.environmentKeys).usable, scopes }]
+        : [];
     });
   }
 
@@ -100,13 +108,22 @@ export class ModelQueries {
     });
     return {
       scopes: Object.fromEntries(MODEL_SCOPES.map((s) => [s, of(s)])) as ModelConfig['scopes'],
-      disabled_providers: rules.byoKeys ? view.routes().filter((r) => view.org.routeSettings.get(r.id)?.enabled === false).map((r) => r.slug) : [],
+      disabled_providers: rules.byoKeys
+        ? view
+            .routes()
+            .filter((r) => view.org.routeSettings.get(r.id)?.enabled === false)
+            .map((r) => r.slug)
+        : [],
       model_routes: rules.byoKeys ? Object.fromEntries(chats.map((m) => [m.entry.key, m.route.slug])) : null,
     };
   }
 
   private async load(scope: OrgScope): Promise<[CatalogView, ResolutionRules, boolean]> {
-    return Promise.all([this.settings.view(scope.orgId), this.resolver.rules(scope.orgId), this.entitlements.has(scope.orgId, 'enforces_credits')]);
+    return Promise.all([
+      this.settings.view(scope.orgId),
+      this.resolver.rules(scope.orgId),
+      this.entitlements.has(scope.orgId, 'enforces_credits'),
+    ]);
   }
 
   /** Enabled models on routes that are on. */

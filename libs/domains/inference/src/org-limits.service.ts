@@ -6,7 +6,15 @@ import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import { InferenceRepository } from './inference.repository';
 import { InferenceSettings } from './inference.settings';
-import { assertDefaultsAllowed, limitsOf, namedModels, normalizeLimits, setsModels, type LimitsPatch, type OrgLimits } from './limits.policy';
+import {
+  assertDefaultsAllowed,
+  limitsOf,
+  namedModels,
+  normalizeLimits,
+  setsModels,
+  type LimitsPatch,
+  type OrgLimits,
+} from './limits.policy';
 import { ModelUsers, type AgentModel } from './model-users';
 import { remainingOf } from './pricing';
 import { ReceiptsRepository } from './receipts.repository';
@@ -52,7 +60,9 @@ export class OrgLimitsService {
     const patch = normalizeLimits(wish);
     if (setsModels(patch)) await this.entitlements.require(scope.orgId, 'direct_model_choice');
     if (typeof patch.budget_limit_usd === 'string' && (await this.entitlements.has(scope.orgId, 'enforces_credits'))) {
-      throw new DomainError('entitlement_required', 'This organization pays in credits; a budget in dollars does not apply.', { context: { entitlement: 'enforces_credits' } });
+      throw new DomainError('entitlement_required', 'This organization pays in credits; a budget in dollars does not apply.', {
+        context: { entitlement: 'enforces_credits' },
+      });
     }
     if (Object.keys(patch).length) await this.db.transaction((tx) => this.store(scope, tx, patch));
     return this.get(scope);
@@ -97,7 +107,9 @@ export class OrgLimitsService {
   private async assertKnown(scope: OrgScope, tx: Tx, patch: Partial<OrgLimits>): Promise<void> {
     const named = namedModels(patch);
     const known = await this.repository.knownChatKeys(tx, scope.orgId, [...new Set(named.map((n) => n.key))]);
-    const problems = named.filter((n) => !known.has(n.key)).map((n) => ({ loc: ['body', ...n.path], msg: 'There is no such chat model.', type: 'semantic.model_unknown' }));
+    const problems = named
+      .filter((n) => !known.has(n.key))
+      .map((n) => ({ loc: ['body', ...n.path], msg: 'There is no such chat model.', type: 'semantic.model_unknown' }));
     if (problems.length) throw new DomainError('model_unknown', 'There is no such chat model.', { problems });
   }
 }

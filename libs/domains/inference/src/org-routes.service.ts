@@ -70,9 +70,11 @@ export class OrgRoutesService {
     const routes = new Map((await this.repository.routes(scope, this.db)).map((r) => [r.slug, r]));
     assertApplicable(patches, routes);
     // Resolves names, so it stays outside of the transaction.
-    await Promise.all([...patches].map(async ([slug, patch]) => {
-      if (patch.base_url) patch.base_url = await this.baseAddress(slug, patch.base_url);
-    }));
+    await Promise.all(
+      [...patches].map(async ([slug, patch]) => {
+        if (patch.base_url) patch.base_url = await this.baseAddress(slug, patch.base_url);
+      }),
+    );
     const touched = new Map([...patches].filter(([, patch]) => Object.keys(patch).length));
     if (touched.size) await this.db.transaction((tx) => this.store(scope, tx, touched, routes));
     return this.list(scope);
@@ -80,10 +82,15 @@ export class OrgRoutesService {
 
   /** An address that paths are appended to, as it was read when it was checked. */
   private async baseAddress(slug: string, written: string): Promise<string> {
-    const { origin, pathname, search, hash } = await this.egress.assertPublicUrl(written, { field: ['routes', slug, 'base_url'], purpose: 'inference' });
+    const { origin, pathname, search, hash } = await this.egress.assertPublicUrl(written, {
+      field: ['routes', slug, 'base_url'],
+      purpose: 'inference',
+    });
     if (search || hash) {
       const msg = 'The URL must end with its path: what follows is added here, and keys travel in headers.';
-      throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'routes', slug, 'base_url'], msg, type: 'value_error' }] });
+      throw new DomainError('validation_error', msg, {
+        problems: [{ loc: ['body', 'routes', slug, 'base_url'], msg, type: 'value_error' }],
+      });
     }
     return `${origin}${pathname.replace(/\/+$/, '')}`;
   }
@@ -92,7 +99,9 @@ export class OrgRoutesService {
     // Rows may not be there yet, so there is nothing else to lock; without it two requests could leave an address without its key.
     await advisoryLock(tx, `org-route-settings:${scope.orgId}`);
     const before = await this.repository.routeSettings(scope, tx);
-    const after = new Map([...patches].map(([slug, patch]) => [slug, applyPatch(routes.get(slug)!, before.get(routes.get(slug)!.id), patch)]));
+    const after = new Map(
+      [...patches].map(([slug, patch]) => [slug, applyPatch(routes.get(slug)!, before.get(routes.get(slug)!.id), patch)]),
+    );
     assertOwnKeys(after);
     for (const [slug, setting] of after) {
       const fresh = patches.get(slug)?.api_key;

@@ -43,7 +43,9 @@ export class OrgRuntimeService {
   /** What holds for the organization now, for those who run its turns. In the common case no database is asked. */
   async effective(orgId: string): Promise<RuntimeDefaults> {
     const { org, platform } = await this.settings.view(orgId);
-    const set = Object.fromEntries(Object.entries(runtimeOf(org.settings)).filter(([, value]) => value !== null)) as Partial<RuntimeDefaults>;
+    const set = Object.fromEntries(
+      Object.entries(runtimeOf(org.settings)).filter(([, value]) => value !== null),
+    ) as Partial<RuntimeDefaults>;
     return { ...defaultsOf(platform.settings), ...set };
   }
 
@@ -55,7 +57,10 @@ export class OrgRuntimeService {
       const { compaction_threshold: threshold, ...rest } = sent;
       await this.db.transaction(async (tx) => {
         await this.repository.lockSettings(scope, tx);
-        await this.repository.saveSettings(scope, tx, { ...rest, ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }) });
+        await this.repository.saveSettings(scope, tx, {
+          ...rest,
+          ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }),
+        });
         await this.audit.record(tx, {
           source: 'business',
           action: 'settings.runtime_updated',

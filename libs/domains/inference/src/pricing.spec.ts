@@ -14,7 +14,12 @@ const prices = (p: Partial<Prices>): Prices => ({
 const usage = (u: Partial<Usage>): Usage => ({ input: 0, cached_input: 0, cache_write: 0, output: 0, reasoning: 0, ...u });
 
 describe('priceOf', () => {
-  const full = prices({ input_price_per_1m: '2', output_price_per_1m: '10', cached_input_price_per_1m: '0.2', cache_write_price_per_1m: '2.5' });
+  const full = prices({
+    input_price_per_1m: '2',
+    output_price_per_1m: '10',
+    cached_input_price_per_1m: '0.2',
+    cache_write_price_per_1m: '2.5',
+  });
   const two = prices({ input_price_per_1m: '2', output_price_per_1m: '10' });
 
   it.each<[string, Prices, Partial<Usage>, string | null]>([
@@ -25,13 +30,33 @@ describe('priceOf', () => {
     ['written cache at its own price', full, { cache_write: 1_000_000 }, '2.5'],
     ['written cache at the input price where it has none', two, { cache_write: 1_000_000 }, '2'],
     ['reasoning at the output price', full, { reasoning: 1_000_000 }, '10'],
-    ['all five, which are disjoint', full, { input: 100_000, cached_input: 200_000, cache_write: 300_000, output: 40_000, reasoning: 5_000 }, '1.44'],
+    [
+      'all five, which are disjoint',
+      full,
+      { input: 100_000, cached_input: 200_000, cache_write: 300_000, output: 40_000, reasoning: 5_000 },
+      '1.44',
+    ],
     ['a cached price of zero, which is a price', prices({ ...two, cached_input_price_per_1m: '0' }), { cached_input: 1_000_000 }, '0'],
     ['half a millionth, rounded up', prices({ input_price_per_1m: '0.5', output_price_per_1m: '0' }), { input: 1 }, '0.000001'],
     ['less than half a millionth, rounded down', prices({ input_price_per_1m: '0.499999', output_price_per_1m: '0' }), { input: 1 }, '0'],
-    ['five parts below half a millionth, rounded as one sum', prices({ input_price_per_1m: '0.2', output_price_per_1m: '0.2' }), { input: 1, cached_input: 1, cache_write: 1, output: 1, reasoning: 1 }, '0.000001'],
-    ['figures that floats get wrong', prices({ input_price_per_1m: '0.1', output_price_per_1m: '0.2' }), { input: 1_000_000, output: 1_000_000 }, '0.3'],
-    ['more digits than a float has', prices({ input_price_per_1m: '12345678901234.123456', output_price_per_1m: '0' }), { input: 1_000_000 }, '12345678901234.123456'],
+    [
+      'five parts below half a millionth, rounded as one sum',
+      prices({ input_price_per_1m: '0.2', output_price_per_1m: '0.2' }),
+      { input: 1, cached_input: 1, cache_write: 1, output: 1, reasoning: 1 },
+      '0.000001',
+    ],
+    [
+      'figures that floats get wrong',
+      prices({ input_price_per_1m: '0.1', output_price_per_1m: '0.2' }),
+      { input: 1_000_000, output: 1_000_000 },
+      '0.3',
+    ],
+    [
+      'more digits than a float has',
+      prices({ input_price_per_1m: '12345678901234.123456', output_price_per_1m: '0' }),
+      { input: 1_000_000 },
+      '12345678901234.123456',
+    ],
     ['a zero price', prices({ input_price_per_1m: '0', output_price_per_1m: '0' }), { input: 5 }, '0'],
   ])('charges %s', (_, p, u, usd) => {
     expect(priceOf(p, usage(u))).toEqual({ usd, fallback_credits: null, unpriced: false });
@@ -46,7 +71,11 @@ describe('priceOf', () => {
   });
 
   it('knows what has no price', () => {
-    expect(priceOf(prices({ output_price_per_1m: '1' }), usage({ input: 9 }))).toEqual({ usd: null, fallback_credits: null, unpriced: true });
+    expect(priceOf(prices({ output_price_per_1m: '1' }), usage({ input: 9 }))).toEqual({
+      usd: null,
+      fallback_credits: null,
+      unpriced: true,
+    });
     expect(isPriced(prices({ output_price_per_1m: '1' }))).toBe(false);
     expect(isPriced(prices({ input_price_per_1m: '0', output_price_per_1m: '0' }))).toBe(true);
     expect(isPriced(prices({ fallback_credits_per_1k_tokens: '1' }))).toBe(true);
@@ -83,7 +112,14 @@ describe('receiptRow', () => {
   const resolved = { entry: aModel('m', 'r'), route: aRoute('r'), requested_model: 'wished', reason: 'replaced' as const, byo_key: true };
 
   it('holds what the call tells', () => {
-    const row = receiptRow({ id: 'id', resolved, usage: usage({ input: 1_000_000, reasoning: 7 }), feature: 'turn', durationMs: 12.6, firstTokenMs: 3.2 });
+    const row = receiptRow({
+      id: 'id',
+      resolved,
+      usage: usage({ input: 1_000_000, reasoning: 7 }),
+      feature: 'turn',
+      durationMs: 12.6,
+      firstTokenMs: 3.2,
+    });
     expect(row).toEqual({
       id: 'id',
       feature: 'turn',
@@ -111,7 +147,14 @@ describe('receiptRow', () => {
   });
 
   it('gives its values in the order of the columns', () => {
-    const row = { ...receiptRow({ resolved, usage: usage({ output: 3 }), feature: 'turn', durationMs: 1 }), org_id: 'o', chat_id: null, turn_id: 't', step_no: 2, agent_id: null };
+    const row = {
+      ...receiptRow({ resolved, usage: usage({ output: 3 }), feature: 'turn', durationMs: 1 }),
+      org_id: 'o',
+      chat_id: null,
+      turn_id: 't',
+      step_no: 2,
+      agent_id: null,
+    };
     const values = receiptValues(row);
     expect(values).toHaveLength(RECEIPT_COLUMNS.length);
     expect(values[RECEIPT_COLUMNS.indexOf('output_tokens')]).toBe(3);

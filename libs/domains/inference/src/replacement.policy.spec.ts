@@ -1,7 +1,8 @@
 import { assertReplacement } from './replacement.policy';
 
 describe('assertReplacement', () => {
-  const find = (links: Record<string, string | null>) => (id: string) => (id in links ? { id, replacement_model_id: links[id] } : undefined);
+  const find = (links: Record<string, string | null>) => (id: string) =>
+    id in links ? { id, replacement_model_id: links[id] } : undefined;
 
   it.each<[string, string | null, Record<string, string | null>]>([
     ['nothing', null, {}],
@@ -17,6 +18,8 @@ describe('assertReplacement', () => {
     ['a chain of six', 'b', { b: 'c', c: 'd', d: 'e', e: 'f', f: 'g', g: null }],
     ['a circle that it is not part of', 'b', { b: 'c', c: 'b' }],
   ])('refuses %s', (_, replacement, links) => {
-    expect(() => assertReplacement('a', replacement, find(links))).toThrow(expect.objectContaining({ code: 'replacement_cycle', status: 422 }) as Error);
+    expect(() => assertReplacement('a', replacement, find(links))).toThrow(
+      expect.objectContaining({ code: 'replacement_cycle', status: 422 }) as Error,
+    );
   });
 });

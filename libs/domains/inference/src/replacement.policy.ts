@@ -27,7 +27,8 @@ export function assertReplacement(id: string, replacementId: string | null, find
   let next = replacementId;
   for (let hops = 1; next !== null; hops++) {
     if (next === id) throw refuseField('replacement_cycle', ['replacement_model_id'], 'The replacement leads back to the model itself.');
-    if (hops > MAX_HOPS) throw refuseField('replacement_cycle', ['replacement_model_id'], `The chain of replacements is longer than ${MAX_HOPS}.`);
+    if (hops > MAX_HOPS)
+      throw refuseField('replacement_cycle', ['replacement_model_id'], `The chain of replacements is longer than ${MAX_HOPS}.`);
     next = find(next)?.replacement_model_id ?? null;
   }
 }

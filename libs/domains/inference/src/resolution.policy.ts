@@ -3,7 +3,19 @@ import type { ReasoningEffort } from './client';
 import type { CatalogView } from './catalog-view';
 import { asEffort, clampEffort, MODE_EFFORT } from './effort.policy';
 import { InferenceError } from './inference.errors';
-import { MODEL_MODES, type CatalogEntry, type ChooseRequest, type InferenceFeature, type ModelChoice, type ModelKind, type ModelMode, type ModelScope, type ModelSource, type OrgSettings, type ResolveReason } from './inference.types';
+import {
+  MODEL_MODES,
+  type CatalogEntry,
+  type ChooseRequest,
+  type InferenceFeature,
+  type ModelChoice,
+  type ModelKind,
+  type ModelMode,
+  type ModelScope,
+  type ModelSource,
+  type OrgSettings,
+  type ResolveReason,
+} from './inference.types';
 import { isPriced } from './pricing';
 import { followReplacement } from './replacement.policy';
 import { accessTo, automaticRank, isRouteOn } from './route-access.policy';
@@ -31,7 +43,11 @@ type Miss = Extract<ResolveReason, 'disabled' | 'not_allowed' | 'unknown'>;
 
 const KIND_OF: Partial<Record<InferenceFeature, ModelKind>> = { embedding: 'embedding', rerank: 'rerank' };
 /** Scopes whose work the platform may also give to a feature model; an organization's own default comes first. */
-const FEATURE_OF: Partial<Record<ModelScope, InferenceFeature>> = { intake_classifier: 'intake_classifier', tool_router: 'tool_router', prompt: 'prompt_default' };
+const FEATURE_OF: Partial<Record<ModelScope, InferenceFeature>> = {
+  intake_classifier: 'intake_classifier',
+  tool_router: 'tool_router',
+  prompt: 'prompt_default',
+};
 
 /** The models that a scope allows; empty = all. */
 export function allowlistOf(settings: OrgSettings, scope: ModelScope): readonly string[] {
@@ -69,12 +85,21 @@ export function chooseModel(view: CatalogView, request: ChooseRequest, rules: Re
     }
     const { entry, replaced } = found;
     const route = view.route(entry.route_id);
-    if (!route || !isRouteOn(view, route, rules.byoKeys)) throw new InferenceError('route_disabled', `The route of the model ${entry.key} is disabled.`);
+    if (!route || !isRouteOn(view, route, rules.byoKeys))
+      throw new InferenceError('route_disabled', `The route of the model ${entry.key} is disabled.`);
     if (!accessTo(view, route, rules.byoKeys, rules.environmentKeys).usable) {
       throw new InferenceError('model_unavailable', `The model ${entry.key} cannot be called: there is no key for its route.`);
     }
-    const reason = wanted === null ? 'default' : candidate.key === wanted ? (replaced ? 'replaced' : 'requested') : (firstMiss ?? 'requested');
-    return complete(view, request, rules, { entry, route, source: candidate.source, reason, requested_model: wanted, preset: candidate.preset });
+    const reason =
+      wanted === null ? 'default' : candidate.key === wanted ? (replaced ? 'replaced' : 'requested') : (firstMiss ?? 'requested');
+    return complete(view, request, rules, {
+      entry,
+      route,
+      source: candidate.source,
+      reason,
+      requested_model: wanted,
+      preset: candidate.preset,
+    });
   }
   const entry = automatic(view, request.scope, kind, rules);
   if (!entry) throw new InferenceError('model_unavailable', `There is no ${kind} model that this organization can use.`);
@@ -99,9 +124,15 @@ const presetKey = (view: CatalogView, mode: string | null | undefined): string |
   return (known && presetOf(view, known)?.model_key) ?? undefined;
 };
 
-function* candidates(view: CatalogView, { scope, feature, requested: wish = {} }: ChooseRequest, rules: ResolutionRules, kind: ModelKind): Generator<Candidate> {
+function* candidates(
+  view: CatalogView,
+  { scope, feature, requested: wish = {} }: ChooseRequest,
+  rules: ResolutionRules,
+  kind: ModelKind,
+): Generator<Candidate> {
   const features = view.platform.settings.feature_models;
-  const named = (source: ModelSource, key: string | null | undefined, allowlist: ModelScope): Candidate[] => (key ? [{ source, key, scope: allowlist }] : []);
+  const named = (source: ModelSource, key: string | null | undefined, allowlist: ModelScope): Candidate[] =>
+    key ? [{ source, key, scope: allowlist }] : [];
   const moded = (source: ModelSource, mode: string | null | undefined, allowlist: ModelScope): Candidate[] => {
     const known = asMode(mode);
     const preset = known && presetOf(view, known);
@@ -171,10 +202,18 @@ function complete(view: CatalogView, { requested: wish = {} }: ChooseRequest, ru
   const mode = found.source === 'message' ? null : (asMode(wish.chatMode) ?? (wish.agentModel ? null : asMode(wish.agentMode)));
   const modePreset = mode && presetOf(view, mode);
   const ofMode = mode && (modePreset ? asEffort(modePreset.reasoning_effort) : MODE_EFFORT[mode]);
-  const wanted = asEffort(wish.reasoningEffort) ?? ofMode ?? asEffort(wish.agentReasoningEffort) ?? asEffort(settings.default_reasoning_effort) ?? rules.defaultEffort;
-  const thinking = (view.org.settings.thinking_enabled ?? settings.thinking_enabled ?? rules.thinking) && modePreset?.thinking_enabled !== false;
+  const wanted =
+    asEffort(wish.reasoningEffort) ??
+    ofMode ??
+    asEffort(wish.agentReasoningEffort) ??
+    asEffort(settings.default_reasoning_effort) ??
+    rules.defaultEffort;
+  const thinking =
+    (view.org.settings.thinking_enabled ?? settings.thinking_enabled ?? rules.thinking) && modePreset?.thinking_enabled !== false;
   const { effort, clamped } = clampEffort(wanted, entry, { max: asEffort(settings.max_reasoning_effort) ?? rules.maxEffort, thinking });
-  const caps = [wish.maxOutputTokens, preset?.max_output_tokens, entry.max_output_tokens].filter((n): n is number => typeof n === 'number' && n > 0);
+  const caps = [wish.maxOutputTokens, preset?.max_output_tokens, entry.max_output_tokens].filter(
+    (n): n is number => typeof n === 'number' && n > 0,
+  );
   return {
     ...rest,
     entry,

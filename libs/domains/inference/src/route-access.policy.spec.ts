@@ -26,22 +26,43 @@ describe('accessTo', () => {
 
   it('takes another address only together with the organization’s own key', () => {
     const base_url = 'https://proxy.tenant.example/v1';
-    expect(access('openai', { routes: [openai], settings: { openai: { api_key: 'O', base_url } } })).toMatchObject({ baseUrl: base_url, tenantAddress: true });
+    expect(access('openai', { routes: [openai], settings: { openai: { api_key: 'O', base_url } } })).toMatchObject({
+      baseUrl: base_url,
+      tenantAddress: true,
+    });
     // Such a row cannot be written; should it be there, the platform's key must not leave for the tenant's address.
-    expect(access('openai', { routes: [openai], keys: { openai: 'P' }, settings: { openai: { base_url } } })).toMatchObject({ baseUrl: openai.base_url, tenantAddress: false });
-    expect(access('openai', { routes: [openai], keys: { openai: 'P' }, settings: { openai: { api_key: 'O', base_url } } }, false)).toMatchObject({ baseUrl: openai.base_url, tenantAddress: false });
+    expect(access('openai', { routes: [openai], keys: { openai: 'P' }, settings: { openai: { base_url } } })).toMatchObject({
+      baseUrl: openai.base_url,
+      tenantAddress: false,
+    });
+    expect(
+      access('openai', { routes: [openai], keys: { openai: 'P' }, settings: { openai: { api_key: 'O', base_url } } }, false),
+    ).toMatchObject({ baseUrl: openai.base_url, tenantAddress: false });
   });
 
   it('borrows the key of another route, even of a disabled one, but not its address', () => {
     const off = { ...openai, enabled: false };
-    expect(access('lent', { routes: [off, lent], keys: { openai: 'P', lent: 'unused' } })).toMatchObject({ baseUrl: lent.base_url, keys: [{ from: 'platform', routeId: openai.id, sealed: 'P' }, { from: 'environment' }] });
+    expect(access('lent', { routes: [off, lent], keys: { openai: 'P', lent: 'unused' } })).toMatchObject({
+      baseUrl: lent.base_url,
+      keys: [{ from: 'platform', routeId: openai.id, sealed: 'P' }, { from: 'environment' }],
+    });
     const parts = { routes: [openai, lent], settings: { openai: { api_key: 'O', base_url: 'https://proxy.tenant.example/v1' } } };
-    expect(access('lent', parts)).toMatchObject({ baseUrl: lent.base_url, tenantAddress: false, keys: [{ from: 'organization', routeId: openai.id, sealed: 'O' }] });
+    expect(access('lent', parts)).toMatchObject({
+      baseUrl: lent.base_url,
+      tenantAddress: false,
+      keys: [{ from: 'organization', routeId: openai.id, sealed: 'O' }],
+    });
   });
 
   it('gives an own route no key but the organization’s', () => {
-    expect(access('mine', { routes: [openai, own], keys: { mine: 'P', openai: 'P' } })).toMatchObject({ keys: [], tenantAddress: true, usable: true });
-    expect(access('mine', { routes: [own], settings: { mine: { api_key: 'O' } } }).keys).toEqual([{ from: 'organization', routeId: own.id, sealed: 'O' }]);
+    expect(access('mine', { routes: [openai, own], keys: { mine: 'P', openai: 'P' } })).toMatchObject({
+      keys: [],
+      tenantAddress: true,
+      usable: true,
+    });
+    expect(access('mine', { routes: [own], settings: { mine: { api_key: 'O' } } }).keys).toEqual([
+      { from: 'organization', routeId: own.id, sealed: 'O' },
+    ]);
     expect(access('mine', { routes: [{ ...own, credential_route_id: openai.id }, openai], keys: { openai: 'P' } }).keys).toEqual([]);
     expect(access('mine', { routes: [own], settings: { mine: { api_key: 'O' } } }, false)).toMatchObject({ keys: [], usable: false });
   });
@@ -53,8 +74,13 @@ describe('accessTo', () => {
   });
 
   it('knows the vendors’ addresses', () => {
-    const at = (dialect: 'dialect_1' | 'dialect_2' | 'dialect_3') => access('r', { routes: [aRoute('r', { base_url: null, dialect })] }).baseUrl;
-    expect([at('dialect_1'), at('dialect_2'), at('dialect_3')]).toEqual(['https://api.openai.com/v1', 'https://api.anthropic.com/v1', 'https://generativelanguage.googleapis.com/v1beta']);
+    const at = (dialect: 'dialect_1' | 'dialect_2' | 'dialect_3') =>
+      access('r', { routes: [aRoute('r', { base_url: null, dialect })] }).baseUrl;
+    expect([at('dialect_1'), at('dialect_2'), at('dialect_3')]).toEqual([
+      'https://api.openai.com/v1',
+      'https://api.anthropic.com/v1',
+      'https://generativelanguage.googleapis.com/v1beta',
+    ]);
   });
 
   it('switches a route off for the platform, or for one organization that may', () => {
@@ -72,7 +98,13 @@ describe('keys of the environment', () => {
   });
 
   it('have their names, the older one first', () => {
-    Object.assign(process.env, { PROVIDER_1_API_KEY: 'old', OPENAI_API_KEY: 'new', GOOGLE_GENERATIVE_AI_API_KEY: 'g', ROUTE_MY_VLLM_API_KEY: ' v ', ROUTE_OPENAI_API_KEY: 'no' });
+    Object.assign(process.env, {
+      PROVIDER_1_API_KEY: 'old',
+      OPENAI_API_KEY: 'new',
+      GOOGLE_GENERATIVE_AI_API_KEY: 'g',
+      ROUTE_MY_VLLM_API_KEY: ' v ',
+      ROUTE_OPENAI_API_KEY: 'no',
+    });
     loadConfig({ PROVIDER_1_API_KEY: 'old', OPENAI_API_KEY: 'new', GOOGLE_GENERATIVE_AI_API_KEY: 'g' });
     expect(routeKeyVariable('my-vllm')).toBe('ROUTE_MY_VLLM_API_KEY');
     expect(environmentKeys('openai')).toEqual(['old', 'new']);

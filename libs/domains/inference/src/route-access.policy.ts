@@ -38,7 +38,12 @@ export function isRouteOn(view: CatalogView, route: Route, byoKeys: boolean): bo
  * A platform key never goes to an address that an organization chose: an override of the address counts only together with a key of
  * their own, and their own routes know no other key than theirs.
  */
-export function accessTo(view: CatalogView, route: Route, byoKeys: boolean, fromEnvironment: (slug: string) => string[] = environmentKeys): RouteAccess {
+export function accessTo(
+  view: CatalogView,
+  route: Route,
+  byoKeys: boolean,
+  fromEnvironment: (slug: string) => string[] = environmentKeys,
+): RouteAccess {
   const own = route.owner_org_id !== null;
   const lender = !own && route.credential_route_id ? view.platform.routes.get(route.credential_route_id) : route;
   const setting = byoKeys && lender ? view.org.routeSettings.get(lender.id) : undefined;

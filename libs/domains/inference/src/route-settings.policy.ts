@@ -46,9 +46,25 @@ function readPatch(raw: Record<string, unknown>, loc: string[], problems: Proble
   };
   const text = (value: unknown) => (typeof value === 'string' ? undefined : { msg: 'Input should be a valid string', type: 'string_type' });
   // A masked key is no key, but it has an error of its own, later.
-  read('api_key', (v) => text(v) ?? (KEY.test(v as string) || isMaskedKey(v as string) ? undefined : { msg: 'Input should be a key: printable characters without spaces', type: 'value_error' }), true);
-  read('credential_source', (v) => (SOURCES.includes(v as string) ? undefined : { msg: `Input should be ${SOURCES.map((s) => `'${s}'`).join(', ')}`, type: 'enum' }));
-  read('base_url', (v) => text(v) ?? ((v as string).length <= MAX_URL ? undefined : { msg: `String should have at most ${MAX_URL} characters`, type: 'string_too_long' }), true);
+  read(
+    'api_key',
+    (v) =>
+      text(v) ??
+      (KEY.test(v as string) || isMaskedKey(v as string)
+        ? undefined
+        : { msg: 'Input should be a key: printable characters without spaces', type: 'value_error' }),
+    true,
+  );
+  read('credential_source', (v) =>
+    SOURCES.includes(v as string) ? undefined : { msg: `Input should be ${SOURCES.map((s) => `'${s}'`).join(', ')}`, type: 'enum' },
+  );
+  read(
+    'base_url',
+    (v) =>
+      text(v) ??
+      ((v as string).length <= MAX_URL ? undefined : { msg: `String should have at most ${MAX_URL} characters`, type: 'string_too_long' }),
+    true,
+  );
   read('enabled', (v) => (typeof v === 'boolean' ? undefined : { msg: 'Input should be a valid boolean', type: 'bool_parsing' }));
   return patch;
 }
@@ -69,9 +85,15 @@ export function assertApplicable(patches: Map<string, RoutePatch>, routes: Map<s
       found.push({ code: 'unknown_reference', path: [slug], msg: 'There is no such route.' });
       continue;
     }
-    if (patch.api_key && isMaskedKey(patch.api_key)) found.push({ code: 'masked_secret', path: [slug, 'api_key'], msg: 'This is the masked form of a key. Send the key itself, or leave the field out.' });
+    if (patch.api_key && isMaskedKey(patch.api_key))
+      found.push({
+        code: 'masked_secret',
+        path: [slug, 'api_key'],
+        msg: 'This is the masked form of a key. Send the key itself, or leave the field out.',
+      });
     for (const field of ['api_key', 'credential_source'] as const) {
-      if (patch[field] && route.credential_route_id) found.push({ code: 'route_borrows_key', path: [slug, field], msg: 'This route spends the key of another route; set it there.' });
+      if (patch[field] && route.credential_route_id)
+        found.push({ code: 'route_borrows_key', path: [slug, field], msg: 'This route spends the key of another route; set it there.' });
     }
   }
   throwAll(found);
@@ -95,7 +117,13 @@ export function applyPatch(route: Route, before: RouteSetting | undefined, patch
 /** @throws DomainError 422 `base_url_needs_own_key`: a platform key never leaves for an address that an organization chose */
 export function assertOwnKeys(after: Map<string, RouteSetting>): void {
   const found = [...after].filter(([, s]) => s.base_url !== null && s.api_key === null);
-  throwAll(found.map(([slug]) => ({ code: 'base_url_needs_own_key', path: [slug, 'base_url'], msg: 'Another address needs a key of your own for this route.' })));
+  throwAll(
+    found.map(([slug]) => ({
+      code: 'base_url_needs_own_key',
+      path: [slug, 'base_url'],
+      msg: 'Another address needs a key of your own for this route.',
+    })),
+  );
 }
 
 function throwAll(found: { code: ErrorCode; path: string[]; msg: string }[]): void {

@@ -12,8 +12,16 @@ describe('seedInference', () => {
     process.env.NODE_ENV = 'test';
     await database.drop();
   });
-  const routes = () => database.db.query<{ slug: string; base_url: string; dialect: string }>('SELECT slug, base_url, dialect FROM inference_routes ORDER BY sort_order');
-  const all = async () => JSON.stringify(await Promise.all(['inference_routes', 'model_catalog', 'platform_ai_settings'].map((t) => database.db.query(`SELECT * FROM ${t} ORDER BY 1`))));
+  const routes = () =>
+    database.db.query<{ slug: string; base_url: string; dialect: string }>(
+      'SELECT slug, base_url, dialect FROM inference_routes ORDER BY sort_order',
+    );
+  const all = async () =>
+    JSON.stringify(
+      await Promise.all(
+        ['inference_routes', 'model_catalog', 'platform_ai_settings'].map((t) => database.db.query(`SELECT * FROM ${t} ORDER BY 1`)),
+      ),
+    );
 
   it('makes routes and models, once', async () => {
     await seedInference(database.db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
@@ -23,7 +31,10 @@ describe('seedInference', () => {
       { slug: 'google', base_url: 'https://generativelanguage.googleapis.com/v1beta', dialect: 'dialect_3' },
       { slug: 'mock', base_url: 'http://127.0.0.1:4010/v1', dialect: 'dialect_1' },
     ]);
-    const mocks = await database.db.query('SELECT key, kind, input_price_per_1m::float8 AS i, output_price_per_1m::float8 AS o, context_window AS c, supports_vision AS v FROM model_catalog WHERE provider = $1 ORDER BY sort_order', ['mock']);
+    const mocks = await database.db.query(
+      'SELECT key, kind, input_price_per_1m::float8 AS i, output_price_per_1m::float8 AS o, context_window AS c, supports_vision AS v FROM model_catalog WHERE provider = $1 ORDER BY sort_order',
+      ['mock'],
+    );
     expect(mocks).toEqual([
       { key: 'mock', kind: 'chat', i: 1, o: 2, c: 128_000, v: false },
       { key: 'mock-vision', kind: 'chat', i: 1, o: 2, c: 128_000, v: true },
@@ -38,11 +49,15 @@ describe('seedInference', () => {
   it('leaves an operator’s edits alone', async () => {
     const { db } = database;
     await seedInference(db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
-    await db.execute(`UPDATE inference_routes SET base_url = 'https://proxy.example/v1', enabled = false, label = 'Ours' WHERE slug = 'openai'`);
+    await db.execute(
+      `UPDATE inference_routes SET base_url = 'https://proxy.example/v1', enabled = false, label = 'Ours' WHERE slug = 'openai'`,
+    );
     await db.execute(`UPDATE inference_routes SET enabled = false, label = 'Ours' WHERE slug = 'mock'`);
     await db.execute(`UPDATE model_catalog SET input_price_per_1m = 99, enabled = false WHERE key = 'mock'`);
     await db.execute(`UPDATE platform_ai_settings SET default_model = 'x'`);
-    await db.execute(`DELETE FROM model_catalog WHERE key IN ('mock-vision', 'gemini-3.5-flash', 'gemini-3.1-flash-lite', 'gemini-embedding-001')`);
+    await db.execute(
+      `DELETE FROM model_catalog WHERE key IN ('mock-vision', 'gemini-3.5-flash', 'gemini-3.1-flash-lite', 'gemini-embedding-001')`,
+    );
     await db.execute(`DELETE FROM inference_routes WHERE slug = 'google'`);
     const before = await all();
     await seedInference(db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
@@ -65,7 +80,9 @@ describe('seedInference', () => {
 
   it('names each key once among what is enabled, and only models whose prices are known', async () => {
     await seedInference(database.db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
-    const rows = await database.db.query<{ key: string }>(`SELECT key FROM model_catalog WHERE input_price_per_1m IS NULL OR output_price_per_1m IS NULL`);
+    const rows = await database.db.query<{ key: string }>(
+      `SELECT key FROM model_catalog WHERE input_price_per_1m IS NULL OR output_price_per_1m IS NULL`,
+    );
     expect(rows.map((r) => r.key)).toEqual(['mock-unpriced']);
   });
 });

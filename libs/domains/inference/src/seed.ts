@@ -7,7 +7,9 @@ const VENDORS_KNOWN = statement('SELECT 1 FROM inference_routes WHERE owner_org_
 const INSERT_ROUTE = statement(`
   INSERT INTO inference_routes (id, slug, label, dialect, base_url, sort_order) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (slug) DO NOTHING`);
-const MOVE_MOCK = statement('UPDATE inference_routes SET base_url = $2, updated_at = now() WHERE slug = $1 AND owner_org_id IS NULL AND base_url IS DISTINCT FROM $2');
+const MOVE_MOCK = statement(
+  'UPDATE inference_routes SET base_url = $2, updated_at = now() WHERE slug = $1 AND owner_org_id IS NULL AND base_url IS DISTINCT FROM $2',
+);
 const INSERT_SETTINGS = statement('INSERT INTO platform_ai_settings (id) VALUES (1) ON CONFLICT DO NOTHING');
 // An enabled row of the same key may stand on another route; then the operator has chosen, and the seed's row stays out.
 const INSERT_MODEL = statement(`

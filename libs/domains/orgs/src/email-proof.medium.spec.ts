@@ -19,16 +19,26 @@ describe('an address that is not proven', () => {
   const signup = async (email: string, extra?: Record<string, unknown>): Promise<Person & { orgs: string[]; verified: boolean }> => {
     const { status, body } = await t.signup(email, extra);
     expect([status, body.code]).toEqual([201, undefined]);
-    return { userId: body.user.id, email, token: body.session.token, orgs: body.memberships.map((m: { org_id: string }) => m.org_id), verified: body.user.email_verified };
+    return {
+      userId: body.user.id,
+      email,
+      token: body.session.token,
+      orgs: body.memberships.map((m: { org_id: string }) => m.org_id),
+      verified: body.user.email_verified,
+    };
   };
   const proofOf = async (email: string): Promise<string> => {
-    const [token] = (await t.mails(email)).flatMap((text) => [.../https:\/\/app\.example\/verify\/([\w-]{43})\n/.exec(text) ?? []].slice(1));
+    const [token] = (await t.mails(email)).flatMap((text) =>
+      [...(/https:\/\/app\.example\/verify\/([\w-]{43})\n/.exec(text) ?? [])].slice(1),
+    );
     return token;
   };
   const verify = async (email: string) => t.call('POST', '/api/auth/verify', { body: { token: await proofOf(email) } });
   const accept = (token: string, as: Person) => t.call('POST', `/api/invitations/${token}/accept`, { as });
   const orgsOf = async ({ userId }: { userId: string }) =>
-    (await t.db.query<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id', [userId])).map((m) => m.org_id);
+    (await t.db.query<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id', [userId])).map(
+      (m) => m.org_id,
+    );
 
   it('gives nobody the role that its owner was offered, until its link comes back', async () => {
     const email = anEmail();
@@ -40,9 +50,17 @@ describe('an address that is not proven', () => {
 
     const { status, body } = await verify(email);
     expect([status, body.user.email_verified]).toEqual([200, true]);
-    expect(body.memberships.map((m: { org_id: string; role: string }) => [m.org_id, m.role]).sort()).toEqual([[a.orgId, 'OWNER'], [b.orgId, 'ADMIN']].sort());
+    expect(body.memberships.map((m: { org_id: string; role: string }) => [m.org_id, m.role]).sort()).toEqual(
+      [
+        [a.orgId, 'OWNER'],
+        [b.orgId, 'ADMIN'],
+      ].sort(),
+    );
     expect((await t.call('GET', `/api/invitations/${a.token}`)).status).toBe(410);
-    expect((await t.audit(a.orgId)).slice(-2).map((row) => [row.action, row.actor_id])).toEqual([['invitation.accepted', claimant.userId], ['member.added', claimant.userId]]);
+    expect((await t.audit(a.orgId)).slice(-2).map((row) => [row.action, row.actor_id])).toEqual([
+      ['invitation.accepted', claimant.userId],
+      ['member.added', claimant.userId],
+    ]);
   });
 
   it('is proven by an invitation that was mailed to it, and gets all that waits', async () => {
@@ -70,9 +88,16 @@ describe('an address that is not proven', () => {
   });
 
   it.each([
-    ['revoked', (host: { orgId: string; owner: Member; id: string }) => t.call('DELETE', `/api/orgs/${host.orgId}/members/invitations/${host.id}`, { as: host.owner })],
+    [
+      'revoked',
+      (host: { orgId: string; owner: Member; id: string }) =>
+        t.call('DELETE', `/api/orgs/${host.orgId}/members/invitations/${host.id}`, { as: host.owner }),
+    ],
     ['expired', ({ id }: { id: string }) => t.db.execute('UPDATE invitations SET expires_at = now() WHERE id = $1', [id])],
-    ['lost with its organization', (host: { orgId: string; owner: Member }) => t.call('DELETE', `/api/orgs/${host.orgId}`, { as: host.owner })],
+    [
+      'lost with its organization',
+      (host: { orgId: string; owner: Member }) => t.call('DELETE', `/api/orgs/${host.orgId}`, { as: host.owner }),
+    ],
   ])('has one of its own after the proof when the invitation was %s', async (_, end) => {
     const email = anEmail();
     const host = await invited(email);
@@ -87,7 +112,9 @@ describe('an address that is not proven', () => {
     const claimant = await signup(email);
     const host = await t.orgWithOwner();
     expect((await invite(host, email, 'OWNER')).body).toMatchObject({ kind: 'invitation', state: 'pending' });
-    await expect(t.get(MembersService).adminAdd({ userId: host.owner.userId }, host.orgId, email, 'OWNER')).rejects.toMatchObject({ code: 'user_not_found' });
+    await expect(t.get(MembersService).adminAdd({ userId: host.owner.userId }, host.orgId, email, 'OWNER')).rejects.toMatchObject({
+      code: 'user_not_found',
+    });
     expect(await orgsOf(claimant)).toEqual(claimant.orgs);
     expect((await verify(email)).body.memberships).toHaveLength(2);
     expect((await invite(await t.orgWithOwner(), email)).body).toMatchObject({ kind: 'member' });
@@ -128,7 +155,9 @@ describe('an address that is not proven', () => {
       expect(orgs).toContain(late.orgId);
       expect(orgs.includes(b.orgId)).toBe(revoked.status === 404);
       expect(await t.db.query(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending'`, [email])).toEqual([]);
-      expect(await t.db.query(`SELECT 1 FROM audit_log WHERE action = 'user.email_verified' AND target_id = $1`, [ada.userId])).toHaveLength(1);
+      expect(
+        await t.db.query(`SELECT 1 FROM audit_log WHERE action = 'user.email_verified' AND target_id = $1`, [ada.userId]),
+      ).toHaveLength(1);
     }
   });
 

@@ -62,7 +62,17 @@ describe('the mail of an invitation, as a mail server gets it', () => {
 
   it.each(NAMES)('has the headers that we wrote, and no words that a mail program would make of the name %j', async (name) => {
     const { email, headers } = await mailed(name);
-    expect([...headers.keys()].sort()).toEqual(['auto-submitted', 'content-transfer-encoding', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to']);
+    expect([...headers.keys()].sort()).toEqual([
+      'auto-submitted',
+      'content-transfer-encoding',
+      'content-type',
+      'date',
+      'from',
+      'message-id',
+      'mime-version',
+      'subject',
+      'to',
+    ]);
     expect([headers.get('from'), headers.get('to'), server.recipients.at(-1)]).toEqual(['Agents <no-reply@mail.example>', email, email]);
     const subject = headers.get('subject')!;
     expect(subject).toMatch(/^You are invited to join \S/);
@@ -74,8 +84,13 @@ describe('the mail of an invitation, as a mail server gets it', () => {
     for (const name of NAMES) expect((await mailed(name)).text.match(/https?:|evil[.\u3002]example/g)).toEqual(['https:']);
   });
 
-  it.each(['=?utf-8?q?thief=40evil.example?=@x.example', 'a@x.example\r\nBcc: b@x.example', '"a, b"@x.example', 'a\u202eb@x.example'])('goes to no such address: %j', async (email) => {
-    const { orgId, owner } = await t.orgWithOwner();
-    expect((await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })).body.code).toBe('validation_error');
-  });
+  it.each(['=?utf-8?q?thief=40evil.example?=@x.example', 'a@x.example\r\nBcc: b@x.example', '"a, b"@x.example', 'a\u202eb@x.example'])(
+    'goes to no such address: %j',
+    async (email) => {
+      const { orgId, owner } = await t.orgWithOwner();
+      expect((await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })).body.code).toBe(
+        'validation_error',
+      );
+    },
+  );
 });

@@ -23,15 +23,21 @@ const PENDING_FOR_ADDRESS = statement(`
   SELECT ${COLUMNS}, expires_at <= now() AS expired FROM invitations WHERE org_id = $1 AND email_canonical = $2 AND state = 'pending'`);
 const COUNT_OPEN = statement(`SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`);
 const BY_ID = statement(`SELECT ${COLUMNS} FROM invitations WHERE org_id = $1 AND id = $2 AND state = 'pending'`);
-const SET_ROLE = statement(`UPDATE invitations SET role = $3, updated_at = now() WHERE org_id = $1 AND id = $2 AND state = 'pending' RETURNING ${COLUMNS}`);
+const SET_ROLE = statement(
+  `UPDATE invitations SET role = $3, updated_at = now() WHERE org_id = $1 AND id = $2 AND state = 'pending' RETURNING ${COLUMNS}`,
+);
 const REVOKE = statement(`
   UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND id = $2 AND state = 'pending' RETURNING ${COLUMNS}`);
-const REVOKE_ALL = statement(`UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`);
+const REVOKE_ALL = statement(
+  `UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`,
+);
 const ACCEPT = statement(`
   UPDATE invitations SET state = 'accepted', accepted_at = now(), updated_at = now()
   WHERE org_id = $1 AND id = $2 AND state = 'pending' AND expires_at > now() RETURNING ${COLUMNS}`);
 const BY_TOKEN = statement(`
-  SELECT ${COLUMNS.split(', ').map((c) => `i.${c}`).join(', ')}, i.org_id, o.name AS org_name, i.expires_at <= now() AS expired
+  SELECT ${COLUMNS.split(', ')
+    .map((c) => `i.${c}`)
+    .join(', ')}, i.org_id, o.name AS org_name, i.expires_at <= now() AS expired
   FROM invitations i JOIN organizations o ON o.id = i.org_id WHERE i.token_hash = $1`);
 const OPEN_FOR_ADDRESS = statement(`
   SELECT i.id, i.org_id FROM invitations i JOIN organizations o ON o.id = i.org_id
@@ -57,7 +63,17 @@ export class InvitationsRepository {
   }
 
   async insert(tx: Tx, scope: OrgScope, row: { email: string; role: OrgRole; tokenHash: Buffer }): Promise<InvitationView> {
-    return (await tx.query<InvitationView>(INSERT, [uuidv7(), scope.orgId, row.email, canonicalEmail(row.email), row.role, row.tokenHash, scope.actor.userId]))[0];
+    return (
+      await tx.query<InvitationView>(INSERT, [
+        uuidv7(),
+        scope.orgId,
+        row.email,
+        canonicalEmail(row.email),
+        row.role,
+        row.tokenHash,
+        scope.actor.userId,
+      ])
+    )[0];
   }
 
   async setRole(tx: Tx, scope: OrgScope, id: string, role: OrgRole): Promise<InvitationView | null> {

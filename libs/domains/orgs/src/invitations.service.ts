@@ -109,7 +109,8 @@ export class InvitationsService {
     return this.db.transaction(async (tx) => {
       const found = await this.linkedTo(tx, token, user.email);
       // The proof redeems all that is open; this one has been revoked meanwhile, or is among it.
-      if (!(await this.proofs.prove(tx, user, 'invitation'))) await this.redeem(tx, found, { id: user.userId, email: user.email }, user.requestId);
+      if (!(await this.proofs.prove(tx, user, 'invitation')))
+        await this.redeem(tx, found, { id: user.userId, email: user.email }, user.requestId);
       else if (!(await this.members.ofUser(tx, OrgScope.system(found.org_id, 'an invitation is redeemed'), user.userId))) throw gone();
       return this.organizationViews.ofMember(tx, found.org_id, user.userId);
     });
@@ -124,7 +125,8 @@ export class InvitationsService {
   async redeemAll(tx: Tx, user: { id: string; email: string }, token?: string, requestId?: string): Promise<number> {
     await this.roster.lockAddress(tx, user.email);
     // Under the locks of their organizations none can be revoked any more: what is open then is redeemed.
-    for (const { org_id } of await this.invitations.openFor(tx, user.email)) await this.roster.lock(tx, OrgScope.system(org_id, 'an invitation is redeemed'));
+    for (const { org_id } of await this.invitations.openFor(tx, user.email))
+      await this.roster.lock(tx, OrgScope.system(org_id, 'an invitation is redeemed'));
     if (token !== undefined) await this.linkedTo(tx, token, user.email);
     const open = await this.invitations.openFor(tx, user.email);
     for (const invitation of open) await this.redeem(tx, invitation, user, requestId);
@@ -136,7 +138,12 @@ export class InvitationsService {
     return (await this.invitations.openFor(db, email)).length > 0;
   }
 
-  private async redeem(tx: Tx, { id, org_id }: { id: string; org_id: string }, user: { id: string; email: string }, requestId?: string): Promise<void> {
+  private async redeem(
+    tx: Tx,
+    { id, org_id }: { id: string; org_id: string },
+    user: { id: string; email: string },
+    requestId?: string,
+  ): Promise<void> {
     const scope = OrgScope.system(org_id, 'an invitation is redeemed', { requestId });
     await this.roster.lock(tx, scope);
     // Between the look and the lock it may have been revoked, or the organization deleted, which revokes it as well.
@@ -151,7 +158,11 @@ export class InvitationsService {
     const token = newOpaqueToken();
     const invitation = await this.invitations.insert(tx, scope, { email, role, tokenHash: hashToken(token) });
     const organization = await this.organizations.find(tx, scope);
-    await this.mailer.send(tx, { to: email, ...invitationMail(appLink('/invite/', token), organization?.name ?? '') }, { requestId: scope.requestId });
+    await this.mailer.send(
+      tx,
+      { to: email, ...invitationMail(appLink('/invite/', token), organization?.name ?? '') },
+      { requestId: scope.requestId },
+    );
     await this.record(tx, scope, 'invitation.created', invitation.id, scope, { email, role });
     return invitation;
   }
@@ -177,12 +188,21 @@ export class InvitationsService {
 
   private async linkedTo(db: Db, token: string, email: string): Promise<LinkedInvitation> {
     const found = await this.linked(db, token);
-    if (canonicalEmail(found.email) !== canonicalEmail(email)) throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
+    if (canonicalEmail(found.email) !== canonicalEmail(email))
+      throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
     return found;
   }
 
   private record(tx: Tx, scope: OrgScope, action: string, id: string, by: ActingUser, metadata: Record<string, unknown>): Promise<void> {
-    return this.audit.record(tx, { source: 'business', action, orgId: scope.orgId, actorId: by.userId, target: { kind: 'invitation', id }, metadata, requestId: by.requestId });
+    return this.audit.record(tx, {
+      source: 'business',
+      action,
+      orgId: scope.orgId,
+      actorId: by.userId,
+      target: { kind: 'invitation', id },
+      metadata,
+      requestId: by.requestId,
+    });
   }
 }
 

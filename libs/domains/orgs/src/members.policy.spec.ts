@@ -1,7 +1,11 @@
 import type { OrgRole } from '@aps/guards';
 import { refuseInvitationRole, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
 
-const act = (actor: OrgRole, target: OrgRole, otherOwners = 1) => ({ actor: { userId: 'a', role: actor }, target: { userId: 'b', role: target }, otherOwners });
+const act = (actor: OrgRole, target: OrgRole, otherOwners = 1) => ({
+  actor: { userId: 'a', role: actor },
+  target: { userId: 'b', role: target },
+  otherOwners,
+});
 const self = (role: OrgRole, otherOwners = 1) => ({ actor: { userId: 'a', role }, target: { userId: 'a', role }, otherOwners });
 
 describe('refuseRoleChange', () => {

@@ -65,7 +65,11 @@ export class MembersService {
       orgId,
       async (tx, scope) => {
         const user = await this.users.findOwner(tx, email);
-        if (!user) throw new DomainError('user_not_found', 'No user is registered with this address, or they have not proven yet that it is theirs.');
+        if (!user)
+          throw new DomainError(
+            'user_not_found',
+            'No user is registered with this address, or they have not proven yet that it is theirs.',
+          );
         if (!(await this.join(tx, scope, user, role, 'admin', actor))) throw alreadyMember();
         return this.directory.memberInfo(tx, orgId, user.id);
       },
@@ -97,7 +101,14 @@ export class MembersService {
    *
    * @returns null when they are one already
    */
-  async join(tx: Tx, scope: OrgScope, user: { id: string; email: string }, role: OrgRole, source: Source, by: ActingUser): Promise<MembershipRow | null> {
+  async join(
+    tx: Tx,
+    scope: OrgScope,
+    user: { id: string; email: string },
+    role: OrgRole,
+    source: Source,
+    by: ActingUser,
+  ): Promise<MembershipRow | null> {
     const member = await this.members.insert(tx, scope, user.id, role);
     if (!member) return null;
     const waiting = await this.invitations.pendingFor(tx, scope, user.email);
@@ -131,7 +142,11 @@ export class MembersService {
 
   private async actOn(tx: Tx, scope: OrgScope, actor: RosterActor, target: MembershipRow): Promise<RosterAct> {
     requireAdmin(actor.role);
-    return { actor, target: { userId: target.user_id, role: target.role }, otherOwners: await this.members.ownersBeside(tx, scope, target.user_id) };
+    return {
+      actor,
+      target: { userId: target.user_id, role: target.role },
+      otherOwners: await this.members.ownersBeside(tx, scope, target.user_id),
+    };
   }
 
   private async changeRole(tx: Tx, scope: OrgScope, target: MembershipRow, role: OrgRole, source: Source, by: ActingUser): Promise<void> {
@@ -145,8 +160,24 @@ export class MembersService {
     await this.record(tx, scope, action, target.user_id, source, by, { role: target.role });
   }
 
-  private record(tx: Tx, scope: OrgScope, action: string, userId: string, source: Source, by: ActingUser, metadata: Record<string, unknown>): Promise<void> {
-    return this.audit.record(tx, { source, action, orgId: scope.orgId, actorId: by.userId, target: { kind: 'user', id: userId }, metadata, requestId: by.requestId });
+  private record(
+    tx: Tx,
+    scope: OrgScope,
+    action: string,
+    userId: string,
+    source: Source,
+    by: ActingUser,
+    metadata: Record<string, unknown>,
+  ): Promise<void> {
+    return this.audit.record(tx, {
+      source,
+      action,
+      orgId: scope.orgId,
+      actorId: by.userId,
+      target: { kind: 'user', id: userId },
+      metadata,
+      requestId: by.requestId,
+    });
   }
 }
 

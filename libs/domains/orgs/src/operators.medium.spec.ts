@@ -30,10 +30,28 @@ describe('what operators do', () => {
       expect(await organizations.suspend(operator, orgId)).toEqual({ ...first, changed: false });
       expect(send.mock.calls).toEqual([['settings.changed', { org_id: orgId }]]);
       expect((await t.audit(orgId)).slice(1)).toEqual([
-        { source: 'admin', action: 'organization.suspended', actor_id: operator.userId, target_kind: 'organization', target_id: orgId, metadata: {}, request_id: 'op-1' },
+        {
+          source: 'admin',
+          action: 'organization.suspended',
+          actor_id: operator.userId,
+          target_kind: 'organization',
+          target_id: orgId,
+          metadata: {},
+          request_id: 'op-1',
+        },
       ]);
-      expect(await organizations.unsuspend(operator, orgId)).toEqual({ org_id: orgId, suspended: false, suspended_at: null, changed: true });
-      expect(await organizations.unsuspend(operator, orgId)).toEqual({ org_id: orgId, suspended: false, suspended_at: null, changed: false });
+      expect(await organizations.unsuspend(operator, orgId)).toEqual({
+        org_id: orgId,
+        suspended: false,
+        suspended_at: null,
+        changed: true,
+      });
+      expect(await organizations.unsuspend(operator, orgId)).toEqual({
+        org_id: orgId,
+        suspended: false,
+        suspended_at: null,
+        changed: false,
+      });
       expect((await t.audit(orgId)).slice(2)).toEqual([expect.objectContaining({ source: 'admin', action: 'organization.unsuspended' })]);
       expect(send).toHaveBeenCalledTimes(2);
     });
@@ -51,7 +69,9 @@ describe('what operators do', () => {
       const send = jest.spyOn(t.get(Broadcaster), 'send').mockImplementation();
       // Fails as late as can be: at the commit.
       await t.db.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused at commit'; END $$`);
-      await t.db.execute('CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()');
+      await t.db.execute(
+        'CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()',
+      );
       await expect(organizations.suspend(operator, orgId)).rejects.toThrow('refused at commit');
       await t.db.execute('DROP FUNCTION refuse() CASCADE');
       expect(send).not.toHaveBeenCalled();
@@ -61,7 +81,8 @@ describe('what operators do', () => {
 
     it('shuts members out and lets them in again', async () => {
       const { orgId, owner } = await t.orgWithOwner();
-      const seen = async () => (await t.call('GET', `/api/orgs/${orgId}`, { as: await t.member(orgId, 'ADMIN') })).body.code as string | undefined;
+      const seen = async () =>
+        (await t.call('GET', `/api/orgs/${orgId}`, { as: await t.member(orgId, 'ADMIN') })).body.code as string | undefined;
       await organizations.suspend(operator, orgId);
       expect(await seen()).toBe('org_suspended');
       await organizations.unsuspend(operator, orgId);
@@ -88,10 +109,22 @@ describe('what operators do', () => {
       const ada = await t.person();
       t.limits.maxSeats = 0;
       expect(await members.adminAdd(operator, orgId, ada.email.toUpperCase(), 'ADMIN')).toEqual({
-        user_id: ada.userId, email: ada.email, name: expect.any(String), role: 'ADMIN', joined_at: expect.any(Date), deactivated: false,
+        user_id: ada.userId,
+        email: ada.email,
+        name: expect.any(String),
+        role: 'ADMIN',
+        joined_at: expect.any(Date),
+        deactivated: false,
       });
       t.limits.maxSeats = Infinity;
-      expect(await newest(orgId)).toMatchObject({ source: 'admin', action: 'member.added', actor_id: operator.userId, target_id: ada.userId, metadata: { email: ada.email, role: 'ADMIN' }, request_id: 'op-1' });
+      expect(await newest(orgId)).toMatchObject({
+        source: 'admin',
+        action: 'member.added',
+        actor_id: operator.userId,
+        target_id: ada.userId,
+        metadata: { email: ada.email, role: 'ADMIN' },
+        request_id: 'op-1',
+      });
       await expect(members.adminAdd(operator, orgId, ada.email, 'OWNER')).rejects.toMatchObject({ code: 'already_member' });
       expect(await t.roles(orgId)).toMatchObject({ [ada.email]: 'ADMIN' });
       await expect(members.adminAdd(operator, orgId, anEmail(), 'MEMBER')).rejects.toMatchObject({ code: 'user_not_found', status: 404 });
@@ -112,7 +145,12 @@ describe('what operators do', () => {
       await expect(members.adminSetRole(operator, orgId, owner.userId, 'MEMBER')).rejects.toMatchObject({ code: 'last_owner' });
       await expect(members.adminRemove(operator, orgId, owner.userId)).rejects.toMatchObject({ code: 'last_owner' });
       expect(await members.adminSetRole(operator, orgId, mia.userId, 'OWNER')).toMatchObject({ user_id: mia.userId, role: 'OWNER' });
-      expect(await newest(orgId)).toMatchObject({ source: 'admin', action: 'member.role_changed', target_id: mia.userId, metadata: { from: 'MEMBER', to: 'OWNER' } });
+      expect(await newest(orgId)).toMatchObject({
+        source: 'admin',
+        action: 'member.role_changed',
+        target_id: mia.userId,
+        metadata: { from: 'MEMBER', to: 'OWNER' },
+      });
       await members.adminRemove(operator, orgId, owner.userId);
       expect(await newest(orgId)).toMatchObject({ source: 'admin', action: 'member.removed', target_id: owner.userId });
       expect(await t.roles(orgId)).toEqual({ [mia.email]: 'OWNER' });
@@ -126,7 +164,11 @@ describe('what operators do', () => {
 
   describe('the directory', () => {
     it('finds parts of names and slugs as they are written', async () => {
-      const [percent, underscore, backslash] = [await t.orgWithOwner('Zed 100% Pure'), await t.orgWithOwner('zed under_score'), await t.orgWithOwner('ZED back\\slash')];
+      const [percent, underscore, backslash] = [
+        await t.orgWithOwner('Zed 100% Pure'),
+        await t.orgWithOwner('zed under_score'),
+        await t.orgWithOwner('ZED back\\slash'),
+      ];
       const ids = async (q: string) => (await directory.list({ q })).items.map((o) => o.id);
       expect(await ids('zed')).toEqual([backslash.orgId, underscore.orgId, percent.orgId]);
       expect(await ids('0%')).toEqual([percent.orgId]);
@@ -155,8 +197,13 @@ describe('what operators do', () => {
       const mia = await t.member(orgId, 'MEMBER');
       await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [mia.userId]);
       expect(await directory.get(orgId)).toMatchObject({
-        id: orgId, name: 'Detail', member_count: 2,
-        members: [{ user_id: owner.userId, role: 'OWNER', deactivated: false }, { user_id: mia.userId, email: mia.email, role: 'MEMBER', deactivated: true }],
+        id: orgId,
+        name: 'Detail',
+        member_count: 2,
+        members: [
+          { user_id: owner.userId, role: 'OWNER', deactivated: false },
+          { user_id: mia.userId, email: mia.email, role: 'MEMBER', deactivated: true },
+        ],
       });
     });
   });
@@ -174,14 +221,31 @@ describe('what operators do', () => {
         total: 2,
         next_offset: null,
         items: [
-          { id: expect.any(String), source: 'admin', action: 'member.role_changed', actor: null, target: { kind: 'user', id: mia.userId }, metadata: {}, created_at: expect.any(String) },
           {
-            id: expect.any(String), source: 'business', action: 'organization.created', actor: { id: owner.userId, email: owner.email },
-            target: { kind: 'organization', id: orgId }, metadata: { name: 'Acme', slug: expect.any(String) }, created_at: expect.any(String),
+            id: expect.any(String),
+            source: 'admin',
+            action: 'member.role_changed',
+            actor: null,
+            target: { kind: 'user', id: mia.userId },
+            metadata: {},
+            created_at: expect.any(String),
+          },
+          {
+            id: expect.any(String),
+            source: 'business',
+            action: 'organization.created',
+            actor: { id: owner.userId, email: owner.email },
+            target: { kind: 'organization', id: orgId },
+            metadata: { name: 'Acme', slug: expect.any(String) },
+            created_at: expect.any(String),
           },
         ],
       });
-      expect((await t.call('GET', `/api/orgs/${orgId}/audit?limit=1`, { as: owner })).body).toMatchObject({ total: 2, next_offset: 1, items: [{ source: 'admin' }] });
+      expect((await t.call('GET', `/api/orgs/${orgId}/audit?limit=1`, { as: owner })).body).toMatchObject({
+        total: 2,
+        next_offset: 1,
+        items: [{ source: 'admin' }],
+      });
     });
 
     it('is for admins, and needs the entitlement', async () => {
@@ -191,7 +255,11 @@ describe('what operators do', () => {
       t.limits.auditLog = false;
       const without = await t.call('GET', `/api/orgs/${orgId}/audit`, { as: owner });
       t.limits.auditLog = true;
-      expect([without.status, without.body.code, without.body.context]).toEqual([403, 'entitlement_required', { entitlement: 'audit_log' }]);
+      expect([without.status, without.body.code, without.body.context]).toEqual([
+        403,
+        'entitlement_required',
+        { entitlement: 'audit_log' },
+      ]);
     });
   });
 });

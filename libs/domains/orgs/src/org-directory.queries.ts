@@ -41,7 +41,10 @@ export class OrgDirectoryQueries {
 
   /** @throws DomainError `not_found` */
   async get(orgId: string): Promise<OrgDirectoryDetail> {
-    const [[org], members] = await Promise.all([this.db.query<OrgDirectoryEntry>(ONE, [orgId]), this.db.query<OrgMemberInfo>(MEMBERS, [orgId])]);
+    const [[org], members] = await Promise.all([
+      this.db.query<OrgDirectoryEntry>(ONE, [orgId]),
+      this.db.query<OrgMemberInfo>(MEMBERS, [orgId]),
+    ]);
     if (!org) throw notFound('Organization');
     return { ...org, members };
   }

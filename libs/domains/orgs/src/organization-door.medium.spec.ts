@@ -18,8 +18,12 @@ describe('what signing up does to organizations', () => {
   it('makes an organization for who is not invited, named as they wish or after them', async () => {
     const [named, unnamed] = [anEmail(), anEmail()];
     await Promise.all([t.allow(named), t.allow(unnamed)]);
-    expect((await t.signup(named, { org_name: 'Engines' })).body.memberships).toEqual([{ org_id: expect.any(String), org_name: 'Engines', slug: 'engines', role: 'OWNER' }]);
-    expect((await t.signup(unnamed, { name: 'Ada', org_name: ' ' })).body.memberships).toEqual([expect.objectContaining({ org_name: "Ada's organization", slug: 'ada-s-organization', role: 'OWNER' })]);
+    expect((await t.signup(named, { org_name: 'Engines' })).body.memberships).toEqual([
+      { org_id: expect.any(String), org_name: 'Engines', slug: 'engines', role: 'OWNER' },
+    ]);
+    expect((await t.signup(unnamed, { name: 'Ada', org_name: ' ' })).body.memberships).toEqual([
+      expect.objectContaining({ org_name: "Ada's organization", slug: 'ada-s-organization', role: 'OWNER' }),
+    ]);
   });
 
   it('redeems every open invitation of the address instead, in any case of letters', async () => {
@@ -29,9 +33,21 @@ describe('what signing up does to organizations', () => {
     const { status, body } = await t.signup(email, { org_name: 'Not needed', invitation_token: a.token });
     expect(status).toBe(201);
     expect(body.memberships).toHaveLength(2);
-    expect(body.memberships).toEqual(expect.arrayContaining([expect.objectContaining({ org_id: a.orgId, role: 'ADMIN' }), expect.objectContaining({ org_id: b.orgId, role: 'MEMBER' })]));
-    expect(await t.db.query(`SELECT count(*)::int AS n FROM invitations WHERE email_canonical = $1 AND state = 'accepted'`, [email])).toEqual([{ n: 2 }]);
-    expect((await t.audit(a.orgId)).at(-1)).toMatchObject({ source: 'business', action: 'member.added', actor_id: body.user.id, target_id: body.user.id });
+    expect(body.memberships).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ org_id: a.orgId, role: 'ADMIN' }),
+        expect.objectContaining({ org_id: b.orgId, role: 'MEMBER' }),
+      ]),
+    );
+    expect(
+      await t.db.query(`SELECT count(*)::int AS n FROM invitations WHERE email_canonical = $1 AND state = 'accepted'`, [email]),
+    ).toEqual([{ n: 2 }]);
+    expect((await t.audit(a.orgId)).at(-1)).toMatchObject({
+      source: 'business',
+      action: 'member.added',
+      actor_id: body.user.id,
+      target_id: body.user.id,
+    });
   });
 
   it('lets in who is invited, and not by what is over or was of a deleted organization', async () => {
@@ -82,7 +98,12 @@ describe('what signing up does to organizations', () => {
   it('tells the live memberships by name, and where nobody else owns', async () => {
     const door = t.get(OrganizationDoor);
     const ada = await t.person();
-    const [sole, shared, half, deleted] = [await t.org(ada, 'bee'), await t.org(ada, 'Cee'), await t.org(ada, 'Dee'), await t.org(ada, 'aye')];
+    const [sole, shared, half, deleted] = [
+      await t.org(ada, 'bee'),
+      await t.org(ada, 'Cee'),
+      await t.org(ada, 'Dee'),
+      await t.org(ada, 'aye'),
+    ];
     await t.member(shared, 'OWNER');
     const asleep = await t.member(half, 'OWNER');
     await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [asleep.userId]);

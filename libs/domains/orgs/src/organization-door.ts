@@ -21,7 +21,8 @@ export class OrgsDoor extends OrganizationDoor {
   }
 
   async onSignup(tx: Tx, { user, isProven, invitationToken, orgName, requestId }: SignupWish): Promise<void> {
-    if (isProven ? (await this.invitations.redeemAll(tx, user, invitationToken, requestId)) > 0 : await this.isInvited(tx, user.email)) return;
+    if (isProven ? (await this.invitations.redeemAll(tx, user, invitationToken, requestId)) > 0 : await this.isInvited(tx, user.email))
+      return;
     await this.found(tx, user, orgName, requestId);
   }
 

@@ -14,7 +14,9 @@ const INSERT = statement(`
 const UPDATE = statement(`
   UPDATE organizations SET name = $2, slug = $3, updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING ${COLUMNS}`);
 const LOCK = statement(`SELECT ${COLUMNS} FROM organizations WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE`);
-const DELETE = statement('UPDATE organizations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING deleted_at');
+const DELETE = statement(
+  'UPDATE organizations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING deleted_at',
+);
 const SUSPEND = statement(`
   UPDATE organizations SET suspended_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL AND suspended_at IS NULL RETURNING suspended_at`);
 const UNSUSPEND = statement(`

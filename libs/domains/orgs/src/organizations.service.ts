@@ -45,7 +45,8 @@ export class OrganizationsService {
     return db.transaction(async (tx) => {
       await this.requireRoom(tx, actor.userId);
       const row = { id: uuidv7(), name, created_by: actor.userId };
-      const made = wish.slug === undefined ? await this.insertWithFreeSlug(tx, row) : await this.organizations.insert(tx, { ...row, slug: wish.slug });
+      const made =
+        wish.slug === undefined ? await this.insertWithFreeSlug(tx, row) : await this.organizations.insert(tx, { ...row, slug: wish.slug });
       if (!made) throw slugTaken();
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
       await this.members.insert(tx, scope, actor.userId, 'OWNER');
@@ -73,7 +74,8 @@ export class OrganizationsService {
   /** Ends an organization for its members at once; its rows stay for whoever must clean up or account for it. */
   remove(scope: OrgScope): Promise<{ org_id: string; deleted_at: Date }> {
     return this.roster.change(scope, async (tx, actor) => {
-      if (actor.role !== 'OWNER') throw new DomainError('insufficient_role', 'Only an owner may do this.', { context: { required: ['OWNER'] } });
+      if (actor.role !== 'OWNER')
+        throw new DomainError('insufficient_role', 'Only an owner may do this.', { context: { required: ['OWNER'] } });
       const deletedAt = await this.organizations.softDelete(tx, scope);
       if (!deletedAt) throw notFound('Organization');
       const revoked = await this.invitations.revokeAll(tx, scope);
@@ -111,7 +113,9 @@ export class OrganizationsService {
     await advisoryLock(tx, `owned-orgs:${userId}`);
     const current = await this.members.countOwned(tx, userId);
     if (current >= limit) {
-      throw new DomainError('entitlement_exceeded', `One user may own ${limit} organizations, and you own ${current}.`, { context: { entitlement: 'max_owned_orgs', limit, current } });
+      throw new DomainError('entitlement_exceeded', `One user may own ${limit} organizations, and you own ${current}.`, {
+        context: { entitlement: 'max_owned_orgs', limit, current },
+      });
     }
   }
 
@@ -149,8 +153,23 @@ export class OrganizationsService {
     tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
   }
 
-  private record(tx: Tx, source: 'admin' | 'business', action: string, orgId: string, actor: ActingUser, metadata?: Record<string, unknown>): Promise<void> {
-    return this.audit.record(tx, { source, action, orgId, actorId: actor.userId, target: { kind: 'organization', id: orgId }, metadata, requestId: actor.requestId });
+  private record(
+    tx: Tx,
+    source: 'admin' | 'business',
+    action: string,
+    orgId: string,
+    actor: ActingUser,
+    metadata?: Record<string, unknown>,
+  ): Promise<void> {
+    return this.audit.record(tx, {
+      source,
+      action,
+      orgId,
+      actorId: actor.userId,
+      target: { kind: 'organization', id: orgId },
+      metadata,
+      requestId: actor.requestId,
+    });
   }
 }
 

@@ -14,7 +14,15 @@ import { OrganizationsRepository } from './organizations.repository';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
 
-const services = [OrganizationsService, OrganizationsQueries, MembersService, MembersQueries, InvitationsService, OrgDirectoryQueries, OrgAuditQueries];
+const services = [
+  OrganizationsService,
+  OrganizationsQueries,
+  MembersService,
+  MembersQueries,
+  InvitationsService,
+  OrgDirectoryQueries,
+  OrgAuditQueries,
+];
 
 /** Organizations and their people. Global, because identity knows of organizations by the port that is bound here. */
 @Module({})

@@ -16,13 +16,18 @@ describe('organizations that one user owns', () => {
     loadConfig();
   };
   const create = (as: Person) => t.call('POST', '/api/orgs', { as, body: { name: 'Acme' } });
-  const statuses = async (as: Person, times: number) => (await Promise.all(Array.from({ length: times }, () => create(as)))).map((a) => a.status).sort();
+  const statuses = async (as: Person, times: number) =>
+    (await Promise.all(Array.from({ length: times }, () => create(as)))).map((a) => a.status).sort();
 
   it('are at most as many as the setting says, ten without it', async () => {
     const ada = await t.person();
     for (let i = 0; i < 3; i++) expect((await create(ada)).status).toBe(201);
     const { status, body } = await create(ada);
-    expect([status, body.code, body.context]).toEqual([403, 'entitlement_exceeded', { entitlement: 'max_owned_orgs', limit: 3, current: 3 }]);
+    expect([status, body.code, body.context]).toEqual([
+      403,
+      'entitlement_exceeded',
+      { entitlement: 'max_owned_orgs', limit: 3, current: 3 },
+    ]);
     expect((await create(await t.person())).status).toBe(201);
     limit('');
     expect(await statuses(ada, 9)).toEqual([...Array(7).fill(201), 403, 403]);
@@ -32,7 +37,9 @@ describe('organizations that one user owns', () => {
     for (let round = 0; round < 3; round++) {
       const ada = await t.person();
       expect(await statuses(ada, 12)).toEqual([201, 201, 201, ...Array(9).fill(403)]);
-      expect(await t.db.query(`SELECT count(*)::int AS n FROM memberships WHERE user_id = $1 AND role = 'OWNER'`, [ada.userId])).toEqual([{ n: 3 }]);
+      expect(await t.db.query(`SELECT count(*)::int AS n FROM memberships WHERE user_id = $1 AND role = 'OWNER'`, [ada.userId])).toEqual([
+        { n: 3 },
+      ]);
     }
   });
 
@@ -52,7 +59,9 @@ describe('organizations that one user owns', () => {
     for (const role of ['MEMBER', 'ADMIN'] as const) await t.member((await t.orgWithOwner()).orgId, role, ada);
     expect(await statuses(ada, 4)).toEqual([201, 201, 201, 403]);
     const { orgId, owner } = await t.orgWithOwner();
-    expect((await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: ada.email, role: 'OWNER' } })).status).toBe(201);
+    expect(
+      (await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: ada.email, role: 'OWNER' } })).status,
+    ).toBe(201);
     expect((await create(ada)).body.context).toEqual({ entitlement: 'max_owned_orgs', limit: 3, current: 4 });
   });
 

@@ -35,9 +35,15 @@ describe('races', () => {
         case 1:
           return (await t.call('DELETE', `${path}/${target.memberId}`, { as })).status;
         case 2:
-          return members.adminRemove({ userId: operator.userId }, orgId, target.userId).then(() => 204, (error: { status?: number }) => error.status ?? 500);
+          return members.adminRemove({ userId: operator.userId }, orgId, target.userId).then(
+            () => 204,
+            (error: { status?: number }) => error.status ?? 500,
+          );
         case 3:
-          return members.adminSetRole({ userId: operator.userId }, orgId, target.userId, 'MEMBER').then(() => 200, (error: { status?: number }) => error.status ?? 500);
+          return members.adminSetRole({ userId: operator.userId }, orgId, target.userId, 'MEMBER').then(
+            () => 200,
+            (error: { status?: number }) => error.status ?? 500,
+          );
         default:
           return (await t.call('POST', `${path}/leave`, { as })).status;
       }
@@ -66,7 +72,11 @@ describe('races', () => {
     const { orgId, owner } = await t.orgWithOwner();
     for (let round = 0; round < 10; round++) {
       const email = anEmail();
-      const answers = await Promise.all([email, email.toUpperCase()].map((e) => t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: e } })));
+      const answers = await Promise.all(
+        [email, email.toUpperCase()].map((e) =>
+          t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: e } }),
+        ),
+      );
       expect(answers.map((a) => a.status).sort()).toEqual([201, 409]);
       expect(answers.find((a) => a.status === 409)?.body.code).toBe('invitation_pending');
       expect([...(await t.mails(email)), ...(await t.mails(email.toUpperCase()))]).toHaveLength(1);
@@ -78,10 +88,15 @@ describe('races', () => {
     const accounts = await Promise.all(Array.from({ length: 10 }, () => t.person()));
     t.limits.maxSeats = 8;
     const addresses = [...accounts.map((p) => p.email), ...Array.from({ length: 10 }, () => anEmail())];
-    const answers = await Promise.all(addresses.map((email) => t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })));
+    const answers = await Promise.all(
+      addresses.map((email) => t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })),
+    );
     expect(answers.filter((a) => a.status === 201)).toHaveLength(7);
     expect(answers.filter((a) => a.status !== 201).map((a) => a.body.code)).toEqual(Array(13).fill('entitlement_exceeded'));
-    const [{ n }] = await t.db.query<{ n: number }>(`SELECT (SELECT count(*) FROM memberships WHERE org_id = $1)::int + (SELECT count(*) FROM invitations WHERE org_id = $1 AND state = 'pending')::int AS n`, [orgId]);
+    const [{ n }] = await t.db.query<{ n: number }>(
+      `SELECT (SELECT count(*) FROM memberships WHERE org_id = $1)::int + (SELECT count(*) FROM invitations WHERE org_id = $1 AND state = 'pending')::int AS n`,
+      [orgId],
+    );
     expect(n).toBe(8);
   });
 
@@ -95,7 +110,10 @@ describe('races', () => {
         t.call('POST', `/api/invitations/${token}/accept`, { as: ada }),
         t.call('DELETE', `/api/orgs/${orgId}/members/invitations/${id}`, { as: owner }),
       ]);
-      expect([[200, 404], [410, 204]]).toContainEqual([accepted.status, revoked.status]);
+      expect([
+        [200, 404],
+        [410, 204],
+      ]).toContainEqual([accepted.status, revoked.status]);
       expect(email in (await t.roles(orgId))).toBe(accepted.status === 200);
     }
   });
@@ -114,7 +132,9 @@ describe('races', () => {
     for (let round = 0; round < 8; round++) {
       const { orgId, owner } = await t.orgWithOwner();
       const answers = await Promise.all([
-        ...Array.from({ length: 4 }, () => t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: anEmail() } })),
+        ...Array.from({ length: 4 }, () =>
+          t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: anEmail() } }),
+        ),
         t.call('DELETE', `/api/orgs/${orgId}`, { as: owner }),
       ]);
       expect(answers.at(-1)?.status).toBe(202);

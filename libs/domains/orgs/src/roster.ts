@@ -57,5 +57,6 @@ export class Roster {
 
 /** Role of an actor who must be at least an admin now. */
 export function requireAdmin(role: OrgRole): void {
-  if (role === 'MEMBER') throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required: ['ADMIN', 'OWNER'] } });
+  if (role === 'MEMBER')
+    throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required: ['ADMIN', 'OWNER'] } });
 }

@@ -3,17 +3,43 @@ import { defineTool } from './tool';
 import { ToolCatalog, type ToolGrants } from './tool-catalog';
 
 const tool = (slug: string, scope: string) =>
-  defineTool({ slug, name: slug.replaceAll('.', '_'), description: slug, scope, accessLevel: 'read', parameters: z.object({}), run: () => Promise.resolve({ kind: 'result', content: '' }) });
+  defineTool({
+    slug,
+    name: slug.replaceAll('.', '_'),
+    description: slug,
+    scope,
+    accessLevel: 'read',
+    parameters: z.object({}),
+    run: () => Promise.resolve({ kind: 'result', content: '' }),
+  });
 
 const SLUGS = ['todo', 'search', 'mail.send', 'notes.find', 'shell', 'ask'];
 const catalog = new ToolCatalog();
-catalog.register(tool('todo', 'core'), tool('search', 'system:web'), tool('mail.send', 'con:mail'), tool('notes.find', 'kb:notes'), tool('shell', 'system:exec'), tool('ask', 'agent:helper'));
+catalog.register(
+  tool('todo', 'core'),
+  tool('search', 'system:web'),
+  tool('mail.send', 'con:mail'),
+  tool('notes.find', 'kb:notes'),
+  tool('shell', 'system:exec'),
+  tool('ask', 'agent:helper'),
+);
 
-const grants = (over: Partial<ToolGrants>): ToolGrants => ({ allowed_tools: [], denied_tools: [], memory_enabled: false, mounted_skills: [], child_agent_ids: [], enabled_scopes: null, decision_log: false, ...over });
+const grants = (over: Partial<ToolGrants>): ToolGrants => ({
+  allowed_tools: [],
+  denied_tools: [],
+  memory_enabled: false,
+  mounted_skills: [],
+  child_agent_ids: [],
+  enabled_scopes: null,
+  decision_log: false,
+  ...over,
+});
 /** What is offered; what can be called must be the same. */
 const reached = (over: Partial<ToolGrants>): string[] => {
   const offered = catalog.offeredTo(grants(over)).map((t) => t.name);
-  expect(SLUGS.filter((slug) => catalog.find(grants(over), slug.replaceAll('.', '_'))).map((slug) => slug.replaceAll('.', '_'))).toEqual(offered);
+  expect(SLUGS.filter((slug) => catalog.find(grants(over), slug.replaceAll('.', '_'))).map((slug) => slug.replaceAll('.', '_'))).toEqual(
+    offered,
+  );
   expect(SLUGS.filter((slug) => catalog.bySlug(grants(over), slug)).map((slug) => slug.replaceAll('.', '_'))).toEqual(offered);
   return offered;
 };
@@ -23,10 +49,26 @@ describe('what an agent reaches', () => {
     ['core tools without any grant', {}, ['todo']],
     ['a scope', { allowed_tools: ['system:web'] }, ['todo', 'search']],
     ['a single tool', { allowed_tools: ['mail.send'] }, ['todo', 'mail_send']],
-    ['everything but what is denied', { allowed_tools: ['*'], denied_tools: ['con:mail', 'shell', 'core'] }, ['search', 'notes_find', 'ask']],
-    ['only the switchable scopes that the chat has on', { allowed_tools: ['*'], enabled_scopes: ['con:mail'] }, ['todo', 'mail_send', 'notes_find', 'shell', 'ask']],
-    ['nothing switchable where the chat has all off', { allowed_tools: ['system:web', 'mail.send', 'kb:notes'], enabled_scopes: [] }, ['todo', 'notes_find']],
+    [
+      'everything but what is denied',
+      { allowed_tools: ['*'], denied_tools: ['con:mail', 'shell', 'core'] },
+      ['search', 'notes_find', 'ask'],
+    ],
+    [
+      'only the switchable scopes that the chat has on',
+      { allowed_tools: ['*'], enabled_scopes: ['con:mail'] },
+      ['todo', 'mail_send', 'notes_find', 'shell', 'ask'],
+    ],
+    [
+      'nothing switchable where the chat has all off',
+      { allowed_tools: ['system:web', 'mail.send', 'kb:notes'], enabled_scopes: [] },
+      ['todo', 'notes_find'],
+    ],
     ['no more for being switched on', { enabled_scopes: ['system:web', 'con:mail', 'kb:notes'] }, ['todo']],
-    ['nothing denied for being switched on', { allowed_tools: ['*'], denied_tools: ['system:web'], enabled_scopes: ['system:web'] }, ['todo', 'notes_find', 'shell', 'ask']],
+    [
+      'nothing denied for being switched on',
+      { allowed_tools: ['*'], denied_tools: ['system:web'], enabled_scopes: ['system:web'] },
+      ['todo', 'notes_find', 'shell', 'ask'],
+    ],
   ])('%s', (_, over, names) => expect(reached(over)).toEqual(names));
 });

@@ -57,7 +57,13 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   waitsWhen?: (args: z.infer<Schema>) => boolean;
   parameters: Schema;
   /** Offered only where this holds for the agent, e.g. a memory tool where memory is on. */
-  availableTo?: (agent: { memory_enabled: boolean; allowed_tools: readonly string[]; mounted_skills: readonly string[]; child_agent_ids: readonly string[]; decision_log: boolean }) => boolean;
+  availableTo?: (agent: {
+    memory_enabled: boolean;
+    allowed_tools: readonly string[];
+    mounted_skills: readonly string[];
+    child_agent_ids: readonly string[];
+    decision_log: boolean;
+  }) => boolean;
   /**
    * Runs the call. Effects go through `tx`, which also records the result: either both happen or neither, so a call that was cut off
    * simply runs again.

@@ -20,7 +20,10 @@ export class AuditItem {
   @UuidField({ description: 'The entry.' })
   id: string;
 
-  @EnumField(['admin', 'business'], { name: 'AuditSource', description: '`admin`: an operator acted through the admin surface; `business`: it happened inside the organization.' })
+  @EnumField(['admin', 'business'], {
+    name: 'AuditSource',
+    description: '`admin`: an operator acted through the admin surface; `business`: it happened inside the organization.',
+  })
   source: 'admin' | 'business';
 
   @StringField({ description: 'What was done, as `<thing>.<verb>`.', example: 'organization.suspended' })

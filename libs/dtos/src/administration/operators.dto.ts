@@ -24,7 +24,10 @@ export class PlatformAdminResponse {
   @StringField({ description: 'Their name.', example: 'Ada Lovelace' })
   name: string;
 
-  @NestedField(() => AdminUserRef, { nullable: true, description: 'Who made them an operator; null for the first one, made at installation.' })
+  @NestedField(() => AdminUserRef, {
+    nullable: true,
+    description: 'Who made them an operator; null for the first one, made at installation.',
+  })
   added_by: AdminUserRef | null;
 
   @DateTimeField({ description: 'When they became an operator.', example: '2026-11-20T09:30:00.000Z' })

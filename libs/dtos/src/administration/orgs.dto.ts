@@ -1,4 +1,15 @@
-import { BooleanField, DateTimeField, DecimalString, EmailField, EnumField, IntField, ListField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  DecimalString,
+  EmailField,
+  EnumField,
+  IntField,
+  ListField,
+  PageQuery,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 
 /** Roles inside an organization. */
 export const ORG_ROLE_VALUES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
@@ -11,7 +22,12 @@ export class AdminOrgListQuery extends PageQuery {
   @StringField({ optional: true, max: 256, description: 'Part of a name or slug, without regard to case.', example: 'acme' })
   q?: string;
 
-  @StringField({ optional: true, max: 128, description: `Code of the plan they are subscribed to; \`${NO_PLAN}\` for those without a subscription.`, example: 'starter' })
+  @StringField({
+    optional: true,
+    max: 128,
+    description: `Code of the plan they are subscribed to; \`${NO_PLAN}\` for those without a subscription.`,
+    example: 'starter',
+  })
   plan_code?: string;
 
   @BooleanField({ optional: true, description: 'Only suspended ones, or only those that are not.' })
@@ -46,7 +62,11 @@ export class OrgListItem {
   @StringField({ nullable: true, description: 'State of its subscription; null without one.', example: 'active' })
   subscription_status: string | null;
 
-  @DecimalString({ nullable: true, description: 'What it may still spend: both balances and the overdraft grace; null without a credit account.', example: '3150' })
+  @DecimalString({
+    nullable: true,
+    description: 'What it may still spend: both balances and the overdraft grace; null without a credit account.',
+    example: '3150',
+  })
   credits_remaining: string | null;
 
   @DecimalString({ nullable: true, description: 'What is left of granted credits.', example: '3000' })

@@ -1,10 +1,21 @@
 import { IntField, ListField, StringField, UuidField } from '@aps/platform/http';
 
 export class SubscriptionBackfillRequest {
-  @UuidField({ optional: true, nullable: true, description: 'Only this organization. Omitted: every organization that has no subscription.' })
+  @UuidField({
+    optional: true,
+    nullable: true,
+    description: 'Only this organization. Omitted: every organization that has no subscription.',
+  })
   org_id?: string | null;
 
-  @StringField({ optional: true, nullable: true, min: 1, max: 128, description: 'Code of the plan. Omitted: the plan of new organizations (CREDITS_DEFAULT_NEW_ORG_PLAN).', example: 'trial' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: 128,
+    description: 'Code of the plan. Omitted: the plan of new organizations (CREDITS_DEFAULT_NEW_ORG_PLAN).',
+    example: 'trial',
+  })
   plan_code?: string | null;
 }
 

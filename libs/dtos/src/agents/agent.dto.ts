@@ -14,18 +14,42 @@ import {
   UuidField,
   type ListOptions,
 } from '@aps/platform/http';
-import { AGENT_MODEL_MODES, AGENT_REASONING_EFFORTS, ID_OR_NONE, MAX_TEXT, type AgentModelMode, type AgentReasoningEffort } from './vocabulary';
+import {
+  AGENT_MODEL_MODES,
+  AGENT_REASONING_EFFORTS,
+  ID_OR_NONE,
+  MAX_TEXT,
+  type AgentModelMode,
+  type AgentReasoningEffort,
+} from './vocabulary';
 
 const TOOLS =
   'Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all.';
-const tools = (description: string): ListOptions => ({ optional: true, max: 500, item: { min: 1, max: 256 }, description, example: ['core', 'system:web'] });
+const tools = (description: string): ListOptions => ({
+  optional: true,
+  max: 500,
+  item: { min: 1, max: 256 },
+  description,
+  example: ['core', 'system:web'],
+});
 
 /** What can be set of an agent when it is made and later; here everything may be absent. */
 class AgentFields {
-  @SlugField({ optional: true, nullable: true, description: 'Unique among the live agents of the organization. Default: made from the name.', example: 'support-agent' })
+  @SlugField({
+    optional: true,
+    nullable: true,
+    description: 'Unique among the live agents of the organization. Default: made from the name.',
+    example: 'support-agent',
+  })
   slug?: string | null;
 
-  @StringField({ optional: true, nullable: true, max: 2_000, description: 'What the agent is for.', example: 'Answers support questions from the handbook.' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 2_000,
+    description: 'What the agent is for.',
+    example: 'Answers support questions from the handbook.',
+  })
   description?: string | null;
 
   @StringField({ optional: true, nullable: true, max: 200, description: 'Clients draw the agent’s picture from it.', example: 'teal-fox' })
@@ -37,16 +61,39 @@ class AgentFields {
   @UuidField({ optional: true, nullable: true, description: 'The project it belongs to.' })
   project_id?: string | null;
 
-  @StringField({ optional: true, nullable: true, max: MAX_TEXT, description: 'The instruction. Setting it publishes a new version of it.', example: 'You answer politely and briefly.' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: MAX_TEXT,
+    description: 'The instruction. Setting it publishes a new version of it.',
+    example: 'You answer politely and briefly.',
+  })
   instruction?: string | null;
 
-  @StringField({ optional: true, nullable: true, min: 1, max: 200, description: 'Key of a catalog model; needs `direct_model_choice`. Null: the default.', example: 'mock' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: 200,
+    description: 'Key of a catalog model; needs `direct_model_choice`. Null: the default.',
+    example: 'mock',
+  })
   model?: string | null;
 
-  @EnumField(AGENT_MODEL_MODES, { optional: true, nullable: true, description: 'Instead of a model, where the plan does not include `direct_model_choice`.', example: 'normal' })
+  @EnumField(AGENT_MODEL_MODES, {
+    optional: true,
+    nullable: true,
+    description: 'Instead of a model, where the plan does not include `direct_model_choice`.',
+    example: 'normal',
+  })
   model_mode?: AgentModelMode | null;
 
-  @EnumField(AGENT_REASONING_EFFORTS, { optional: true, nullable: true, description: 'Needs `direct_model_choice`. Null: the default.', example: 'medium' })
+  @EnumField(AGENT_REASONING_EFFORTS, {
+    optional: true,
+    nullable: true,
+    description: 'Needs `direct_model_choice`. Null: the default.',
+    example: 'medium',
+  })
   reasoning_effort?: AgentReasoningEffort | null;
 
   @ListField('string', tools(`${TOOLS} What the agent may use.`))
@@ -73,13 +120,24 @@ class AgentFields {
   @IntField({ optional: true, min: 0, max: 5, description: 'How deep delegation may go. Default 5.', example: 5 })
   max_child_depth?: number;
 
-  @DecimalField({ optional: true, nullable: true, min: 0, description: 'Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.', example: '500' })
+  @DecimalField({
+    optional: true,
+    nullable: true,
+    min: 0,
+    description: 'Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.',
+    example: '500',
+  })
   budget_credits_per_period?: string | null;
 
   @BooleanField({ optional: true, description: 'Whether it may write memories. Default false.', example: false })
   memory_enabled?: boolean;
 
-  @ObjectField({ optional: true, description: 'Yours to use; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.', example: { cost_centre: '4711' } })
+  @ObjectField({
+    optional: true,
+    description:
+      'Yours to use; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.',
+    example: { cost_centre: '4711' },
+  })
   metadata?: Record<string, unknown>;
 }
 
@@ -103,10 +161,20 @@ export class AgentListQuery extends PageQuery {
   @StringField({ optional: true, max: 200, description: 'Part of a name, slug or description.', example: 'support' })
   q?: string;
 
-  @StringField({ optional: true, pattern: ID_OR_NONE, patternMessage: 'Input should be a valid UUID or none', description: 'Only agents of this team, or `none`.' })
+  @StringField({
+    optional: true,
+    pattern: ID_OR_NONE,
+    patternMessage: 'Input should be a valid UUID or none',
+    description: 'Only agents of this team, or `none`.',
+  })
   team_id?: string;
 
-  @StringField({ optional: true, pattern: ID_OR_NONE, patternMessage: 'Input should be a valid UUID or none', description: 'Only agents of this project, or `none`.' })
+  @StringField({
+    optional: true,
+    pattern: ID_OR_NONE,
+    patternMessage: 'Input should be a valid UUID or none',
+    description: 'Only agents of this project, or `none`.',
+  })
   project_id?: string;
 }
 

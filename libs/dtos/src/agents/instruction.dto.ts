@@ -11,7 +11,8 @@ export class SaveInstructionDraftRequest {
     optional: true,
     nullable: true,
     max: 64,
-    description: 'The `base_version` that the author had read. If it is no longer the current one, nothing is saved (409). Without it the last save wins.',
+    description:
+      'The `base_version` that the author had read. If it is no longer the current one, nothing is saved (409). Without it the last save wins.',
     example: 'v4',
   })
   base_version?: string | null;

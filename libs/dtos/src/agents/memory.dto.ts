@@ -4,7 +4,12 @@ export const MEMORY_OWNER_KINDS = ['project', 'team', 'agent'] as const;
 export const MEMORY_SOURCES = ['human', 'agent'] as const;
 
 export class CreateMemoryRequest {
-  @StringField({ min: 1, max: 8_192, description: 'What to remember; at most 8 KiB.', example: 'The customer writes in German and wants answers in German.' })
+  @StringField({
+    min: 1,
+    max: 8_192,
+    description: 'What to remember; at most 8 KiB.',
+    example: 'The customer writes in German and wants answers in German.',
+  })
   content: string;
 }
 

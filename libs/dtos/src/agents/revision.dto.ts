@@ -1,4 +1,15 @@
-import { BooleanField, DateTimeField, DecimalString, EnumField, IntField, ListField, NestedField, ObjectField, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  DecimalString,
+  EnumField,
+  IntField,
+  ListField,
+  NestedField,
+  ObjectField,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 import { AGENT_MODEL_MODES, AGENT_REASONING_EFFORTS, type AgentModelMode, type AgentReasoningEffort } from './vocabulary';
 
 /** Everything that the agent was when it was sealed. */

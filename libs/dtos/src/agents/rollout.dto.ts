@@ -36,7 +36,10 @@ export class RolloutDetailResponse {
   @EnumField(ROLLOUT_KINDS, { name: 'RolloutKind', description: 'One revision for all chats, or several side by side.' })
   kind: (typeof ROLLOUT_KINDS)[number];
 
-  @EnumField(ROLLOUT_STATUSES, { name: 'RolloutStatus', description: '`live` for the deployment in force, `running` for an experiment in progress.' })
+  @EnumField(ROLLOUT_STATUSES, {
+    name: 'RolloutStatus',
+    description: '`live` for the deployment in force, `running` for an experiment in progress.',
+  })
   status: (typeof ROLLOUT_STATUSES)[number];
 
   @StringField({ nullable: true, description: 'What people call it.' })
@@ -45,7 +48,10 @@ export class RolloutDetailResponse {
   @StringField({ nullable: true, description: 'What the experiment is to show.' })
   hypothesis: string | null;
 
-  @EnumField(ROLLOUT_UNITS, { name: 'RolloutUnit', description: 'What is assigned to an arm: each chat, or all chats of whoever began them.' })
+  @EnumField(ROLLOUT_UNITS, {
+    name: 'RolloutUnit',
+    description: 'What is assigned to an arm: each chat, or all chats of whoever began them.',
+  })
   unit: (typeof ROLLOUT_UNITS)[number];
 
   @StringField({ nullable: true, description: 'Label of the arm that the others are compared with.' })

@@ -14,7 +14,12 @@ export class PutSkillRequest {
   @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Refunds' })
   name: string;
 
-  @StringField({ min: 1, max: 1_024, description: 'What it does and when to use it; by this the agent decides whether to read on.', example: 'Use when a customer asks for money back.' })
+  @StringField({
+    min: 1,
+    max: 1_024,
+    description: 'What it does and when to use it; by this the agent decides whether to read on.',
+    example: 'Use when a customer asks for money back.',
+  })
   description: string;
 
   @StringField({ min: 1, max: MAX_TEXT, description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' })

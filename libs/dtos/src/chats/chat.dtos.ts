@@ -1,7 +1,18 @@
 import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
 import { FileReferenceDto } from '../files';
 import { TokenCounts } from './cost.dtos';
-import { PageQuery, BooleanField, DateTimeField, DecimalString, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import {
+  PageQuery,
+  BooleanField,
+  DateTimeField,
+  DecimalString,
+  EnumField,
+  IntField,
+  ListField,
+  NestedField,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 const MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
@@ -11,22 +22,46 @@ const MODE = { name: 'ModelMode' };
 const EFFORT = { name: 'ReasoningEffort' };
 
 export class CreateChatRequest {
-  @StringField({ optional: true, nullable: true, min: 1, max: 200, description: 'Without one, the chat names itself after its first answer.', example: 'Invoices of March' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: 200,
+    description: 'Without one, the chat names itself after its first answer.',
+    example: 'Invoices of March',
+  })
   title?: string | null;
   @UuidField({ optional: true, nullable: true, description: 'Environment that the chat runs commands in.' })
   environment_id?: string | null;
   @BooleanField({ optional: true, nullable: true, description: 'Whether the chat may run commands. Null: as the agent.' })
   sandbox_enabled?: boolean | null;
-  @EnumField(MODES, { ...MODE, optional: true, nullable: true, description: 'Refused where the organization chooses models directly. Null inherits the agent’s.' })
+  @EnumField(MODES, {
+    ...MODE,
+    optional: true,
+    nullable: true,
+    description: 'Refused where the organization chooses models directly. Null inherits the agent’s.',
+  })
   model_mode_override?: (typeof MODES)[number] | null;
 }
 
 export class SendMessageRequest {
   @StringField({ min: 1, max: 100_000, description: 'What the user says.', example: 'What is on my list today?' })
   content: string;
-  @ListField('uuid', { optional: true, max: 20, unique: true, description: 'Files that were uploaded before, of which the caller may see each. From then on, whoever may open the chat may open them.' })
+  @ListField('uuid', {
+    optional: true,
+    max: 20,
+    unique: true,
+    description:
+      'Files that were uploaded before, of which the caller may see each. From then on, whoever may open the chat may open them.',
+  })
   attachment_ids?: string[];
-  @StringField({ optional: true, nullable: true, max: 200, description: 'Key of the catalog; needs the entitlement `direct_model_choice`.', example: 'mock' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 200,
+    description: 'Key of the catalog; needs the entitlement `direct_model_choice`.',
+    example: 'mock',
+  })
   model?: string | null;
   @EnumField(MODES, { ...MODE, optional: true, nullable: true, description: 'Refused where the organization chooses models directly.' })
   model_mode_override?: (typeof MODES)[number] | null;
@@ -45,7 +80,11 @@ export class SendMessageResponse {
   dispatched: boolean;
   @BooleanField({ description: 'The turn waits behind the one that runs.' })
   queued: boolean;
-  @EnumField(['turn_running', 'chat_archived', 'chat_abandoned', 'turn_stopped'], { name: 'NotDispatchedReason', nullable: true, description: 'Why it was not dispatched; `turn_stopped` where a repeat finds that somebody has stopped the chat since.' })
+  @EnumField(['turn_running', 'chat_archived', 'chat_abandoned', 'turn_stopped'], {
+    name: 'NotDispatchedReason',
+    nullable: true,
+    description: 'Why it was not dispatched; `turn_stopped` where a repeat finds that somebody has stopped the chat since.',
+  })
   reason: string | null;
 }
 
@@ -72,7 +111,10 @@ export class StopChatResponse {
 }
 
 export class ChatPauseDto {
-  @EnumField(['human', 'children', 'timer', 'queued'], { name: 'PauseKind', description: 'What it waits for: a human, its child chats, a time, or room to run.' })
+  @EnumField(['human', 'children', 'timer', 'queued'], {
+    name: 'PauseKind',
+    description: 'What it waits for: a human, its child chats, a time, or room to run.',
+  })
   kind: string;
   @DateTimeField({ description: 'Since when.' })
   since: string;
@@ -96,7 +138,10 @@ export class ChatErrorDto {
 }
 
 export class ChatOriginDto {
-  @EnumField(['user', 'inbox', 'process', 'agent', 'api', 'schedule'], { name: 'ChatOriginKind', description: 'Who or what began the chat.' })
+  @EnumField(['user', 'inbox', 'process', 'agent', 'api', 'schedule'], {
+    name: 'ChatOriginKind',
+    description: 'Who or what began the chat.',
+  })
   kind: string;
   @StringField({ nullable: true, description: 'What of that kind; null for users.' })
   ref_id: string | null;
@@ -145,7 +190,10 @@ export class ChatMessageDto {
   model: string | null;
   @DateTimeField({ description: 'When it was stored.' })
   created_at: string;
-  @NestedField(() => ChatMessageUsage, { nullable: true, description: 'Tokens and dollars of the call that wrote it; null where they never became known.' })
+  @NestedField(() => ChatMessageUsage, {
+    nullable: true,
+    description: 'Tokens and dollars of the call that wrote it; null where they never became known.',
+  })
   usage: ChatMessageUsage | null;
   @EnumField(FINISH_REASONS, {
     name: 'FinishReason',

@@ -57,11 +57,16 @@ class CostParts {
   total_cost_usd: string | null;
   @DecimalString({ description: 'Credits, as the chat shows them.' })
   total_credits: string;
-  @NestedField(() => TokenTypeCosts, { description: 'By kind of token, at the prices of the time of each call. With `rounding`, the parts sum to the total.' })
+  @NestedField(() => TokenTypeCosts, {
+    description: 'By kind of token, at the prices of the time of each call. With `rounding`, the parts sum to the total.',
+  })
   by_token_type: TokenTypeCosts;
   @ListField(() => ChatModelCost, { description: 'By model, the dearest first.' })
   by_model: ChatModelCost[];
-  @DecimalString({ description: 'What the parts of `by_token_type` lack of the total, in the `billing_unit`; may be negative.', example: '0.000001' })
+  @DecimalString({
+    description: 'What the parts of `by_token_type` lack of the total, in the `billing_unit`; may be negative.',
+    example: '0.000001',
+  })
   rounding: string;
 }
 

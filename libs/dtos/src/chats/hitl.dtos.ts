@@ -1,4 +1,14 @@
-import { BooleanField, DateTimeField, EnumField, ListField, NestedField, ObjectField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  ListField,
+  NestedField,
+  ObjectField,
+  PageQuery,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 
 export const HITL_KINDS = ['question', 'approval', 'form'] as const;
 export const HITL_STATUSES = ['pending', 'answered', 'cancelled', 'expired'] as const;
@@ -19,15 +29,36 @@ export class HitlRequestsQuery extends PageQuery {
 }
 
 export class AnswerHitlRequest {
-  @EnumField(DECISIONS, { ...DECISION, optional: true, nullable: true, description: 'Of an approval, required there. `edit` approves with other arguments.' })
+  @EnumField(DECISIONS, {
+    ...DECISION,
+    optional: true,
+    nullable: true,
+    description: 'Of an approval, required there. `edit` approves with other arguments.',
+  })
   decision?: (typeof DECISIONS)[number] | null;
-  @StringField({ optional: true, nullable: true, min: 1, max: 20_000, description: 'Of a question: the answer in words.', example: 'Take the train' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: 20_000,
+    description: 'Of a question: the answer in words.',
+    example: 'Take the train',
+  })
   answer?: string | null;
   @StringField({ optional: true, nullable: true, max: 64, description: 'Of a question with options: the chosen one.' })
   option_id?: string | null;
-  @ObjectField({ optional: true, nullable: true, description: 'Of a form, required there: values by its schema, at most 32,000 characters as JSON.' })
+  @ObjectField({
+    optional: true,
+    nullable: true,
+    description: 'Of a form, required there: values by its schema, at most 32,000 characters as JSON.',
+  })
   values?: Record<string, unknown> | null;
-  @ObjectField({ optional: true, nullable: true, description: 'Of an approval that is edited: all arguments of the call, at most 200,000 characters as JSON. They are checked by the tool when it runs.' })
+  @ObjectField({
+    optional: true,
+    nullable: true,
+    description:
+      'Of an approval that is edited: all arguments of the call, at most 200,000 characters as JSON. They are checked by the tool when it runs.',
+  })
   edited_arguments?: Record<string, unknown> | null;
   @StringField({ optional: true, nullable: true, max: 5_000, description: 'For the agent, with any answer.' })
   note?: string | null;
@@ -106,6 +137,8 @@ export class HitlRequest {
 }
 
 export class AnsweredHitlRequest extends HitlRequest {
-  @BooleanField({ description: 'Whether the chat goes on now. False while other questions of the same step are open, and where the chat is archived.' })
+  @BooleanField({
+    description: 'Whether the chat goes on now. False while other questions of the same step are open, and where the chat is archived.',
+  })
   resumed: boolean;
 }

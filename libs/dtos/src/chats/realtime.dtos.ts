@@ -15,7 +15,11 @@ export class FollowEventsQuery {
     example: 'chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11,org',
   })
   topics?: string;
-  @StringField({ optional: true, max: 4_000, description: 'Resume after this frame id, where `Last-Event-ID` cannot be sent; it wins over this.' })
+  @StringField({
+    optional: true,
+    max: 4_000,
+    description: 'Resume after this frame id, where `Last-Event-ID` cannot be sent; it wins over this.',
+  })
   after?: string;
 }
 
@@ -28,7 +32,11 @@ export class CreateTicketRequest {
     example: ['chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11'],
   })
   topics: string[];
-  @UuidField({ optional: true, nullable: true, description: 'The organization; required with the topic `org`, because the others name theirs.' })
+  @UuidField({
+    optional: true,
+    nullable: true,
+    description: 'The organization; required with the topic `org`, because the others name theirs.',
+  })
   org_id?: string | null;
 }
 

@@ -1,5 +1,17 @@
 import { FINISH_REASONS, type EventType, type MessageFinish } from '@aps/contracts';
-import { BooleanField, DateTimeField, EnumField, EventOf, IntField, ListField, NestedField, ObjectField, StringField, UnionOf, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  EventOf,
+  IntField,
+  ListField,
+  NestedField,
+  ObjectField,
+  StringField,
+  UnionOf,
+  UuidField,
+} from '@aps/platform/http';
 import { DECISION_KIND_VALUES } from '../decisions';
 import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dtos';
 import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dtos';
@@ -179,7 +191,10 @@ export class DelegationFinished {
   agent_id: string;
   @StringField({ description: 'Its slug.' })
   agent: string;
-  @EnumField(['done', 'failed', 'stopped', 'cancelled', 'archived', 'abandoned', 'deleted'], { name: 'DelegationEnd', description: 'How it ended.' })
+  @EnumField(['done', 'failed', 'stopped', 'cancelled', 'archived', 'abandoned', 'deleted'], {
+    name: 'DelegationEnd',
+    description: 'How it ended.',
+  })
   status: string;
   @StringField({ description: CALL })
   tool_call_id: string;
@@ -274,7 +289,9 @@ export class OrgSnapshot {
 /** Every event that the spine keeps. The type has the compiler ask for a schema where a type is added. */
 const KEPT: Record<Exclude<EventType, 'org_suspended'>, new () => object> = {
   status_changed: EventOf('status_changed', StatusChange, { description: 'The chat is something else now.' }),
-  message_created: EventOf('message_created', NewMessage, { description: 'Somebody has written: a user, or the system what a delegated chat came to.' }),
+  message_created: EventOf('message_created', NewMessage, {
+    description: 'Somebody has written: a user, or the system what a delegated chat came to.',
+  }),
   message_completed: EventOf('message_completed', CompletedMessage, { description: 'The agent has written.' }),
   message_restarted: EventOf('message_restarted', RestartedMessage, { description: 'The text so far is void.' }),
   tool_call: EventOf('tool_call', ToolCallStart, { description: 'The model asks for a call.' }),
@@ -286,7 +303,9 @@ const KEPT: Record<Exclude<EventType, 'org_suspended'>, new () => object> = {
   delegation_finished: EventOf('delegation_finished', DelegationFinished, { description: 'That work is over.' }),
   todo_updated: EventOf('todo_updated', TodoList, { description: 'The agent has changed what it means to do.' }),
   memory_written: EventOf('memory_written', MemoryWritten, { description: 'The agent has remembered something.' }),
-  compaction: EventOf('compaction', CompactionDone, { description: 'A summary stands for the oldest messages in what the model reads; the messages stay.' }),
+  compaction: EventOf('compaction', CompactionDone, {
+    description: 'A summary stands for the oldest messages in what the model reads; the messages stay.',
+  }),
   blocker: EventOf('blocker', TurnBlocker, { description: 'The turn has ended for something that can be lifted.' }),
   error: EventOf('error', TurnError, { description: 'The turn has failed.' }),
   title_changed: EventOf('title_changed', TitleChange, { description: 'The chat has another name.' }),
@@ -297,18 +316,31 @@ const FLEETING = {
   message_delta: EventOf('message_delta', MessagePiece, { numbered: false, description: 'A piece of the running text.' }),
   presence_changed: EventOf('presence_changed', Presence, { numbered: false, description: 'Somebody has come or gone.' }),
   ping: EventOf('ping', NoData, { numbered: false, description: 'The stream is alive; every 15 seconds.' }),
-  org_suspended: EventOf('org_suspended', NoData, { numbered: false, description: 'The organization is suspended; the stream ends with it.' }),
+  org_suspended: EventOf('org_suspended', NoData, {
+    numbered: false,
+    description: 'The organization is suspended; the stream ends with it.',
+  }),
 };
 
 /** What the stream of a chat sends. */
-export const ChatStreamEvent = UnionOf('ChatStreamEvent', { snapshot: EventOf('snapshot', ChatSnapshot, { description: 'What the stream begins with.' }), ...KEPT, ...FLEETING });
+export const ChatStreamEvent = UnionOf('ChatStreamEvent', {
+  snapshot: EventOf('snapshot', ChatSnapshot, { description: 'What the stream begins with.' }),
+  ...KEPT,
+  ...FLEETING,
+});
 
-const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, OrgSnapshot], { type: 'snapshot', description: 'What each topic begins with.' });
+const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, OrgSnapshot], {
+  type: 'snapshot',
+  description: 'What each topic begins with.',
+});
 
 /** What a stream of several topics sends. */
 export const TopicStreamEvent = UnionOf('TopicStreamEvent', {
   snapshot: TopicSnapshot,
   ...KEPT,
   ...FLEETING,
-  topic_closed: EventOf('topic_closed', TopicClosed, { numbered: false, description: 'The caller may not follow the topic any more; the stream goes on with the others.' }),
+  topic_closed: EventOf('topic_closed', TopicClosed, {
+    numbered: false,
+    description: 'The caller may not follow the topic any more; the stream goes on with the others.',
+  }),
 });

@@ -7,7 +7,11 @@ const SAME_NAME = EVENT_TYPES.filter((type) => type !== 'message_completed' && !
 const TIMELINE_EVENT_TYPES = ['user_message_received', 'agent_step', 'assistant_message', ...SAME_NAME];
 
 export class TimelineActor {
-  @EnumField(['user', 'agent', 'tool', 'system', 'inbox', 'process', 'api', 'schedule'], { name: 'TimelineActorKind', description: 'The last four are what began the chat.', example: 'user' })
+  @EnumField(['user', 'agent', 'tool', 'system', 'inbox', 'process', 'api', 'schedule'], {
+    name: 'TimelineActorKind',
+    description: 'The last four are what began the chat.',
+    example: 'user',
+  })
   kind: string;
   @StringField({ nullable: true, description: 'Which one.' })
   id: string | null;
@@ -27,7 +31,11 @@ export class TimelineEvent {
   id: string;
   @IntField({ description: 'Its place in the timeline, counted from the oldest; it stays.' })
   seq: number;
-  @EnumField(TIMELINE_EVENT_TYPES, { name: 'TimelineEventType', description: 'What happened; others may come.', example: 'user_message_received' })
+  @EnumField(TIMELINE_EVENT_TYPES, {
+    name: 'TimelineEventType',
+    description: 'What happened; others may come.',
+    example: 'user_message_received',
+  })
   type: string;
   @DateTimeField({ description: 'When it happened.' })
   created_at: string;
@@ -35,7 +43,10 @@ export class TimelineEvent {
   actor: TimelineActor;
   @StringField({ nullable: true, description: 'One line for a human.' })
   message: string | null;
-  @ObjectField({ description: 'What the event tells, by its type. `user_message_received` has `content` and `attachments`, `agent_step` has `kind`: `llm` or `tool`.' })
+  @ObjectField({
+    description:
+      'What the event tells, by its type. `user_message_received` has `content` and `attachments`, `agent_step` has `kind`: `llm` or `tool`.',
+  })
   metadata: Record<string, unknown>;
   @NestedField(() => TokenCounts, { nullable: true, description: 'Tokens of a model call; only on its `agent_step`.' })
   usage: TokenCounts | null;

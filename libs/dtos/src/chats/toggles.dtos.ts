@@ -8,7 +8,11 @@ export class ToggleChangeDto {
 }
 
 export class ChangeTogglesRequest {
-  @ListField(() => ToggleChangeDto, { optional: true, max: 500, description: 'Scopes to switch; the others stay as they are. Not together with `enabled_scopes`.' })
+  @ListField(() => ToggleChangeDto, {
+    optional: true,
+    max: 500,
+    description: 'Scopes to switch; the others stay as they are. Not together with `enabled_scopes`.',
+  })
   toggles?: ToggleChangeDto[];
   @ListField('string', {
     optional: true,

@@ -1,4 +1,15 @@
-import { BooleanField, DateTimeField, DecimalString, EnumField, IntField, ListField, NestedField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  DecimalString,
+  EnumField,
+  IntField,
+  ListField,
+  NestedField,
+  PageQuery,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 
 export const DECISION_KIND_VALUES = ['act', 'no_act', 'escalate'] as const;
 export type DecisionKindValue = (typeof DECISION_KIND_VALUES)[number];
@@ -110,11 +121,18 @@ export class DecisionBulkUpdateResponse {
 
 export class ReviewDecisionRequest {
   @EnumField(['agreed', 'disputed', 'reverted'], {
-    description: '`agreed` marks it; `disputed` can say what it should have been; `reverted` says that its effect was undone outside, and needs a note. Each follows any status.',
+    description:
+      '`agreed` marks it; `disputed` can say what it should have been; `reverted` says that its effect was undone outside, and needs a note. Each follows any status.',
   })
   review_status: 'agreed' | 'disputed' | 'reverted';
 
-  @StringField({ optional: true, nullable: true, max: MAX_REVIEW_TEXT, description: 'For other reviewers. Required with `reverted`.', example: 'The refund was cancelled at the bank.' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: MAX_REVIEW_TEXT,
+    description: 'For other reviewers. Required with `reverted`.',
+    example: 'The refund was cancelled at the bank.',
+  })
   review_note?: string | null;
 
   @StringField({
@@ -155,7 +173,10 @@ export class DecisionResponse {
   @StringField({ nullable: true, description: 'SHA-256 over the canonical JSON (RFC 8785) of the arguments that it is about, hex.' })
   arguments_digest: string | null;
 
-  @EnumField(DECISION_KIND_VALUES, { ...KIND, description: '`act`: it was done. `no_act`: it was left. `escalate`: a human has to decide.' })
+  @EnumField(DECISION_KIND_VALUES, {
+    ...KIND,
+    description: '`act`: it was done. `no_act`: it was left. `escalate`: a human has to decide.',
+  })
   kind: DecisionKindValue;
 
   @StringField({ description: 'What was decided, in the agent’s words.', example: 'Refund 20 USD.' })

@@ -1,4 +1,15 @@
-import { BooleanField, DateTimeField, EmailField, EnumField, ListField, NestedField, PageOf, StringField, UrlField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  EmailField,
+  EnumField,
+  ListField,
+  NestedField,
+  PageOf,
+  StringField,
+  UrlField,
+  UuidField,
+} from '@aps/platform/http';
 
 /** Long enough for any pass phrase; the bound only keeps hashing cheap. */
 const PASSWORD_MAX = 512;
@@ -9,7 +20,13 @@ export class SignupRequest {
   @EmailField({ description: 'The address to sign in with; compared without regard to case.', example: 'ada@example.com' })
   email: string;
 
-  @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The password.', example: 'correct horse battery staple' })
+  @StringField({
+    min: PASSWORD_MIN,
+    max: PASSWORD_MAX,
+    format: 'password',
+    description: 'The password.',
+    example: 'correct horse battery staple',
+  })
   password: string;
 
   @StringField({ optional: true, max: 200, description: 'Name of the person. Omitted: what stands before the @.', example: 'Ada Lovelace' })
@@ -18,7 +35,12 @@ export class SignupRequest {
   @StringField({ optional: true, max: 256, description: 'Secret of the invitation link that led here.' })
   invitation_token?: string;
 
-  @StringField({ optional: true, max: 200, description: 'Name of the organization that is made when no invitation waits.', example: 'Analytical Engines' })
+  @StringField({
+    optional: true,
+    max: 200,
+    description: 'Name of the organization that is made when no invitation waits.',
+    example: 'Analytical Engines',
+  })
   org_name?: string;
 }
 
@@ -43,7 +65,10 @@ export class UserInfo {
   @StringField({ nullable: true, format: 'uri', description: 'Their picture.', example: 'https://example.com/ada.png' })
   avatar_url: string | null;
 
-  @BooleanField({ description: 'Whether a mailed link has proven that the address is theirs. Until then no invitation to it is redeemed.', example: true })
+  @BooleanField({
+    description: 'Whether a mailed link has proven that the address is theirs. Until then no invitation to it is redeemed.',
+    example: true,
+  })
   email_verified: boolean;
 
   @DateTimeField({ description: 'When they signed up.', example: '2026-11-20T09:30:00.000Z' })
@@ -54,7 +79,11 @@ export class UserInfo {
 }
 
 export class SessionInfo {
-  @StringField({ credential: true, description: 'Send it as `Authorization: Bearer <token>`. Shown this once.', example: 'aps_3q2-7wEjRWeJq83vASNFZ4mrze8BI0Vniavz7wEjRWc' })
+  @StringField({
+    credential: true,
+    description: 'Send it as `Authorization: Bearer <token>`. Shown this once.',
+    example: 'aps_3q2-7wEjRWeJq83vASNFZ4mrze8BI0Vniavz7wEjRWc',
+  })
   token: string;
 
   @EnumField(['bearer'], { description: 'How to send it.', example: 'bearer' })
@@ -77,7 +106,11 @@ export class SessionDetails {
   @DateTimeField({ description: 'When it ends in any case; unused for 7 days it ends earlier.', example: '2026-12-20T09:30:00.000Z' })
   expires_at: string;
 
-  @StringField({ nullable: true, description: 'What the client calls itself: printable ASCII, the first 256 characters.', example: 'Mozilla/5.0 (X11; Linux x86_64)' })
+  @StringField({
+    nullable: true,
+    description: 'What the client calls itself: printable ASCII, the first 256 characters.',
+    example: 'Mozilla/5.0 (X11; Linux x86_64)',
+  })
   user_agent: string | null;
 
   @StringField({ nullable: true, description: 'Address that the sign-in came from.', example: '203.0.113.9' })
@@ -126,7 +159,15 @@ export class MeResponse {
 }
 
 export class UpdateMeRequest {
-  @StringField({ optional: true, min: 1, max: 200, pattern: /\S/, patternMessage: 'Name should not be blank', description: 'New name.', example: 'Ada King' })
+  @StringField({
+    optional: true,
+    min: 1,
+    max: 200,
+    pattern: /\S/,
+    patternMessage: 'Name should not be blank',
+    description: 'New name.',
+    example: 'Ada King',
+  })
   name?: string;
 
   @UrlField({ optional: true, nullable: true, description: 'New picture; null removes it.', example: 'https://example.com/ada.png' })
@@ -142,18 +183,39 @@ export class ResetPasswordRequest {
   @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' })
   token: string;
 
-  @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The new password.', example: 'correct horse battery staple' })
+  @StringField({
+    min: PASSWORD_MIN,
+    max: PASSWORD_MAX,
+    format: 'password',
+    description: 'The new password.',
+    example: 'correct horse battery staple',
+  })
   password: string;
 
-  @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too; so is done in any case where the address was not proven yet.' })
+  @BooleanField({
+    optional: true,
+    default: false,
+    description: 'Revoke all API tokens, too; so is done in any case where the address was not proven yet.',
+  })
   revoke_tokens?: boolean;
 }
 
 export class ChangePasswordRequest {
-  @StringField({ max: PASSWORD_MAX, format: 'password', description: 'The password that is to be replaced.', example: 'correct horse battery staple' })
+  @StringField({
+    max: PASSWORD_MAX,
+    format: 'password',
+    description: 'The password that is to be replaced.',
+    example: 'correct horse battery staple',
+  })
   current_password: string;
 
-  @StringField({ min: PASSWORD_MIN, max: PASSWORD_MAX, format: 'password', description: 'The new password.', example: 'staple battery horse correct' })
+  @StringField({
+    min: PASSWORD_MIN,
+    max: PASSWORD_MAX,
+    format: 'password',
+    description: 'The new password.',
+    example: 'staple battery horse correct',
+  })
   new_password: string;
 
   @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too.' })
@@ -174,7 +236,11 @@ export class VerifyEmailResponse {
 }
 
 export class ResendVerificationRequest {
-  @EmailField({ optional: true, description: "The address to mail a link to. Omitted: the caller's own, with a bearer token.", example: 'ada@example.com' })
+  @EmailField({
+    optional: true,
+    description: "The address to mail a link to. Omitted: the caller's own, with a bearer token.",
+    example: 'ada@example.com',
+  })
   email?: string;
 }
 

@@ -24,7 +24,14 @@ const ONE_SCOPE = `(${TOKEN_SCOPE_AREAS.join('|')}):(read|write)`;
 const SCOPE = new RegExp(`^(\\*|${ONE_SCOPE}( ${ONE_SCOPE})*)$`);
 
 export class CreateTokenRequest {
-  @StringField({ min: 1, max: 200, pattern: /\S/, patternMessage: 'Name should not be blank', description: 'What the token is for.', example: 'Nightly export' })
+  @StringField({
+    min: 1,
+    max: 200,
+    pattern: /\S/,
+    patternMessage: 'Name should not be blank',
+    description: 'What the token is for.',
+    example: 'Nightly export',
+  })
   name: string;
 
   @StringField({ optional: true, nullable: true, max: 2000, description: 'More about it.', example: 'Runs on the reporting server.' })
@@ -36,7 +43,8 @@ export class CreateTokenRequest {
     max: 1000,
     pattern: SCOPE,
     patternMessage: `Scope should be * or areas with :read or :write, separated by single spaces; the areas are ${TOKEN_SCOPE_AREAS.join(', ')}`,
-    description: 'What the token may do: `*`, or `<area>:read` and `<area>:write` separated by spaces. `write` includes `read`. Never more than its user may.',
+    description:
+      'What the token may do: `*`, or `<area>:read` and `<area>:write` separated by spaces. `write` includes `read`. Never more than its user may.',
     example: 'agents:read chats:write',
   })
   scope?: string;
@@ -87,7 +95,12 @@ export class CreateTokenResponse {
   @NestedField(() => TokenInfo, { description: 'The token as it is listed.' })
   token_info: TokenInfo;
 
-  @StringField({ credential: true, nullable: true, description: 'The token itself. Shown this once; null in a repeat by `Idempotency-Key`.', example: 'apt_3kTzV0fQn8wLr5Xb2YcHs7MdJg4PaEu1_0K0mQx' })
+  @StringField({
+    credential: true,
+    nullable: true,
+    description: 'The token itself. Shown this once; null in a repeat by `Idempotency-Key`.',
+    example: 'apt_3kTzV0fQn8wLr5Xb2YcHs7MdJg4PaEu1_0K0mQx',
+  })
   token: string | null;
 }
 

@@ -7,6 +7,12 @@ export class JoinWaitlistRequest {
   @StringField({ optional: true, nullable: true, max: 200, description: 'Who asks.', example: 'Grace Hopper' })
   name?: string | null;
 
-  @StringField({ optional: true, nullable: true, max: 2000, description: 'What for.', example: 'We would like to automate our support inbox.' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 2000,
+    description: 'What for.',
+    example: 'We would like to automate our support inbox.',
+  })
   note?: string | null;
 }

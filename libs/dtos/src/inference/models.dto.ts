@@ -1,5 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { BooleanField, DecimalString, EnumField, IntField, ListField, NestedField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DecimalString,
+  EnumField,
+  IntField,
+  ListField,
+  NestedField,
+  PageQuery,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 
 const MODEL_KIND_VALUES = ['chat', 'embedding', 'rerank', 'image'] as const;
 const COST_TIER_VALUES = ['free', 'low', 'medium', 'high', 'premium'] as const;
@@ -51,7 +61,10 @@ export class ModelResponse {
   @IntField({ nullable: true, description: 'Tokens that it writes at most.', example: 128_000 })
   max_output_tokens: number | null;
 
-  @ListField(EFFORT_VALUES, { description: 'Reasoning efforts that it takes; empty with `supports_reasoning`: all.', example: ['low', 'medium', 'high'] })
+  @ListField(EFFORT_VALUES, {
+    description: 'Reasoning efforts that it takes; empty with `supports_reasoning`: all.',
+    example: ['low', 'medium', 'high'],
+  })
   allowed_efforts: (typeof EFFORT_VALUES)[number][];
 
   @EnumField(COST_TIER_VALUES, { name: 'CostTier', nullable: true, description: 'Roughly how expensive it is.', example: 'medium' })
@@ -63,16 +76,28 @@ export class ModelResponse {
   @BooleanField({ description: 'It reads images.', example: true })
   supports_vision: boolean;
 
-  @DecimalString({ nullable: true, description: 'US dollars per million input tokens. Prices are null where the caller pays in credits, and where they are not known.', example: '2' })
+  @DecimalString({
+    nullable: true,
+    description: 'US dollars per million input tokens. Prices are null where the caller pays in credits, and where they are not known.',
+    example: '2',
+  })
   input_price_per_1m: string | null;
 
   @DecimalString({ nullable: true, description: 'US dollars per million output tokens, reasoning included.', example: '10' })
   output_price_per_1m: string | null;
 
-  @DecimalString({ nullable: true, description: 'US dollars per million input tokens that the provider had cached; null: the input price.', example: '0.2' })
+  @DecimalString({
+    nullable: true,
+    description: 'US dollars per million input tokens that the provider had cached; null: the input price.',
+    example: '0.2',
+  })
   cached_input_price_per_1m: string | null;
 
-  @DecimalString({ nullable: true, description: 'US dollars per million input tokens that the provider caches; null: the input price.', example: '2.5' })
+  @DecimalString({
+    nullable: true,
+    description: 'US dollars per million input tokens that the provider caches; null: the input price.',
+    example: '2.5',
+  })
   cache_write_price_per_1m: string | null;
 }
 
@@ -81,12 +106,20 @@ export class OrgModelResponse extends ModelResponse {
   @BooleanField({ description: 'A call could be made now: its route has a key, or needs none.', example: true })
   available: boolean;
 
-  @ListField(LISTED_SCOPE_VALUES, { description: 'Where the allowlists of the organization let it be chosen.', example: ['agent', 'chat', 'prompt'] })
+  @ListField(LISTED_SCOPE_VALUES, {
+    description: 'Where the allowlists of the organization let it be chosen.',
+    example: ['agent', 'chat', 'prompt'],
+  })
   scopes: (typeof LISTED_SCOPE_VALUES)[number][];
 }
 
 export class OrgModelsQuery extends PageQuery {
-  @EnumField(LISTED_SCOPE_VALUES, { name: 'ModelListScope', optional: true, description: 'Only the chat models that may be chosen there.', example: 'chat' })
+  @EnumField(LISTED_SCOPE_VALUES, {
+    name: 'ModelListScope',
+    optional: true,
+    description: 'Only the chat models that may be chosen there.',
+    example: 'chat',
+  })
   scope?: (typeof LISTED_SCOPE_VALUES)[number];
 }
 
@@ -100,7 +133,11 @@ export class ModelModeItem {
   @StringField({ description: 'What it is good for.', example: 'The everyday balance of quality and cost.' })
   description: string;
 
-  @DecimalString({ nullable: true, description: 'What a call costs compared with the mode `normal`; null where prices are missing.', example: '1' })
+  @DecimalString({
+    nullable: true,
+    description: 'What a call costs compared with the mode `normal`; null where prices are missing.',
+    example: '1',
+  })
   credit_ratio: string | null;
 
   @BooleanField({ description: 'The organization could use it now.', example: true })
@@ -119,7 +156,11 @@ export class ModelScopeConfig {
   @ListField('string', { description: 'Models that may be chosen; empty: all.', example: ['claude-sonnet-5-5'] })
   allowlist: string[];
 
-  @StringField({ nullable: true, description: 'The model that is taken where nobody chose one; null when there is none.', example: 'claude-sonnet-5-5' })
+  @StringField({
+    nullable: true,
+    description: 'The model that is taken where nobody chose one; null when there is none.',
+    example: 'claude-sonnet-5-5',
+  })
   default: string | null;
 
   @ListField('string', { description: 'Models to offer.', example: ['claude-sonnet-5-5'] })

@@ -1,9 +1,28 @@
-import { BooleanField, DateTimeField, DecimalField, DecimalString, EnumField, ListField, NestedField, NumberField, ObjectField, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  DecimalField,
+  DecimalString,
+  EnumField,
+  ListField,
+  NestedField,
+  NumberField,
+  ObjectField,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 
 const DIALECT_VALUES = ['dialect_1', 'dialect_2', 'dialect_3'] as const;
 const CREDENTIAL_SOURCE_VALUES = ['api_key', 'gateway'] as const;
 
-const model = (what: string) => ({ optional: true, nullable: true, min: 1, max: 128, description: `Key of the model ${what}; null clears it.`, example: 'claude-sonnet-5-5' });
+const model = (what: string) => ({
+  optional: true,
+  nullable: true,
+  min: 1,
+  max: 128,
+  description: `Key of the model ${what}; null clears it.`,
+  example: 'claude-sonnet-5-5',
+});
 const allowlist = (where: string, needs = '') => ({
   optional: true,
   nullable: true,
@@ -22,7 +41,13 @@ export class UpdateOrgLimitsRequest {
   @ListField('string', allowlist('for agents', ' With entries, `agent_default_model` must be one of them.'))
   agent_model_allowlist?: string[] | null;
 
-  @DecimalField({ optional: true, nullable: true, min: 0, description: 'Dollars that chats may spend in a calendar month (UTC); null: no limit.', example: '500' })
+  @DecimalField({
+    optional: true,
+    nullable: true,
+    min: 0,
+    description: 'Dollars that chats may spend in a calendar month (UTC); null: no limit.',
+    example: '500',
+  })
   budget_limit_usd?: string | null;
 
   @StringField(model('that chats take'))
@@ -51,7 +76,10 @@ export class AffectedAgent {
   @StringField({ description: 'Its name.', example: 'Support' })
   name: string;
 
-  @StringField({ description: 'The model it names, which the allowlist leaves out; it runs on the default for agents.', example: 'claude-opus-5-5' })
+  @StringField({
+    description: 'The model it names, which the allowlist leaves out; it runs on the default for agents.',
+    example: 'claude-opus-5-5',
+  })
   model: string;
 }
 
@@ -94,7 +122,11 @@ export class OrgLimitsUsageResponse {
   @DateTimeField({ description: 'Begin of the next month.', example: '2026-12-01T00:00:00.000Z' })
   period_end: string;
 
-  @DecimalString({ nullable: true, description: 'What chats have spent: what the limit is about. Null for an organization that pays in credits.', example: '12.5' })
+  @DecimalString({
+    nullable: true,
+    description: 'What chats have spent: what the limit is about. Null for an organization that pays in credits.',
+    example: '12.5',
+  })
   spend_usd: string | null;
 
   @DecimalString({ nullable: true, description: 'What all model calls have cost, also those outside of chats.', example: '13.25' })
@@ -120,7 +152,12 @@ export class UpdateOrgRuntimeRequest {
   @BooleanField({ optional: true, nullable: true, description: 'Whether decisions of agents are recorded and asked for.', example: true })
   decision_log_enabled?: boolean | null;
 
-  @BooleanField({ optional: true, nullable: true, description: 'Whether models may think before they answer. Setting it needs `direct_model_choice`.', example: true })
+  @BooleanField({
+    optional: true,
+    nullable: true,
+    description: 'Whether models may think before they answer. Setting it needs `direct_model_choice`.',
+    example: true,
+  })
   thinking_enabled?: boolean | null;
 }
 
@@ -157,13 +194,31 @@ export class OrgRuntimeSettingsResponse {
 
 /** Only what is there changes; null clears. */
 export class OrgRouteChange {
-  @StringField({ optional: true, nullable: true, max: 4_096, description: 'The own key, which nobody gets to read again; empty clears it, too.', example: 'sk-...' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 4_096,
+    description: 'The own key, which nobody gets to read again; empty clears it, too.',
+    example: 'sk-...',
+  })
   api_key?: string | null;
 
-  @EnumField(CREDENTIAL_SOURCE_VALUES, { name: 'CredentialSource', optional: true, nullable: true, description: 'Where the credential comes from.', example: 'api_key' })
+  @EnumField(CREDENTIAL_SOURCE_VALUES, {
+    name: 'CredentialSource',
+    optional: true,
+    nullable: true,
+    description: 'Where the credential comes from.',
+    example: 'api_key',
+  })
   credential_source?: (typeof CREDENTIAL_SOURCE_VALUES)[number] | null;
 
-  @StringField({ optional: true, nullable: true, max: 2_048, description: 'Instead of the route’s address. Needs a key of your own for the route, and goes with it; empty clears it, too.', example: 'https://models.example.com/v1' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 2_048,
+    description: 'Instead of the route’s address. Needs a key of your own for the route, and goes with it; empty clears it, too.',
+    example: 'https://models.example.com/v1',
+  })
   base_url?: string | null;
 
   @BooleanField({ optional: true, nullable: true, description: 'The switch of the organization.', example: true })
@@ -189,7 +244,11 @@ export class OrgRouteSetting {
   @StringField({ description: 'Its name.', example: 'OpenAI' })
   label: string;
 
-  @EnumField(DIALECT_VALUES, { name: 'Dialect', description: 'The dialect spoken there: 1 Chat Completions, 2 Messages, 3 generateContent.', example: 'dialect_1' })
+  @EnumField(DIALECT_VALUES, {
+    name: 'Dialect',
+    description: 'The dialect spoken there: 1 Chat Completions, 2 Messages, 3 generateContent.',
+    example: 'dialect_1',
+  })
   dialect: (typeof DIALECT_VALUES)[number];
 
   @BooleanField({ description: 'Whether the route is on at all.', example: true })
@@ -198,7 +257,12 @@ export class OrgRouteSetting {
   @BooleanField({ nullable: true, description: 'The switch of the organization; null: as the platform says.', example: null })
   enabled: boolean | null;
 
-  @EnumField(CREDENTIAL_SOURCE_VALUES, { name: 'CredentialSource', nullable: true, description: 'Where the credential comes from; null inherits.', example: null })
+  @EnumField(CREDENTIAL_SOURCE_VALUES, {
+    name: 'CredentialSource',
+    nullable: true,
+    description: 'Where the credential comes from; null inherits.',
+    example: null,
+  })
   credential_source: (typeof CREDENTIAL_SOURCE_VALUES)[number] | null;
 
   @StringField({ nullable: true, description: 'The own key, masked.', example: 'sk-…4f2a' })
@@ -210,7 +274,11 @@ export class OrgRouteSetting {
   @StringField({ nullable: true, description: 'The address that the organization uses instead of the route’s.', example: null })
   base_url: string | null;
 
-  @StringField({ nullable: true, description: 'Slug of the route whose key is spent; such a route takes no key of its own.', example: null })
+  @StringField({
+    nullable: true,
+    description: 'Slug of the route whose key is spent; such a route takes no key of its own.',
+    example: null,
+  })
   borrows_from: string | null;
 
   @BooleanField({ description: 'The route belongs to the organization.', example: false })

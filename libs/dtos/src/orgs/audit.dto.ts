@@ -20,7 +20,11 @@ export class OrganizationAuditItem {
   @UuidField({ description: 'The entry.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a14' })
   id: string;
 
-  @EnumField(['admin', 'business'], { name: 'AuditSource', description: '`business`: a member acted; `admin`: an operator of the platform did, who stays nameless.', example: 'business' })
+  @EnumField(['admin', 'business'], {
+    name: 'AuditSource',
+    description: '`business`: a member acted; `admin`: an operator of the platform did, who stays nameless.',
+    example: 'business',
+  })
   source: 'admin' | 'business';
 
   @StringField({ description: 'What was done, as `<thing>.<verb>`.', example: 'member.role_changed' })

@@ -45,12 +45,21 @@ export class InviteRequest {
   @EmailField({ description: 'Whom to invite. Who has an account becomes a member at once.', example: 'ada@example.com' })
   email: string;
 
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', optional: true, default: 'MEMBER', description: 'As what. Only an owner can invite as ADMIN or OWNER.' })
+  @EnumField(ORG_ROLE_NAMES, {
+    name: 'OrgRole',
+    optional: true,
+    default: 'MEMBER',
+    description: 'As what. Only an owner can invite as ADMIN or OWNER.',
+  })
   role: OrgRoleName = 'MEMBER';
 }
 
 export class UpdateInvitationRequest {
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'The new role. Only an owner can raise it to ADMIN or OWNER.', example: 'MEMBER' })
+  @EnumField(ORG_ROLE_NAMES, {
+    name: 'OrgRole',
+    description: 'The new role. Only an owner can raise it to ADMIN or OWNER.',
+    example: 'MEMBER',
+  })
   role: OrgRoleName;
 }
 
@@ -70,7 +79,11 @@ export class InvitationResponse {
   @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' })
   role: OrgRoleName;
 
-  @EnumField(INVITATION_STATES, { name: 'InvitationState', description: 'What became of it. One whose time is over stays pending until it is revoked.', example: 'pending' })
+  @EnumField(INVITATION_STATES, {
+    name: 'InvitationState',
+    description: 'What became of it. One whose time is over stays pending until it is revoked.',
+    example: 'pending',
+  })
   state: InvitationState;
 
   @UuidField({ nullable: true, description: 'The user who invited them.' })
@@ -102,7 +115,11 @@ export class InvitationPreviewResponse {
   @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' })
   role: OrgRoleName;
 
-  @EnumField(INVITATION_STATES, { name: 'InvitationState', description: 'Always `pending`: a link whose invitation is over answers 410.', example: 'pending' })
+  @EnumField(INVITATION_STATES, {
+    name: 'InvitationState',
+    description: 'Always `pending`: a link whose invitation is over answers 410.',
+    example: 'pending',
+  })
   state: InvitationState;
 
   @DateTimeField({ description: 'Until when the link is good.', example: '2026-12-04T09:30:00.000Z' })

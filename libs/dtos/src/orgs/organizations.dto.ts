@@ -5,13 +5,21 @@ export const ORG_ROLE_NAMES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
 export type OrgRoleName = (typeof ORG_ROLE_NAMES)[number];
 
 // Blank names say nothing, and control characters have no place in the mails and pages that show one.
-const NAME = { max: 120, pattern: /^(?!\s*$)[^\u0000-\u001f\u007f]*$/, patternMessage: 'Name should have a visible character and no control characters' };
+const NAME = {
+  max: 120,
+  pattern: /^(?!\s*$)[^\u0000-\u001f\u007f]*$/,
+  patternMessage: 'Name should have a visible character and no control characters',
+};
 
 export class CreateOrganizationRequest {
   @StringField({ ...NAME, min: 1, description: 'What people call it.', example: 'Acme' })
   name: string;
 
-  @SlugField({ optional: true, description: 'Name for addresses, free among all live organizations. Made from the name when omitted.', example: 'acme' })
+  @SlugField({
+    optional: true,
+    description: 'Name for addresses, free among all live organizations. Made from the name when omitted.',
+    example: 'acme',
+  })
   slug?: string;
 }
 
@@ -33,7 +41,11 @@ export class OrganizationResponse {
   @StringField({ description: 'Name for addresses.', example: 'acme' })
   slug: string;
 
-  @StringField({ nullable: true, description: 'Code of the plan that it is subscribed to; null without a subscription.', example: 'starter' })
+  @StringField({
+    nullable: true,
+    description: 'Code of the plan that it is subscribed to; null without a subscription.',
+    example: 'starter',
+  })
   plan_code: string | null;
 
   @BooleanField({ description: 'A suspended organization lets its members in no more.', example: false })

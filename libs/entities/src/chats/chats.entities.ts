@@ -108,7 +108,8 @@ export class Message {
   @Column('text', { nullable: true }) model: string | null;
   @Column('jsonb', { nullable: true }) usage: Record<string, unknown> | null;
   /** Of assistant messages that were not interrupted: why the model ended. */
-  @Column('text', { nullable: true }) finish_reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'refusal' | 'step_limit' | 'empty' | null;
+  @Column('text', { nullable: true }) finish_reason:
+    'stop' | 'length' | 'tool_calls' | 'content_filter' | 'refusal' | 'step_limit' | 'empty' | null;
   /** The turn was stopped before the model had ended: this is what it had said. */
   @Column('boolean', { default: false }) interrupted: boolean;
   /** The turn that wrote it; for a user message, the turn that answers it. */

@@ -30,7 +30,12 @@ export class HitlRequest {
   /** JSON Schema of a form's values. */
   @Column('jsonb', { nullable: true }) schema: Record<string, unknown> | null;
   /** What is run when it is approved, exactly as stored here. */
-  @Column('jsonb', { nullable: true }) tool_call: { id: string; tool_slug: string; arguments: Record<string, unknown>; access_level: string } | null;
+  @Column('jsonb', { nullable: true }) tool_call: {
+    id: string;
+    tool_slug: string;
+    arguments: Record<string, unknown>;
+    access_level: string;
+  } | null;
   @Column('text', { default: 'pending' }) status: HitlStatus;
   @Column('uuid', { nullable: true }) assignee_user_id: string | null;
   @Column('timestamptz') expires_at: Date;

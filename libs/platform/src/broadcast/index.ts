@@ -35,7 +35,9 @@ export class Broadcaster implements OnApplicationShutdown {
   private readonly client: ClientProxy = ClientProxyFactory.create(broadcastTransport());
 
   send<N extends BroadcastName>(name: N, message: Broadcasts[N]): void {
-    this.client.emit(channel(name), message).subscribe({ error: (error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`) });
+    this.client
+      .emit(channel(name), message)
+      .subscribe({ error: (error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`) });
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -9,7 +9,12 @@ export interface Setting<T = unknown> {
 }
 
 /** Declares an environment variable. Values come as strings; use `z.coerce` or the helpers below. */
-export function setting<S extends z.ZodType>(env: string, schema: S, description: string, options: { secret?: boolean } = {}): Setting<z.infer<S>> {
+export function setting<S extends z.ZodType>(
+  env: string,
+  schema: S,
+  description: string,
+  options: { secret?: boolean } = {},
+): Setting<z.infer<S>> {
   return { env, schema: schema as unknown as z.ZodType<z.infer<S>>, description, secret: options.secret ?? false };
 }
 
@@ -27,7 +32,8 @@ export const flag = (fallback: boolean) =>
     });
 
 /** A whole number within bounds, with a default. */
-export const integer = (fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max).default(fallback);
+export const integer = (fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
 
 type Shape = Record<string, Setting>;
 type Values<S extends Shape> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
@@ -43,7 +49,9 @@ export interface ConfigSection<S extends Shape = Shape> {
 /** What is wrong with the environment, every problem at once. */
 export class ConfigError extends Error {
   constructor(readonly problems: string[]) {
-    super(`The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    super(
+      `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${problems.map((p) => `  - ${p}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
   }
 }

@@ -56,7 +56,11 @@ export const cryptoConfig = configSection('crypto', {
     'Keys that wrap the data keys of stored secrets: <version>:<base64 of 32 bytes>, several separated by commas. The highest version wraps; keep the others until all data keys are re-wrapped. To rotate, first roll out the list with the new key in every process',
     { secret: true },
   ),
-  masterKeysFile: setting('MASTER_KEYS_FILE', masterKeys((path) => readFileSync(path, 'utf8')), 'File with the value of MASTER_KEYS, for a mounted secret; wins over MASTER_KEYS'),
+  masterKeysFile: setting(
+    'MASTER_KEYS_FILE',
+    masterKeys((path) => readFileSync(path, 'utf8')),
+    'File with the value of MASTER_KEYS, for a mounted secret; wins over MASTER_KEYS',
+  ),
   internalTokenSecrets: setting(
     'INTERNAL_TOKEN_SECRET',
     secretList,

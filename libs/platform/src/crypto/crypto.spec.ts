@@ -21,7 +21,15 @@ describe('master keys', () => {
     expect([...requireMasterKeys().keys()]).toEqual([1, 3]);
   });
 
-  it.each(['x', `1:${randomBytes(31).toString('base64')}`, `1:${randomBytes(33).toString('base64')}`, key(), `0:${key()}`, `1:${key()},1:${key()}`, ','])('refuses %p without naming the value', (bad) => {
+  it.each([
+    'x',
+    `1:${randomBytes(31).toString('base64')}`,
+    `1:${randomBytes(33).toString('base64')}`,
+    key(),
+    `0:${key()}`,
+    `1:${key()},1:${key()}`,
+    ',',
+  ])('refuses %p without naming the value', (bad) => {
     expect(() => loadConfig({ MASTER_KEYS: bad })).toThrow(ConfigError);
     expect(() => loadConfig({ MASTER_KEYS: bad })).not.toThrow(bad.length > 2 ? bad : 'never');
   });
@@ -57,8 +65,22 @@ describe('masks', () => {
   });
 
   it('of keys are told from keys, whoever made them', () => {
-    for (const masked of [mask('sk-abcdefghijkl4f2a'), mask('short'), maskEnd('sk-abcdefghijkl4f2a'), 'sk-...4f2a', 'sk-...', '********', 'sk-***4f2a', '••••4f2a', 'sk-●●●●', 'sk-proj…', '··········']) expect(isMaskedKey(masked)).toBe(true);
-    for (const key of ['sk-abcdefghijkl4f2a', 'a.b.c', 'AIza*x', 'eyJhbGciOi.eyJzdWIi.x_-', 'xxxxxxxx', '']) expect(isMaskedKey(key)).toBe(false);
+    for (const masked of [
+      mask('sk-abcdefghijkl4f2a'),
+      mask('short'),
+      maskEnd('sk-abcdefghijkl4f2a'),
+      'sk-...4f2a',
+      'sk-...',
+      '********',
+      'sk-***4f2a',
+      '••••4f2a',
+      'sk-●●●●',
+      'sk-proj…',
+      '··········',
+    ])
+      expect(isMaskedKey(masked)).toBe(true);
+    for (const key of ['sk-abcdefghijkl4f2a', 'a.b.c', 'AIza*x', 'eyJhbGciOi.eyJzdWIi.x_-', 'xxxxxxxx', ''])
+      expect(isMaskedKey(key)).toBe(false);
   });
 });
 
@@ -87,7 +109,8 @@ describe('tokens', () => {
       const wrong = api.slice(0, at) + (api[at] === 'A' ? 'B' : 'A') + api.slice(at + 1);
       expect(tokenKind(wrong)).toBeUndefined();
     }
-    for (const wrong of ['', 'apt_', api.slice(0, -1), `${api}x`, ` ${api}`, `${api}\n`, 'aps_short', `${newSessionToken()}x`]) expect(tokenKind(wrong)).toBeUndefined();
+    for (const wrong of ['', 'apt_', api.slice(0, -1), `${api}x`, ` ${api}`, `${api}\n`, 'aps_short', `${newSessionToken()}x`])
+      expect(tokenKind(wrong)).toBeUndefined();
   });
 
   it('carry the checksum of their characters: CRC-32, base 62', () => {
@@ -99,7 +122,8 @@ describe('tokens', () => {
     }
     let n = (crc ^ 0xffffffff) >>> 0;
     let sum = '';
-    for (let i = 0; i < 6; i++, n = Math.floor(n / 62)) sum = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'[n % 62] + sum;
+    for (let i = 0; i < 6; i++, n = Math.floor(n / 62))
+      sum = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'[n % 62] + sum;
     expect(tokenKind(`apt_${'0'.repeat(32)}_${sum}`)).toBe('api');
   });
 
@@ -134,7 +158,18 @@ describe('internal tokens', () => {
     const token = t.sign(claims, now);
     const [body, signature] = token.split('.');
     const other = Buffer.from(JSON.stringify({ ...claims, user_id: 'admin', exp: 9e9 })).toString('base64url');
-    for (const bad of ['', '.', body, `${body}.`, `.${signature}`, `${other}.${signature}`, `${token}.x`, `${body}.${signature}=`, tokens(B).sign(claims, now), `${body}.${'A'.repeat(43)}`]) {
+    for (const bad of [
+      '',
+      '.',
+      body,
+      `${body}.`,
+      `.${signature}`,
+      `${other}.${signature}`,
+      `${token}.x`,
+      `${body}.${signature}=`,
+      tokens(B).sign(claims, now),
+      `${body}.${'A'.repeat(43)}`,
+    ]) {
       expect(t.verify(bad, 'admin-api', now)).toBeUndefined();
     }
   });

@@ -21,7 +21,8 @@ describe('EnvelopeCrypto', () => {
     await medium.dataSource.synchronize();
   });
   afterAll(() => medium.drop());
-  const keysOf = (orgId: string) => medium.db.query<{ id: string; master_version: number }>('SELECT * FROM data_keys WHERE org_id = $1', [orgId]);
+  const keysOf = (orgId: string) =>
+    medium.db.query<{ id: string; master_version: number }>('SELECT * FROM data_keys WHERE org_id = $1', [orgId]);
 
   it('opens what it sealed, in another process as well, for organizations and the platform', async () => {
     for (const orgId of [randomUUID(), null]) {
@@ -54,8 +55,15 @@ describe('EnvelopeCrypto', () => {
     const crypto = withMasters(OLD);
     const place = placeIn(randomUUID());
     const stored = await crypto.encrypt(medium.db, place, 'secret');
-    const elsewhere: Partial<SecretPlace>[] = [{ orgId: randomUUID() }, { orgId: null }, { table: 'routes' }, { column: 'token' }, { rowId: randomUUID() }];
-    for (const change of elsewhere) await expect(crypto.decrypt(medium.db, { ...place, ...change }, stored)).rejects.toThrow(DecryptionError);
+    const elsewhere: Partial<SecretPlace>[] = [
+      { orgId: randomUUID() },
+      { orgId: null },
+      { table: 'routes' },
+      { column: 'token' },
+      { rowId: randomUUID() },
+    ];
+    for (const change of elsewhere)
+      await expect(crypto.decrypt(medium.db, { ...place, ...change }, stored)).rejects.toThrow(DecryptionError);
     await expect(crypto.decrypt(medium.db, { ...place, orgId: randomUUID() }, stored)).rejects.toThrow('another organization');
   });
 
@@ -70,7 +78,13 @@ describe('EnvelopeCrypto', () => {
       altered[at] ^= 1;
       await expect(crypto.decrypt(medium.db, place, `${format}.${id}.${altered.toString('base64url')}`)).rejects.toThrow(DecryptionError);
     }
-    for (const bad of ['', 'secret', `${format}.${id}.`, `${format}.${id}.${bytes.subarray(0, 20).toString('base64url')}`, `${format}.${randomUUID()}.${sealed}`]) {
+    for (const bad of [
+      '',
+      'secret',
+      `${format}.${id}.`,
+      `${format}.${id}.${bytes.subarray(0, 20).toString('base64url')}`,
+      `${format}.${randomUUID()}.${sealed}`,
+    ]) {
       await expect(crypto.decrypt(medium.db, place, bad)).rejects.toThrow(DecryptionError);
     }
   });

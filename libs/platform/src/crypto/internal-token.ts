@@ -31,7 +31,9 @@ export class InternalTokens {
 
   /** @param now the database's time, which signer and reader share; their own clocks may be minutes apart */
   sign(claims: Omit<InternalClaims, 'exp'>, now: Date): string {
-    const body = Buffer.from(JSON.stringify({ ...claims, exp: Math.floor(now.getTime() / 1000) + INTERNAL_TOKEN_TTL_S })).toString('base64url');
+    const body = Buffer.from(JSON.stringify({ ...claims, exp: Math.floor(now.getTime() / 1000) + INTERNAL_TOKEN_TTL_S })).toString(
+      'base64url',
+    );
     return `${body}.${mac(this.secrets[0], body)}`;
   }
 

@@ -19,7 +19,8 @@ const waiting: (() => void)[] = [];
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
-    if (waiting.length >= MAX_WAITING) throw new DomainError('service_unavailable', 'Too many people are signing in right now. Try again.', { retryAfterS: 5 });
+    if (waiting.length >= MAX_WAITING)
+      throw new DomainError('service_unavailable', 'Too many people are signing in right now. Try again.', { retryAfterS: 5 });
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else {
     running++;

@@ -11,7 +11,10 @@ interface Deposit {
   amount: number;
 }
 
-const DEPOSIT = batchStatement<Deposit>('test_deposit', (item) => item.account, (locked) => `
+const DEPOSIT = batchStatement<Deposit>(
+  'test_deposit',
+  (item) => item.account,
+  (locked) => `
   WITH i AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(account text, amount int)
   ), l AS MATERIALIZED (
@@ -19,7 +22,8 @@ const DEPOSIT = batchStatement<Deposit>('test_deposit', (item) => item.account, 
   ), u AS (
     UPDATE accounts SET balance = l.balance + l.amount FROM l WHERE accounts.id = l.account
   )
-  SELECT l.account AS batch_key, json_build_object('balance', l.balance + l.amount, 'transaction', pg_current_xact_id()::text) AS answer FROM l`);
+  SELECT l.account AS batch_key, json_build_object('balance', l.balance + l.amount, 'transaction', pg_current_xact_id()::text) AS answer FROM l`,
+);
 
 type Row = { balance: number; transaction: string };
 
@@ -36,8 +40,14 @@ class SilencedProxy {
     const sockets: net.Socket[] = [];
     const server = net.createServer((client) => {
       const upstream = net.connect(Number(port), hostname);
-      for (const [from, to] of [[client, upstream], [upstream, client]]) {
-        from.on('data', (piece) => to.write(piece)).on('error', () => undefined).on('close', () => to.destroy());
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ]) {
+        from
+          .on('data', (piece) => to.write(piece))
+          .on('error', () => undefined)
+          .on('close', () => to.destroy());
         sockets.push(from);
       }
     });
@@ -64,10 +74,21 @@ describe('calls of the same moment', () => {
     await database.db.execute('CREATE TABLE accounts (id text PRIMARY KEY, balance int NOT NULL CHECK (balance >= 0))');
   });
   afterAll(() => database.drop());
-  beforeEach(() => database.db.execute(`DELETE FROM accounts`).then(() => database.db.execute(`INSERT INTO accounts SELECT 'a' || n, 100 FROM generate_series(1, 40) n`)));
+  beforeEach(() =>
+    database.db
+      .execute(`DELETE FROM accounts`)
+      .then(() => database.db.execute(`INSERT INTO accounts SELECT 'a' || n, 100 FROM generate_series(1, 40) n`)),
+  );
 
-  const deposit = (account: string, amount: number, db: TestDatabase['db'] = database.db) => db.batched<Deposit, Row>(DEPOSIT, { account, amount });
-  const balances = async () => Object.fromEntries((await database.db.query<{ id: string; balance: number }>('SELECT id, balance FROM accounts WHERE balance <> 100')).map((r) => [r.id, r.balance]));
+  const deposit = (account: string, amount: number, db: TestDatabase['db'] = database.db) =>
+    db.batched<Deposit, Row>(DEPOSIT, { account, amount });
+  const balances = async () =>
+    Object.fromEntries(
+      (await database.db.query<{ id: string; balance: number }>('SELECT id, balance FROM accounts WHERE balance <> 100')).map((r) => [
+        r.id,
+        r.balance,
+      ]),
+    );
   const countOf = (rows: (Row | null)[]) => new Set(rows.map((r) => r?.transaction)).size;
 
   it('are one statement, and each gets its own row', async () => {
@@ -116,7 +137,9 @@ describe('calls of the same moment', () => {
         IF NEW.balance = 666 THEN RAISE EXCEPTION 'no'; END IF;
         PERFORM pg_advisory_xact_lock_shared(${HELD});
         RETURN NULL; END $$`);
-      await database.db.execute('CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()');
+      await database.db.execute(
+        'CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()',
+      );
     });
     afterAll(() => database.db.execute('DROP TRIGGER at_commit ON accounts'));
 
@@ -219,7 +242,9 @@ describe('calls of the same moment', () => {
 
   it('find a new connection when theirs has ended', async () => {
     expect((await deposit('a1', 1))?.balance).toBe(101);
-    await database.db.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%batch_key%'`);
+    await database.db.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%batch_key%'`,
+    );
     // The first may meet the end itself.
     await deposit('a1', 1).catch(() => undefined);
     expect((await deposit('a2', 2))?.balance).toBe(102);

@@ -4,7 +4,12 @@ import { statement, type Statement } from './statement';
 /** Most calls that go together: beyond this, a row costs hardly less, and a claim of a batch does not see those of another. */
 const MAX_BATCH = 16;
 
-const sizes = sizeHistogram('db_batch_size', 'Calls that went to PostgreSQL together, by kind of statement', ['statement'], [1, 2, 4, 8, MAX_BATCH]);
+const sizes = sizeHistogram(
+  'db_batch_size',
+  'Calls that went to PostgreSQL together, by kind of statement',
+  ['statement'],
+  [1, 2, 4, 8, MAX_BATCH],
+);
 
 /**
  * One statement for many callers: it takes a JSON list of items as its only value, locks a row for each, and returns two columns for
@@ -24,7 +29,11 @@ export interface BatchStatement<I> {
  * @param label names it in metrics
  * @param text builds the statement; gets what follows `FOR UPDATE`
  */
-export function batchStatement<I>(label: string, keyOf: (item: I) => string, text: (locked: '' | 'SKIP LOCKED') => string): BatchStatement<I> {
+export function batchStatement<I>(
+  label: string,
+  keyOf: (item: I) => string,
+  text: (locked: '' | 'SKIP LOCKED') => string,
+): BatchStatement<I> {
   return { label, keyOf, skipping: statement(text('SKIP LOCKED')), waiting: statement(text('')) };
 }
 
@@ -32,7 +41,11 @@ export function batchStatement<I>(label: string, keyOf: (item: I) => string, tex
 export type RunTogether<I> = (sql: Statement, items: I[], onRow: (key: string, answer: string) => void) => Promise<void>;
 
 /** Runs a batch statement for one item in a transaction that the caller ends, or in one of its own. Null where it found no row. */
-export async function runAlone<I, R>(run: (sql: Statement, values: unknown[]) => Promise<{ answer: unknown }[]>, batch: BatchStatement<I>, item: I): Promise<R | null> {
+export async function runAlone<I, R>(
+  run: (sql: Statement, values: unknown[]) => Promise<{ answer: unknown }[]>,
+  batch: BatchStatement<I>,
+  item: I,
+): Promise<R | null> {
   const [row] = await run(batch.waiting, [JSON.stringify([item])]);
   return row ? (row.answer as R) : null;
 }
@@ -129,8 +142,10 @@ export class BatchLane<I> {
       if (!this.mayRepeat(error)) return rejectAll(error);
     }
     // An item has been written and is not to be found: none may be taken for missing and written again.
-    if (stray !== undefined) return rejectAll(new Error(`The statement ${this.batch.label} answers for ${stray}, which is no key of its items`));
+    if (stray !== undefined)
+      return rejectAll(new Error(`The statement ${this.batch.label} answers for ${stray}, which is no key of its items`));
     // What is left was locked, is not there, or was in a batch that failed.
-    for (const { item, resolve, reject } of calls.values()) this.alone(item).then((answer) => resolve(answer === null ? null : alreadyCommitted(answer)), reject);
+    for (const { item, resolve, reject } of calls.values())
+      this.alone(item).then((answer) => resolve(answer === null ? null : alreadyCommitted(answer)), reject);
   }
 }

@@ -2,10 +2,27 @@ import { z } from 'zod';
 import { configSection, integer, setting } from '@aps/platform/config';
 
 export const databaseConfig = configSection('database', {
-  url: setting('DATABASE_URL', z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'), 'PostgreSQL connection, postgres://user:password@host:5432/name; may lead to a PgBouncer in transaction mode', {
-    secret: true,
-  }),
-  poolSize: setting('DATABASE_POOL_SIZE', integer(16, 1, 500), 'Connections that one process keeps at most, beside one for each kind of statement that goes in batches (a gateway 1, a chat-worker 3)'),
-  statementTimeoutMs: setting('DATABASE_STATEMENT_TIMEOUT_MS', integer(10_000, 100), 'Statements longer than this are cancelled; behind a pooler as the migration was told'),
-  lockTimeoutMs: setting('DATABASE_LOCK_TIMEOUT_MS', integer(3_000, 100), 'Waiting for a row lock longer than this fails; behind a pooler as the migration was told'),
+  url: setting(
+    'DATABASE_URL',
+    z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
+    'PostgreSQL connection, postgres://user:password@host:5432/name; may lead to a PgBouncer in transaction mode',
+    {
+      secret: true,
+    },
+  ),
+  poolSize: setting(
+    'DATABASE_POOL_SIZE',
+    integer(16, 1, 500),
+    'Connections that one process keeps at most, beside one for each kind of statement that goes in batches (a gateway 1, a chat-worker 3)',
+  ),
+  statementTimeoutMs: setting(
+    'DATABASE_STATEMENT_TIMEOUT_MS',
+    integer(10_000, 100),
+    'Statements longer than this are cancelled; behind a pooler as the migration was told',
+  ),
+  lockTimeoutMs: setting(
+    'DATABASE_LOCK_TIMEOUT_MS',
+    integer(3_000, 100),
+    'Waiting for a row lock longer than this fails; behind a pooler as the migration was told',
+  ),
 });

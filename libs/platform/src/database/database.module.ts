@@ -16,7 +16,10 @@ export interface SchemaSources {
  *
  * @param overrides `unlimited`: statements may take as long as they need
  */
-export function createDataSource(sources: SchemaSources, overrides: { url?: string; poolSize?: number; applicationName?: string; unlimited?: boolean } = {}): DataSource {
+export function createDataSource(
+  sources: SchemaSources,
+  overrides: { url?: string; poolSize?: number; applicationName?: string; unlimited?: boolean } = {},
+): DataSource {
   const config = databaseConfig.value;
   const sessions = new Sessions(overrides.unlimited ? undefined : sessionLimits());
   return new DataSource({
@@ -60,7 +63,9 @@ export class DatabaseModule {
           provide: Database,
           inject: [DataSource],
           useFactory: async (dataSource: DataSource) => {
-            const db = new Database(dataSource, (error) => new Logger('Database').error(`A step after a commit failed: ${(error as Error).message}`));
+            const db = new Database(dataSource, (error) =>
+              new Logger('Database').error(`A step after a commit failed: ${(error as Error).message}`),
+            );
             await db.followClock();
             return db;
           },

@@ -108,7 +108,9 @@ export class Database implements Db {
   private readonly pool: Pool;
   private readonly sessions: Sessions;
   private readonly toQuery: ToQuery;
-  private readonly clock = new DatabaseClock(async () => (await this.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms'))[0].ms);
+  private readonly clock = new DatabaseClock(
+    async () => (await this.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms'))[0].ms,
+  );
   private clockTimer: NodeJS.Timeout | undefined;
   private readonly lanes = new Map<unknown, { lane: BatchLane<unknown>; connection: LaneConnection }>();
 

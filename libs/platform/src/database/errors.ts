@@ -12,5 +12,10 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 export function isConnectionLoss(error: unknown): boolean {
   const e = error as { code?: string; message?: string; driverError?: { code?: string; message?: string } };
   const { code = '', message = '' } = e?.driverError ?? e ?? {};
-  return /^(08...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN)$/.test(code) || /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|not queryable|Client was closed/.test(message);
+  return (
+    /^(08...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN)$/.test(code) ||
+    /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|not queryable|Client was closed/.test(
+      message,
+    )
+  );
 }

@@ -8,7 +8,11 @@ const SETTINGS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_sess
 const CURRENT = `json_build_object(${SETTINGS.map((name) => `'${name}', current_setting('${name}')`).join(', ')})`;
 const IN_FORCE = { statement_timeout: '10s', lock_timeout: '3s', idle_in_transaction_session_timeout: '15s', plan_cache_mode: 'auto' };
 
-const LOOK = batchStatement<{ key: string }>('test_look', ({ key }) => key, () => `SELECT x.key AS batch_key, ${CURRENT} AS answer FROM jsonb_to_recordset($1::jsonb) AS x(key text)`);
+const LOOK = batchStatement<{ key: string }>(
+  'test_look',
+  ({ key }) => key,
+  () => `SELECT x.key AS batch_key, ${CURRENT} AS answer FROM jsonb_to_recordset($1::jsonb) AS x(key text)`,
+);
 
 describe('sessions of an app', () => {
   let database: TestDatabase;
@@ -48,13 +52,22 @@ describe('sessions of an app', () => {
       for (const socket of [client, upstream]) socket.on('error', () => undefined);
     });
     await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
-    const url = Object.assign(new URL(database.url), { hostname: '127.0.0.1', port: String((proxy.address() as net.AddressInfo).port) }).href;
+    const url = Object.assign(new URL(database.url), {
+      hostname: '127.0.0.1',
+      port: String((proxy.address() as net.AddressInfo).port),
+    }).href;
     const db = new Database(await createDataSource({ entities: [] }, { url }).initialize());
     await db.batched(LOOK, { key: 'a' });
     await db.close();
     proxy.close();
     // Length and version of the protocol, then pairs of texts.
-    const asked = packets.map((packet) => packet.slice(8).split('\0').filter((_, i) => i % 2 === 0).filter(Boolean));
+    const asked = packets.map((packet) =>
+      packet
+        .slice(8)
+        .split('\0')
+        .filter((_, i) => i % 2 === 0)
+        .filter(Boolean),
+    );
     expect(packets).toHaveLength(2);
     // PgBouncer knows these by itself.
     for (const names of asked) expect(['user', 'database', 'application_name', 'client_encoding']).toEqual(expect.arrayContaining(names));

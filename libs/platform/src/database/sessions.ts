@@ -39,7 +39,10 @@ const LIMITS = `
 
 /** Makes the limits those of the role in this database, so that sessions have them that nobody can set up: those behind a pooler. */
 export const storeLimits = (limits: SessionLimits): string[] =>
-  NAMES.map((name) => `DO $$ BEGIN EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET ${name} = ${limits[name]}', current_database()); END $$`);
+  NAMES.map(
+    (name) =>
+      `DO $$ BEGIN EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET ${name} = ${limits[name]}', current_database()); END $$`,
+  );
 
 /**
  * How a process's sessions begin. Nothing is asked for in the start-up packet: poolers refuse what they do not know there, or ignore it.
@@ -68,14 +71,21 @@ export class Sessions {
   /** @throws Error at the first connection through a pooler behind which nothing bounds our sessions */
   async begin(client: ClientBase, planning: 'auto' | 'force_generic_plan' = 'auto'): Promise<void> {
     const { processID } = client as ClientBase & { readonly processID: number };
-    const { rows } = await client.query<{ own: boolean }>(BEGIN, [processID, planning, ...NAMES.map((name) => String(this.limits?.[name] ?? 0))]);
+    const { rows } = await client.query<{ own: boolean }>(BEGIN, [
+      processID,
+      planning,
+      ...NAMES.map((name) => String(this.limits?.[name] ?? 0)),
+    ]);
     if (!rows[0].own) await (this.inspected ??= this.inspect(client));
   }
 
   private async inspect(client: ClientBase): Promise<void> {
     this.keepsNames = await keepsNames(client);
     if (this.keepsNames) this.logger.log('PostgreSQL is behind a connection pooler.');
-    else this.logger.warn('PostgreSQL is behind a connection pooler that keeps no prepared statements: each statement is planned anew with every call.');
+    else
+      this.logger.warn(
+        'PostgreSQL is behind a connection pooler that keeps no prepared statements: each statement is planned anew with every call.',
+      );
     if (!this.limits) return;
     const { rows } = await client.query<{ name: keyof SessionLimits; now: number; stored: boolean }>(LIMITS, [NAMES]);
     const missing = rows.filter(({ now, stored }) => now === 0 && !stored).map(({ name }) => name);
@@ -85,8 +95,13 @@ export class Sessions {
           missing.map((name) => `ALTER ROLE … IN DATABASE … SET ${name} = ${this.limits![name]};`).join(' '),
       );
     }
-    const other = rows.filter(({ name, now }) => now !== this.limits![name]).map(({ name, now }) => `${name} is ${now} ms there and ${this.limits![name]} ms here`);
-    if (other.length) this.logger.warn(`Sessions behind the pooler have the limits of their role: ${other.join(', ')}. The migration sets them; sessions that the pooler had opened before keep theirs.`);
+    const other = rows
+      .filter(({ name, now }) => now !== this.limits![name])
+      .map(({ name, now }) => `${name} is ${now} ms there and ${this.limits![name]} ms here`);
+    if (other.length)
+      this.logger.warn(
+        `Sessions behind the pooler have the limits of their role: ${other.join(', ')}. The migration sets them; sessions that the pooler had opened before keep theirs.`,
+      );
   }
 }
 
@@ -95,7 +110,11 @@ async function keepsNames(client: ClientBase): Promise<boolean> {
   const name = `probe_${randomBytes(8).toString('hex')}`;
   await client.query('BEGIN');
   try {
-    const { rows } = await client.query<{ under_our_name: boolean }>({ name, text: 'SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1) AS under_our_name', values: [name] });
+    const { rows } = await client.query<{ under_our_name: boolean }>({
+      name,
+      text: 'SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1) AS under_our_name',
+      values: [name],
+    });
     if (rows[0].under_our_name) await client.query(`DEALLOCATE ${name}`);
     return !rows[0].under_our_name;
   } finally {

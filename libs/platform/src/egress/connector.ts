@@ -87,7 +87,11 @@ export function guardedConnector(policy: EgressPolicy, options: ConnectorOptions
     const signal = AbortSignal.timeout(options.timeoutMs);
     open(target, signal).then(
       (socket) => callback(null, socket),
-      (error: Error) => callback(signal.aborted && !(error instanceof EgressError) ? new EgressError('timeout', 'The address took too long to connect.') : error, null),
+      (error: Error) =>
+        callback(
+          signal.aborted && !(error instanceof EgressError) ? new EgressError('timeout', 'The address took too long to connect.') : error,
+          null,
+        ),
     );
   };
 }

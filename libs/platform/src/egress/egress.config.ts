@@ -26,9 +26,17 @@ export const egressConfig = configSection('egress', {
     allowList,
     'Internal addresses (host:port, separated by commas) that organizations may name for tools, sources and hooks, over http as well. Never applies to model providers',
   ),
-  connectTimeoutMs: setting('EGRESS_CONNECT_TIMEOUT_MS', integer(10_000, 100, 120_000), 'Time to resolve, connect and agree on TLS with an address that an organization chose'),
+  connectTimeoutMs: setting(
+    'EGRESS_CONNECT_TIMEOUT_MS',
+    integer(10_000, 100, 120_000),
+    'Time to resolve, connect and agree on TLS with an address that an organization chose',
+  ),
   headersTimeoutMs: setting('EGRESS_HEADERS_TIMEOUT_MS', integer(30_000, 100, 600_000), 'Time such an address has to begin its answer'),
   bodyTimeoutMs: setting('EGRESS_BODY_TIMEOUT_MS', integer(30_000, 100, 600_000), 'Time such an address may be silent within its answer'),
-  totalTimeoutMs: setting('EGRESS_TOTAL_TIMEOUT_MS', integer(60_000, 100, 3_600_000), 'Time a whole fetch from such an address may take, redirects included'),
+  totalTimeoutMs: setting(
+    'EGRESS_TOTAL_TIMEOUT_MS',
+    integer(60_000, 100, 3_600_000),
+    'Time a whole fetch from such an address may take, redirects included',
+  ),
   maxBytes: setting('EGRESS_MAX_BYTES', integer(20 * 1024 * 1024, 1), 'Largest answer taken from such an address, after decompression'),
 });

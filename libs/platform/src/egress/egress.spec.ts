@@ -19,7 +19,9 @@ class Canary {
         this.connections++;
         socket.on('error', () => undefined).end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ninside');
       });
-      const listening = await new Promise<boolean>((resolve) => server.once('error', () => resolve(false)).listen(this.port, host, () => resolve(true)));
+      const listening = await new Promise<boolean>((resolve) =>
+        server.once('error', () => resolve(false)).listen(this.port, host, () => resolve(true)),
+      );
       // A machine without IPv6 is no reason not to test the rest.
       if (!listening) continue;
       this.port = (server.address() as AddressInfo).port;
@@ -52,7 +54,23 @@ const NAMES: Record<string, string[]> = {
   'azure.example': ['168.63.129.16'],
   'mixed-azure.example': ['93.184.216.34', '168.63.129.16'],
   // Names of the inside, where the resolver gives them an address that looks public.
-  ...Object.fromEntries(['metadata.google.internal', 'metadata.google.internal.', 'instance-data', 'instance-data.ec2.internal', 'metadata', 'metadata.goog', 'metadata.tencentyun.com', 'metadata.platformequinix.com', 'kubernetes.default.svc.cluster.local', 'printer.local', 'router.lan', 'host.docker.internal', 'nas.home.arpa'].map((name) => [name, ['93.184.216.34']])),
+  ...Object.fromEntries(
+    [
+      'metadata.google.internal',
+      'metadata.google.internal.',
+      'instance-data',
+      'instance-data.ec2.internal',
+      'metadata',
+      'metadata.goog',
+      'metadata.tencentyun.com',
+      'metadata.platformequinix.com',
+      'kubernetes.default.svc.cluster.local',
+      'printer.local',
+      'router.lan',
+      'host.docker.internal',
+      'nas.home.arpa',
+    ].map((name) => [name, ['93.184.216.34']]),
+  ),
 };
 
 const resolve = async (name: string) => {
@@ -64,23 +82,164 @@ const resolve = async (name: string) => {
 /** Hosts that lead inside, in every spelling. `P` is the canary's port. */
 const HOSTILE_HOSTS = [
   // IPv4: dotted, short, dword, hex, octal, mixed, with a closing dot
-  '127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.1', '0x7f.0.0.0x1', '017700000001', '0177.0.0.1', '0177.0.0.01', '127.0.0.1.', '2130706433.', '0', '0.0.0.0', '0x0',
+  '127.0.0.1',
+  '127.1',
+  '127.0.1',
+  '127.255.255.254',
+  '2130706433',
+  '0x7f000001',
+  '0x7f.1',
+  '0x7f.0.0.0x1',
+  '017700000001',
+  '0177.0.0.1',
+  '0177.0.0.01',
+  '127.0.0.1.',
+  '2130706433.',
+  '0',
+  '0.0.0.0',
+  '0x0',
   // other alphabets and dots, which URL parsing folds to ASCII
-  '１２７.０.０.１', '①②⑦.⓪.⓪.①', '127。0。0。1', '127．0．0．1', '１２７。１', '%31%32%37.0.0.1', '127%2e0%2e0%2e1', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'LOCALHOST', 'locaⓁhost', 'loc\u00adalhost',
+  '１２７.０.０.１',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '127．0．0．1',
+  '１２７。１',
+  '%31%32%37.0.0.1',
+  '127%2e0%2e0%2e1',
+  'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
+  'LOCALHOST',
+  'locaⓁhost',
+  'loc\u00adalhost',
   // private, shared, link-local, metadata, documentation, multicast, reserved
-  '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '100.127.255.255', '169.254.169.254', '169.254.170.2', '0xa9fea9fe', '2852039166', '192.0.0.1', '192.0.0.192', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255', '192.31.196.1', '192.52.193.1', '192.175.48.1', '100.100.100.200', '168.63.129.16', '0xa83f8110', '2822734096', '168.63.33040', '１６８.６３.１２９.１６', '161.26.0.10', '166.9.48.1', '166.11.255.255',
+  '10.0.0.1',
+  '10.255.255.255',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.0.1',
+  '100.64.0.1',
+  '100.127.255.255',
+  '169.254.169.254',
+  '169.254.170.2',
+  '0xa9fea9fe',
+  '2852039166',
+  '192.0.0.1',
+  '192.0.0.192',
+  '192.0.2.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '192.88.99.1',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '192.31.196.1',
+  '192.52.193.1',
+  '192.175.48.1',
+  '100.100.100.200',
+  '168.63.129.16',
+  '0xa83f8110',
+  '2822734096',
+  '168.63.33040',
+  '１６８.６３.１２９.１６',
+  '161.26.0.10',
+  '166.9.48.1',
+  '166.11.255.255',
   // IPv6: loopback, unspecified, mapped, compatible, NAT64, 6to4, Teredo, local, documentation, not given out
-  '[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:1]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]', '[::7f00:1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::1]', '[64:ff9b::a9fe:a9fe]', '[2002:7f00:1::]', '[2002:a9fe:a9fe::1]', '[2001::1]', '[2001:0:4136:e378:8000:63bf:3fff:fdd2]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[fd20:ce::254]', '[::ffff:168.63.129.16]', '[64:ff9b::a83f:8110]', '[ff02::1]', '[2001:db8::1]', '[3fff::1]', '[100::1]', '[5f00::1]', '[1::1]', '[4000::1]', '[2001:2::1]', '[2001:10::1]', '[2001:20::1]', '[2620:4f:8000::1]',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[0:0:0:0:0:ffff:7f00:1]',
+  '[::ffff:a9fe:a9fe]',
+  '[::127.0.0.1]',
+  '[::7f00:1]',
+  '[::ffff:0:127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::7f00:1]',
+  '[64:ff9b:1::1]',
+  '[64:ff9b::a9fe:a9fe]',
+  '[2002:7f00:1::]',
+  '[2002:a9fe:a9fe::1]',
+  '[2001::1]',
+  '[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[fd20:ce::254]',
+  '[::ffff:168.63.129.16]',
+  '[64:ff9b::a83f:8110]',
+  '[ff02::1]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[100::1]',
+  '[5f00::1]',
+  '[1::1]',
+  '[4000::1]',
+  '[2001:2::1]',
+  '[2001:10::1]',
+  '[2001:20::1]',
+  '[2620:4f:8000::1]',
   // names
-  ...Object.keys(NAMES).filter((n) => n !== 'public.example'), 'unknown.example', 'Loopback.Example', 'loopback.example.',
+  ...Object.keys(NAMES).filter((n) => n !== 'public.example'),
+  'unknown.example',
+  'Loopback.Example',
+  'loopback.example.',
 ];
 
 /** URLs that are refused for their form. */
 const HOSTILE_URLS = [
-  'http://public.example/', 'http://127.0.0.1:P/', 'ftp://public.example/', 'file:///etc/passwd', 'gopher://127.0.0.1:P/_x', 'data:text/plain,x', 'javascript:1', 'ws://public.example/', 'blob:https://public.example/x', 'unix:/var/run/docker.sock',
-  'https://user@public.example/', 'https://user:pass@public.example/', 'https://:pass@public.example/', 'https://public.example@127.0.0.1:P/', 'https://public.example%40127.0.0.1:P/', 'https://127.0.0.1:P\\@public.example/',
-  'https://public.example:22/', 'https://public.example:80/', 'https://public.example:0/', 'https://public.example:1023/', 'https://public.example:25/',
-  '', ' ', 'public.example', '//public.example/', 'https://', 'https:///', 'https://?', 'https://.', 'https://[::1', 'https://[fe80::1%25lo]:P/', 'https://a b/', 'https://public.example:99999/', 'https://256.256.256.256/', 'https://8.8.8.8\\@127.0.0.1/', 'https:\\\\public.example/', 'https://public.example/a\\b', ' https://public.example/', 'https://public.example/ ', 'https://public.example/\n', 'ht\ntps://public.example/', 'https://public.exa\tmple/', 'https://public.example/a b', 'https://public.example/\u0000', 'https://public.example/\u007f', 'https://public.example/\u0085', 'https://public.example/\u00a0', 'https://public.example/\u2028', 'https://1.2.3.4.5:P/',
+  'http://public.example/',
+  'http://127.0.0.1:P/',
+  'ftp://public.example/',
+  'file:///etc/passwd',
+  'gopher://127.0.0.1:P/_x',
+  'data:text/plain,x',
+  'javascript:1',
+  'ws://public.example/',
+  'blob:https://public.example/x',
+  'unix:/var/run/docker.sock',
+  'https://user@public.example/',
+  'https://user:pass@public.example/',
+  'https://:pass@public.example/',
+  'https://public.example@127.0.0.1:P/',
+  'https://public.example%40127.0.0.1:P/',
+  'https://127.0.0.1:P\\@public.example/',
+  'https://public.example:22/',
+  'https://public.example:80/',
+  'https://public.example:0/',
+  'https://public.example:1023/',
+  'https://public.example:25/',
+  '',
+  ' ',
+  'public.example',
+  '//public.example/',
+  'https://',
+  'https:///',
+  'https://?',
+  'https://.',
+  'https://[::1',
+  'https://[fe80::1%25lo]:P/',
+  'https://a b/',
+  'https://public.example:99999/',
+  'https://256.256.256.256/',
+  'https://8.8.8.8\\@127.0.0.1/',
+  'https:\\\\public.example/',
+  'https://public.example/a\\b',
+  ' https://public.example/',
+  'https://public.example/ ',
+  'https://public.example/\n',
+  'ht\ntps://public.example/',
+  'https://public.exa\tmple/',
+  'https://public.example/a b',
+  'https://public.example/\u0000',
+  'https://public.example/\u007f',
+  'https://public.example/\u0085',
+  'https://public.example/\u00a0',
+  'https://public.example/\u2028',
+  'https://1.2.3.4.5:P/',
 ];
 
 const GUARDED: EgressPurpose[] = ['tool', 'source', 'hook', 'inference'];
@@ -135,7 +294,11 @@ describe('Egress', () => {
 
     it('by a proxy of the environment', async () => {
       const before = { ...process.env };
-      Object.assign(process.env, { HTTPS_PROXY: `http://127.0.0.1:${canary.port}`, https_proxy: `http://127.0.0.1:${canary.port}`, ALL_PROXY: `http://127.0.0.1:${canary.port}` });
+      Object.assign(process.env, {
+        HTTPS_PROXY: `http://127.0.0.1:${canary.port}`,
+        https_proxy: `http://127.0.0.1:${canary.port}`,
+        ALL_PROXY: `http://127.0.0.1:${canary.port}`,
+      });
       try {
         const dial = () => new net.Socket().destroy(new Error('unreachable'));
         await expect(egress({ dial }).fetch('https://public.example/', { purpose: 'tool' })).rejects.toMatchObject({ reason: 'connect' });
@@ -184,7 +347,23 @@ describe('Egress', () => {
   });
 
   describe('addresses', () => {
-    it.each(['168.63.129.15', '168.63.129.17', '161.25.0.1', '161.27.0.1', '166.7.255.255', '166.12.0.1', '1.1.1.1', '93.184.216.34', '172.15.0.1', '172.32.0.1', '100.63.0.1', '100.128.0.1', '::ffff:8.8.8.8', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e'])('%s is public', (a) => {
+    it.each([
+      '168.63.129.15',
+      '168.63.129.17',
+      '161.25.0.1',
+      '161.27.0.1',
+      '166.7.255.255',
+      '166.12.0.1',
+      '1.1.1.1',
+      '93.184.216.34',
+      '172.15.0.1',
+      '172.32.0.1',
+      '100.63.0.1',
+      '100.128.0.1',
+      '::ffff:8.8.8.8',
+      '2606:4700:4700::1111',
+      '2a00:1450:4001:81b::200e',
+    ])('%s is public', (a) => {
       expect(isPublicAddress(a)).toBe(true);
     });
     it.each(['2606:4700:4700::1111%eth0', '127.0.0.1', '::1', '', 'localhost', '1.1.1.1:80', '1.1.1.1 '])('%p is not', (a) => {
@@ -193,7 +372,13 @@ describe('Egress', () => {
   });
 
   it('accepts public URLs, on port 443 and high ones', async () => {
-    for (const url of ['https://public.example/v1?x=1', 'https://public.example:8443/', 'https://PUBLIC.example:443/', 'https://93.184.216.34/', 'https://[2606:4700:4700::1111]/']) {
+    for (const url of [
+      'https://public.example/v1?x=1',
+      'https://public.example:8443/',
+      'https://PUBLIC.example:443/',
+      'https://93.184.216.34/',
+      'https://[2606:4700:4700::1111]/',
+    ]) {
       for (const purpose of GUARDED) await expect(egress().assertPublicUrl(url, { field: 'url', purpose })).resolves.toBeInstanceOf(URL);
     }
   });
@@ -228,7 +413,12 @@ describe('Egress', () => {
       const e = egress({}, allow(port));
       const url = `http://localhost:${port}/a?b`;
       await expect(e.assertPublicUrl(url, { field: 'url' })).resolves.toBeInstanceOf(URL);
-      const response = await e.fetch(url, { purpose: 'tool', method: 'POST', body: 'hi', headers: { 'X-Key': 'k', Host: 'evil', Connection: 'close' } });
+      const response = await e.fetch(url, {
+        purpose: 'tool',
+        method: 'POST',
+        body: 'hi',
+        headers: { 'X-Key': 'k', Host: 'evil', Connection: 'close' },
+      });
       expect({ ...response, body: String(response.body) }).toMatchObject({ status: 200, body: 'ok', url });
       expect(seen[0]).toMatchObject({ method: 'POST', url: '/a?b', body: 'hi', headers: { 'x-key': 'k', host: `localhost:${port}` } });
 
@@ -247,15 +437,26 @@ describe('Egress', () => {
       expect([statusCode, await body.text()]).toEqual([200, 'ok']);
     });
 
-    it.each(['https://127.0.0.1:CANARY/', 'http://127.0.0.1:CANARY/', 'https://[::1]:CANARY/', 'https://loopback.example:CANARY/', '//2130706433:CANARY/', 'http://user:pass@localhost:PORT/', 'file:///etc/passwd', 'gopher://127.0.0.1:CANARY/', 'https://'])(
-      'follows no redirect to %s',
-      async (target) => {
-        answer = (_req, res) => res.writeHead(302, { location: target.replace('CANARY', String(canary.port)).replace('PORT', String(port)) }).end();
-        await expect(egress({}, allow(port)).fetch(`http://localhost:${port}/`, { purpose: 'tool' })).rejects.toMatchObject({ name: 'EgressError', refused: true });
-        expect(canary.connections).toBe(0);
-        expect(seen).toHaveLength(1);
-      },
-    );
+    it.each([
+      'https://127.0.0.1:CANARY/',
+      'http://127.0.0.1:CANARY/',
+      'https://[::1]:CANARY/',
+      'https://loopback.example:CANARY/',
+      '//2130706433:CANARY/',
+      'http://user:pass@localhost:PORT/',
+      'file:///etc/passwd',
+      'gopher://127.0.0.1:CANARY/',
+      'https://',
+    ])('follows no redirect to %s', async (target) => {
+      answer = (_req, res) =>
+        res.writeHead(302, { location: target.replace('CANARY', String(canary.port)).replace('PORT', String(port)) }).end();
+      await expect(egress({}, allow(port)).fetch(`http://localhost:${port}/`, { purpose: 'tool' })).rejects.toMatchObject({
+        name: 'EgressError',
+        refused: true,
+      });
+      expect(canary.connections).toBe(0);
+      expect(seen).toHaveLength(1);
+    });
 
     it('follows three redirects and no fourth', async () => {
       answer = (req, res) => {
@@ -264,10 +465,17 @@ describe('Egress', () => {
         else res.writeHead(302, { location: `/${n - 1}` }).end('x'.repeat(100));
       };
       const e = egress({}, allow(port));
-      await expect(e.fetch(`http://localhost:${port}/3`, { purpose: 'tool' })).resolves.toMatchObject({ status: 200, url: `http://localhost:${port}/0` });
+      await expect(e.fetch(`http://localhost:${port}/3`, { purpose: 'tool' })).resolves.toMatchObject({
+        status: 200,
+        url: `http://localhost:${port}/0`,
+      });
       await expect(e.fetch(`http://localhost:${port}/4`, { purpose: 'tool' })).rejects.toMatchObject({ reason: 'redirect' });
-      await expect(e.fetch(`http://localhost:${port}/9`, { purpose: 'tool', maxRedirects: 50 })).rejects.toMatchObject({ reason: 'redirect' });
-      await expect(e.fetch(`http://localhost:${port}/1`, { purpose: 'tool', maxRedirects: 0 })).rejects.toMatchObject({ reason: 'redirect' });
+      await expect(e.fetch(`http://localhost:${port}/9`, { purpose: 'tool', maxRedirects: 50 })).rejects.toMatchObject({
+        reason: 'redirect',
+      });
+      await expect(e.fetch(`http://localhost:${port}/1`, { purpose: 'tool', maxRedirects: 0 })).rejects.toMatchObject({
+        reason: 'redirect',
+      });
     });
 
     it('keeps credentials from another origin, and bodies too', async () => {
@@ -277,12 +485,22 @@ describe('Egress', () => {
         else res.end('end');
       };
       const e = egress({}, allow(port));
-      const init = { purpose: 'tool' as const, headers: { Authorization: 'Bearer s', Cookie: 'c=1', 'X-Api-Key': 'k', 'X-Whatever-Secret': 'w', Accept: 'text/plain' } };
+      const init = {
+        purpose: 'tool' as const,
+        headers: { Authorization: 'Bearer s', Cookie: 'c=1', 'X-Api-Key': 'k', 'X-Whatever-Secret': 'w', Accept: 'text/plain' },
+      };
       await e.fetch(`http://localhost:${port}/same`, init);
       expect(seen[1].headers).toMatchObject({ authorization: 'Bearer s', 'x-api-key': 'k' });
       await e.fetch(`http://localhost:${port}/other`, init);
-      expect(seen[3].headers).toEqual({ host: `127.0.0.1:${port}`, connection: 'keep-alive', accept: 'text/plain', 'accept-encoding': 'gzip, deflate, br' });
-      await expect(e.fetch(`http://localhost:${port}/other307`, { ...init, method: 'POST', body: 'secret' })).rejects.toMatchObject({ reason: 'redirect' });
+      expect(seen[3].headers).toEqual({
+        host: `127.0.0.1:${port}`,
+        connection: 'keep-alive',
+        accept: 'text/plain',
+        'accept-encoding': 'gzip, deflate, br',
+      });
+      await expect(e.fetch(`http://localhost:${port}/other307`, { ...init, method: 'POST', body: 'secret' })).rejects.toMatchObject({
+        reason: 'redirect',
+      });
       await e.fetch(`http://localhost:${port}/other`, { ...init, method: 'POST', body: 'secret' });
       expect(seen.at(-1)).toMatchObject({ method: 'GET', body: '' });
     });
@@ -291,7 +509,10 @@ describe('Egress', () => {
       const e = egress({}, { ...allow(port), EGRESS_MAX_BYTES: '4000000' });
       const get = (maxBytes?: number) => e.fetch(`http://localhost:${port}/`, { purpose: 'source', maxBytes });
       const send = (body: Buffer, encoding?: string, declare = true) => {
-        answer = (_req, res) => res.writeHead(200, { ...(encoding && { 'content-encoding': encoding }), ...(declare && { 'content-length': body.length }) }).end(body);
+        answer = (_req, res) =>
+          res
+            .writeHead(200, { ...(encoding && { 'content-encoding': encoding }), ...(declare && { 'content-length': body.length }) })
+            .end(body);
       };
       send(gzipSync('hello'), 'gzip');
       expect(String((await get()).body)).toBe('hello');

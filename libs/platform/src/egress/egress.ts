@@ -67,7 +67,10 @@ export class Egress implements OnApplicationShutdown {
    * @returns the parsed URL, which is what to store: what is checked is what is used
    * @throws DomainError `validation_error` with the problem at `field`
    */
-  async assertPublicUrl(value: string, { field, purpose = 'tool' }: { field: string | (string | number)[]; purpose?: EgressPurpose }): Promise<URL> {
+  async assertPublicUrl(
+    value: string,
+    { field, purpose = 'tool' }: { field: string | (string | number)[]; purpose?: EgressPurpose },
+  ): Promise<URL> {
     const policy = this.policyFor(purpose);
     try {
       const url = parseAddress(value);
@@ -79,7 +82,10 @@ export class Egress implements OnApplicationShutdown {
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       const loc = ['body', ...(Array.isArray(field) ? field : [field])];
-      throw new DomainError('validation_error', error.message, { problems: [{ loc, msg: error.message, type: 'value_error' }], cause: error });
+      throw new DomainError('validation_error', error.message, {
+        problems: [{ loc, msg: error.message, type: 'value_error' }],
+        cause: error,
+      });
     }
   }
 
@@ -90,7 +96,8 @@ export class Egress implements OnApplicationShutdown {
 
   private policyFor(purpose: EgressPurpose): EgressPolicy {
     let policy = this.policies.get(purpose);
-    if (!policy) this.policies.set(purpose, (policy = new EgressPolicy(purpose, egressConfig.value.allow, this.options.resolve ?? systemResolve)));
+    if (!policy)
+      this.policies.set(purpose, (policy = new EgressPolicy(purpose, egressConfig.value.allow, this.options.resolve ?? systemResolve)));
     return policy;
   }
 }

@@ -33,7 +33,20 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** What may travel on to an origin that the caller did not name. Everything else may be a credential under any name. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 /** Set here or by the connection. */
-const OURS = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'te', 'trailer', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'accept-encoding']);
+const OURS = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'accept-encoding',
+]);
 /** Honest text compresses up to some 20:1; what grows faster than this is a bomb. Small answers may be anything. */
 const MAX_RATIO = 100;
 const RATIO_FREE_BYTES = 1024 * 1024;
@@ -44,7 +57,13 @@ export interface FetchLimits {
 }
 
 /** One guarded exchange, redirects included; the answer's body is read whole. */
-export async function guardedFetch(address: string, init: EgressRequest, policy: EgressPolicy, dispatcher: Dispatcher, limits: FetchLimits): Promise<EgressResponse> {
+export async function guardedFetch(
+  address: string,
+  init: EgressRequest,
+  policy: EgressPolicy,
+  dispatcher: Dispatcher,
+  limits: FetchLimits,
+): Promise<EgressResponse> {
   const deadline = AbortSignal.timeout(init.timeoutMs ?? limits.timeoutMs);
   const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
   const maxBytes = init.maxBytes ?? limits.maxBytes;
@@ -55,15 +74,30 @@ export async function guardedFetch(address: string, init: EgressRequest, policy:
   try {
     for (let hops = 0; ; hops++) {
       policy.checkForm(url);
-      const response = await request(url, { dispatcher, method, headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' }, body, signal });
+      const response = await request(url, {
+        dispatcher,
+        method,
+        headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
+        body,
+        signal,
+      });
       const location = REDIRECTS.has(response.statusCode) ? first(response.headers.location) : undefined;
-      if (!location) return { status: response.statusCode, headers: flat(response.headers), body: await read(response, maxBytes, signal), url: url.href };
+      if (!location)
+        return {
+          status: response.statusCode,
+          headers: flat(response.headers),
+          body: await read(response, maxBytes, signal),
+          url: url.href,
+        };
 
       // What a redirect says beside its target is of no interest, and there may be a lot of it.
       response.body.on('error', () => undefined).destroy();
-      if (hops >= Math.min(init.maxRedirects ?? MAX_REDIRECTS, MAX_REDIRECTS)) throw new EgressError('redirect', 'The address redirects too often.');
+      if (hops >= Math.min(init.maxRedirects ?? MAX_REDIRECTS, MAX_REDIRECTS))
+        throw new EgressError('redirect', 'The address redirects too often.');
       const next = parse(location, url);
-      if (response.statusCode === 303 ? method !== 'HEAD' : (response.statusCode === 301 || response.statusCode === 302) && method === 'POST') {
+      if (
+        response.statusCode === 303 ? method !== 'HEAD' : (response.statusCode === 301 || response.statusCode === 302) && method === 'POST'
+      ) {
         method = 'GET';
         body = undefined;
         headers = without(headers, (name) => name.startsWith('content-'));
@@ -102,13 +136,23 @@ function without(headers: Record<string, string>, drop: (name: string) => boolea
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !drop(name)));
 }
 
-const withoutOurs = (headers: Record<string, string>) => without(Object.fromEntries(Object.entries(headers).map(([k, v]) => [k.toLowerCase(), v])), (name) => OURS.has(name));
+const withoutOurs = (headers: Record<string, string>) =>
+  without(Object.fromEntries(Object.entries(headers).map(([k, v]) => [k.toLowerCase(), v])), (name) => OURS.has(name));
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );
 }
 
-const DECODERS: Record<string, () => Transform> = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress };
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
 
 /** Reads a body, decompressed, within the caps on size and on growth. */
 async function read(response: Dispatcher.ResponseData, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
@@ -139,7 +183,8 @@ async function read(response: Dispatcher.ResponseData, maxBytes: number, signal:
     for await (const chunk of source) {
       size += chunk.length;
       if (size > maxBytes) throw new EgressError('too_large', 'The answer is too large.');
-      if (size > RATIO_FREE_BYTES && size > received * MAX_RATIO) throw new EgressError('too_large', 'The answer grows too much when decompressed.');
+      if (size > RATIO_FREE_BYTES && size > received * MAX_RATIO)
+        throw new EgressError('too_large', 'The answer grows too much when decompressed.');
       chunks.push(chunk);
     }
   };

@@ -11,7 +11,8 @@ import { bareHost, hostKey, isInnerName, isPublicAddress, readUrl } from './addr
  */
 export type EgressPurpose = 'inference' | 'tool' | 'source' | 'hook' | 'platform';
 
-export type EgressReason = 'url' | 'scheme' | 'userinfo' | 'port' | 'dns' | 'address' | 'connect' | 'redirect' | 'too_large' | 'encoding' | 'timeout' | 'network';
+export type EgressReason =
+  'url' | 'scheme' | 'userinfo' | 'port' | 'dns' | 'address' | 'connect' | 'redirect' | 'too_large' | 'encoding' | 'timeout' | 'network';
 
 /** An outbound request that was refused or failed. The message is fit for the tenant: it never tells what a name resolved to. */
 export class EgressError extends Error {

@@ -9,7 +9,11 @@ function* characters(): Generator<string> {
 
 describe('an e-mail address', () => {
   it('keeps what was typed beside what it is compared by', () => {
-    expect(parseEmail(' Ada.Lovelace+Notes@Example.COM\n')).toEqual({ typed: 'Ada.Lovelace+Notes@Example.COM', mailbox: 'Ada.Lovelace+Notes@example.com', canonical: 'ada.lovelace+notes@example.com' });
+    expect(parseEmail(' Ada.Lovelace+Notes@Example.COM\n')).toEqual({
+      typed: 'Ada.Lovelace+Notes@Example.COM',
+      mailbox: 'Ada.Lovelace+Notes@example.com',
+      canonical: 'ada.lovelace+notes@example.com',
+    });
   });
 
   it.each([
@@ -76,7 +80,10 @@ describe('an e-mail address', () => {
     ['broken Punycode', 'a@xn--a.example'],
     ['Punycode of a plain label', 'a@xn--a-.example'],
     ['empty Punycode', 'a@xn--.example'],
-    ['an address that is too long in ASCII', `a@${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.example`],
+    [
+      'an address that is too long in ASCII',
+      `a@${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.example`,
+    ],
     ['nothing', ''],
   ])('is none with %s', (_, text) => {
     expect(parseEmail(text)).toBeNull();
@@ -87,7 +94,8 @@ describe('an e-mail address', () => {
     for (const character of characters()) {
       for (const text of [at(`a${character}\u0323`), `a@${character}x.example`]) {
         const { canonical, typed } = parseEmail(text) ?? {};
-        if (canonical !== undefined && (canonicalEmail(canonical) !== canonical || canonicalEmail(typed ?? '') !== canonical)) wrong.push(text);
+        if (canonical !== undefined && (canonicalEmail(canonical) !== canonical || canonicalEmail(typed ?? '') !== canonical))
+          wrong.push(text);
       }
     }
     expect(wrong).toEqual([]);
@@ -97,7 +105,8 @@ describe('an e-mail address', () => {
     const impostors: string[] = [];
     for (const character of characters()) {
       if (character <= '\u007f') continue;
-      for (const text of [at(`a${character}`), `a@${character}x.example`]) if (/^[\x21-\x7e]+@(?!xn--)/.test(canonicalEmail(text) ?? '')) impostors.push(text);
+      for (const text of [at(`a${character}`), `a@${character}x.example`])
+        if (/^[\x21-\x7e]+@(?!xn--)/.test(canonicalEmail(text) ?? '')) impostors.push(text);
     }
     expect(impostors.filter((text) => text === text.trim())).toEqual([]);
   });

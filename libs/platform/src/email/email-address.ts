@@ -33,7 +33,8 @@ const isAscii = (text: string): boolean => /^[\x21-\x7e]*$/.test(text);
 const isPlain = (text: string): boolean => isAscii(text) || [...text].every((character) => character.normalize('NFKC') === character);
 
 /** Whether a label that says that it is Punycode stands for something. Asked here because versions of Node differ: since 24 one that cannot be decoded passes as it is. */
-const decodes = (label: string): boolean => !label.startsWith('xn--') || (!isAscii(domainToUnicode(label)) && domainToASCII(domainToUnicode(label)) === label);
+const decodes = (label: string): boolean =>
+  !label.startsWith('xn--') || (!isAscii(domainToUnicode(label)) && domainToASCII(domainToUnicode(label)) === label);
 
 /** @returns null when the text is no single plain address */
 export function parseEmail(text: string): EmailAddress | null {
@@ -46,7 +47,9 @@ export function parseEmail(text: string): EmailAddress | null {
   const ascii = domainToASCII(domain.toLowerCase());
   // Lower case of an NFC text need not be NFC.
   const canonical = `${local.toLowerCase().normalize('NFC')}@${ascii}`;
-  return ASCII_DOMAIN.test(ascii) && ascii.split('.').every(decodes) && canonical.length <= MAX ? { typed, mailbox: `${local}@${ascii}`, canonical } : null;
+  return ASCII_DOMAIN.test(ascii) && ascii.split('.').every(decodes) && canonical.length <= MAX
+    ? { typed, mailbox: `${local}@${ascii}`, canonical }
+    : null;
 }
 
 /** The form by which an address is compared and looked up; null, which equals nothing, for what is no address. */

@@ -6,7 +6,10 @@ import { notFound } from '@aps/contracts';
 import type { Request, Response } from 'express';
 
 /** The committed document; found from a bundle, the source tree and `dist` alike. */
-const DOCUMENT = ['../../..', '../../../..', '../../../../..'].map((up) => `${up}/openapi/openapi.json`).map((p) => path.resolve(__dirname, p)).find(existsSync);
+const DOCUMENT = ['../../..', '../../../..', '../../../../..']
+  .map((up) => `${up}/openapi/openapi.json`)
+  .map((p) => path.resolve(__dirname, p))
+  .find(existsSync);
 
 const ASSETS = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
@@ -35,7 +38,8 @@ const page = (assets: string) => `<!doctype html>
 const START = `window.ui = SwaggerUIBundle({ url: new URL('../openapi.json', document.currentScript.src).href, dom_id: '#ui', deepLinking: true, docExpansion: 'none', filter: true, persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: false });\n`;
 
 // The page loads its own scripts and calls this API; nothing else.
-const CSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
 // Declared by its metadata key: the guards stand above this library and read it from there.
 const Open = () => SetMetadata('aps:access', { tier: 'public', area: null });
@@ -55,7 +59,10 @@ export class ApiDocsController {
   @Get('docs')
   @Open()
   page(@Req() request: Request, @Res() response: Response): void {
-    response.setHeader('Content-Security-Policy', CSP).type('text/html').send(page(request.path.endsWith('/') ? '.' : './docs'));
+    response
+      .setHeader('Content-Security-Policy', CSP)
+      .type('text/html')
+      .send(page(request.path.endsWith('/') ? '.' : './docs'));
   }
 
   @Get('docs/:file')
@@ -113,7 +120,8 @@ export class WelcomeController {
   welcome(@Req() request: Request, @Res() response: Response): void {
     response.vary('Accept');
     // Whatever takes anything is a program.
-    if (request.accepts(['json', 'html']) === 'html') response.setHeader('Content-Security-Policy', CSP).type('text/html').send(WELCOME_PAGE);
+    if (request.accepts(['json', 'html']) === 'html')
+      response.setHeader('Content-Security-Policy', CSP).type('text/html').send(WELCOME_PAGE);
     else response.json(WELCOME);
   }
 }

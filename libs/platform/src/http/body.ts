@@ -103,10 +103,12 @@ export interface ReadBody {
 }
 
 /** Whether a request brings a body, by its headers: before any of it is read. */
-export const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** 415, in the words of the form that would be taken. */
-export const unsupportedMediaType = (wanted: string): DomainError => new DomainError('unsupported_media_type', `The body must be ${wanted}, and its Content-Type must say so.`);
+export const unsupportedMediaType = (wanted: string): DomainError =>
+  new DomainError('unsupported_media_type', `The body must be ${wanted}, and its Content-Type must say so.`);
 
 /** JSON under one of its names. In UTF-8 alone: in UTF-16 the bytes that are looked at would not be the text that is parsed. */
 function isJson(contentType = ''): boolean {
@@ -158,7 +160,10 @@ export function jsonBody(limit: number = JSON_BODY_LIMIT): RequestHandler {
         return next();
       }
       if (type === 'encoding.unsupported') {
-        req.bodyProblem = new DomainError('unsupported_media_type', 'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.');
+        req.bodyProblem = new DomainError(
+          'unsupported_media_type',
+          'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.',
+        );
         return next();
       }
       if (type === 'entity.parse.failed' || type === 'entity.verify.failed' || status === 400) {

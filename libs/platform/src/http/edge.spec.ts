@@ -49,25 +49,50 @@ const raw = (head: string, body = '') =>
   new Promise<string>((resolve, reject) => {
     let answer = '';
     const socket = net.connect(edge.port, '127.0.0.1', () => socket.write(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n${body}`));
-    socket.on('data', (data) => (answer += data.toString())).once('error', reject).once('end', () => resolve(answer));
+    socket
+      .on('data', (data) => (answer += data.toString()))
+      .once('error', reject)
+      .once('end', () => resolve(answer));
   });
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 
 describe('a body', () => {
   const BODY = '{"text":"a"}';
-  const post = (type: string | undefined, more = '') => raw(`POST /things HTTP/1.1\r\nContent-Length: ${BODY.length}${type === undefined ? '' : `\r\nContent-Type: ${type}`}${more}`, BODY);
+  const post = (type: string | undefined, more = '') =>
+    raw(`POST /things HTTP/1.1\r\nContent-Length: ${BODY.length}${type === undefined ? '' : `\r\nContent-Type: ${type}`}${more}`, BODY);
 
-  it.each(['application/json', 'Application/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'application/problem+json', 'application/json ; profile=x'])('is taken as %s', async (type) => {
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/problem+json',
+    'application/json ; profile=x',
+  ])('is taken as %s', async (type) => {
     expect(await post(type)).toMatch(/^HTTP\/1\.1 201 [^]*\{"text":"a"\}$/);
   });
 
-  it.each([undefined, '', 'text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=b', 'application/xml', 'application/jsonp', 'application/json, text/plain', 'json', 'application/json; charset=utf-16', 'application/json; charset=latin1', 'application/json; charset=klingon'])(
-    'is answered 415 as %j',
-    async (type) => {
-      const answer = await post(type);
-      expect([statusOf(answer), JSON.parse(answer.split('\r\n\r\n')[1])]).toEqual([415, { code: 'unsupported_media_type', detail: expect.stringContaining('application/json'), request_id: expect.any(String) }]);
-    },
-  );
+  it.each([
+    undefined,
+    '',
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=b',
+    'application/xml',
+    'application/jsonp',
+    'application/json, text/plain',
+    'json',
+    'application/json; charset=utf-16',
+    'application/json; charset=latin1',
+    'application/json; charset=klingon',
+  ])('is answered 415 as %j', async (type) => {
+    const answer = await post(type);
+    expect([statusOf(answer), JSON.parse(answer.split('\r\n\r\n')[1])]).toEqual([
+      415,
+      { code: 'unsupported_media_type', detail: expect.stringContaining('application/json'), request_id: expect.any(String) },
+    ]);
+  });
 
   it('is answered 415 in an unknown encoding', async () => {
     expect(statusOf(await post('application/json', '\r\nContent-Encoding: rot13'))).toBe(415);
@@ -75,9 +100,15 @@ describe('a body', () => {
 
   it.each([
     ['that is announced as too large', 'Content-Length: 2000000000', '{}'],
-    ['that turns out to be too large', 'Transfer-Encoding: chunked', `${(1024 * 1024 + 1).toString(16)}\r\n${' '.repeat(1024 * 1024 + 1)}\r\n`],
+    [
+      'that turns out to be too large',
+      'Transfer-Encoding: chunked',
+      `${(1024 * 1024 + 1).toString(16)}\r\n${' '.repeat(1024 * 1024 + 1)}\r\n`,
+    ],
   ])('%s is answered 413 before the rest of it has come', async (_, length, begun) => {
-    const socket = net.connect(edge.port, '127.0.0.1', () => socket.write(`POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n${begun}`));
+    const socket = net.connect(edge.port, '127.0.0.1', () =>
+      socket.write(`POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n${begun}`),
+    );
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
     socket.destroy();
@@ -88,11 +119,17 @@ describe('a body', () => {
   });
 
   it('that is not there needs no type', async () => {
-    expect([statusOf(await raw('POST /things HTTP/1.1')), statusOf(await raw('POST /things HTTP/1.1\r\nContent-Length: 0\r\nContent-Type: text/plain'))]).toEqual([201, 201]);
+    expect([
+      statusOf(await raw('POST /things HTTP/1.1')),
+      statusOf(await raw('POST /things HTTP/1.1\r\nContent-Length: 0\r\nContent-Type: text/plain')),
+    ]).toEqual([201, 201]);
   });
 
   it('that nobody asked for is passed over', async () => {
-    expect([statusOf(await raw('POST /things/1/stop HTTP/1.1\r\nContent-Length: 1', 'x')), statusOf(await raw('GET /things HTTP/1.1\r\nContent-Length: 1', 'x'))]).toEqual([201, 200]);
+    expect([
+      statusOf(await raw('POST /things/1/stop HTTP/1.1\r\nContent-Length: 1', 'x')),
+      statusOf(await raw('GET /things HTTP/1.1\r\nContent-Length: 1', 'x')),
+    ]).toEqual([201, 200]);
   });
 });
 
@@ -112,7 +149,9 @@ describe('a method', () => {
     const answer = await raw(`${method} ${path} HTTP/1.1`);
     expect([statusOf(answer), /^Allow: (.*)$/m.exec(answer)?.[1].trim()]).toEqual([405, allow]);
     const body = answer.split('\r\n\r\n')[1];
-    expect(body && (JSON.parse(body) as unknown)).toEqual(method === 'HEAD' ? '' : { code: 'method_not_allowed', detail: `This address takes ${allow}.`, request_id: expect.any(String) });
+    expect(body && (JSON.parse(body) as unknown)).toEqual(
+      method === 'HEAD' ? '' : { code: 'method_not_allowed', detail: `This address takes ${allow}.`, request_id: expect.any(String) },
+    );
   });
 
   it.each(['/things', '/things/'])('OPTIONS of %s is answered with those that it takes', async (path) => {
@@ -126,7 +165,9 @@ describe('a method', () => {
   });
 
   it.each(['PUT', 'GET', 'OPTIONS', 'HEAD', 'TRACE'])('%s of no address is 404', async (method) => {
-    expect([statusOf(await raw(`${method} /nothing HTTP/1.1`)), statusOf(await raw(`${method} /things/1/2/3 HTTP/1.1`))]).toEqual([404, 404]);
+    expect([statusOf(await raw(`${method} /nothing HTTP/1.1`)), statusOf(await raw(`${method} /things/1/2/3 HTTP/1.1`))]).toEqual([
+      404, 404,
+    ]);
   });
 
   it.each(['*', '//', '/things/%ff', '/%'])('is never a fault: OPTIONS %s', async (target) => {
@@ -137,11 +178,21 @@ describe('a method', () => {
 describe('who has only the address', () => {
   const get = (path: string, accept?: string) => fetch(edge.url + path, { headers: accept === undefined ? {} : { accept } });
 
-  it.each([undefined, '*/*', 'application/json', 'image/png', 'application/json, text/html;q=0.5'])('is told as a program what this is: Accept %s', async (accept) => {
-    const answer = await get('/', accept);
-    expect([answer.status, answer.headers.get('vary')]).toEqual([200, 'Accept']);
-    expect(await answer.json()).toEqual({ name: 'Agent platform', description: expect.any(String), documentation: '/api/docs', openapi: '/api/openapi.json', health: expect.stringContaining('/healthz'), next_step: expect.stringContaining('/api/auth/login') });
-  });
+  it.each([undefined, '*/*', 'application/json', 'image/png', 'application/json, text/html;q=0.5'])(
+    'is told as a program what this is: Accept %s',
+    async (accept) => {
+      const answer = await get('/', accept);
+      expect([answer.status, answer.headers.get('vary')]).toEqual([200, 'Accept']);
+      expect(await answer.json()).toEqual({
+        name: 'Agent platform',
+        description: expect.any(String),
+        documentation: '/api/docs',
+        openapi: '/api/openapi.json',
+        health: expect.stringContaining('/healthz'),
+        next_step: expect.stringContaining('/api/auth/login'),
+      });
+    },
+  );
 
   it('is shown a page in a browser, whose links lead on', async () => {
     const answer = await get('/', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8');
@@ -153,15 +204,20 @@ describe('who has only the address', () => {
     for (const link of links) expect((await fetch(link)).status).toBe(200);
   });
 
-  it.each(['/api/docs', '/api/docs/', '/api/docs?x=1', '/api/docs/?x=1'])('finds the documentation with all its parts: %s', async (path) => {
-    const page = await (await get(path)).text();
-    const parts = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, href]) => new URL(href, edge.url + path));
-    expect(parts.map((url) => url.pathname)).toEqual(['favicon-32x32.png', 'swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'].map((file) => `/api/docs/${file}`));
-    for (const part of parts) expect((await fetch(part)).status).toBe(200);
-    const start = await (await fetch(parts.at(-1)!)).text();
-    expect(start).toContain(`new URL('../openapi.json', document.currentScript.src)`);
-    expect((await fetch(new URL('../openapi.json', parts.at(-1)))).status).toBe(200);
-  });
+  it.each(['/api/docs', '/api/docs/', '/api/docs?x=1', '/api/docs/?x=1'])(
+    'finds the documentation with all its parts: %s',
+    async (path) => {
+      const page = await (await get(path)).text();
+      const parts = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, href]) => new URL(href, edge.url + path));
+      expect(parts.map((url) => url.pathname)).toEqual(
+        ['favicon-32x32.png', 'swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'].map((file) => `/api/docs/${file}`),
+      );
+      for (const part of parts) expect((await fetch(part)).status).toBe(200);
+      const start = await (await fetch(parts.at(-1)!)).text();
+      expect(start).toContain(`new URL('../openapi.json', document.currentScript.src)`);
+      expect((await fetch(new URL('../openapi.json', parts.at(-1)))).status).toBe(200);
+    },
+  );
 
   it.each(['constructor', '__proto__', 'toString', 'package.json', '..%2fpackage.json'])('finds no %s there', async (file) => {
     expect((await get(`/api/docs/${file}`)).status).toBe(404);

@@ -73,7 +73,8 @@ export function toDomainError(error: unknown): { error: DomainError; unexpected:
   const status = error instanceof HttpException ? error.getStatus() : ((error as { status?: number })?.status ?? 500);
   const code = BY_STATUS[status];
   if (code && status < 500) {
-    const detail = status === 404 ? 'There is nothing at this address.' : error instanceof HttpException ? error.message : 'The request cannot be read.';
+    const detail =
+      status === 404 ? 'There is nothing at this address.' : error instanceof HttpException ? error.message : 'The request cannot be read.';
     return { error: new DomainError(code, detail), unexpected: false };
   }
   return { error: new DomainError('internal_error', 'Something went wrong on our side.', { cause: error }), unexpected: true };
@@ -93,7 +94,13 @@ export function sendError(error: unknown, request: Request & Partial<RequestCont
   const requestId = request.requestId ?? '';
   if (unexpected) {
     const cause = (known.cause ?? error) as Error;
-    logger?.error({ msg: 'Request failed', request_id: requestId, method: request.method, route: routeOf(request), error: cause?.stack ?? String(cause) });
+    logger?.error({
+      msg: 'Request failed',
+      request_id: requestId,
+      method: request.method,
+      route: routeOf(request),
+      error: cause?.stack ?? String(cause),
+    });
   }
   if (response.headersSent) {
     // Too late for a status: cut the connection, so that the client cannot take half an answer for a whole one.

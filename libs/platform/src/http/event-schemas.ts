@@ -1,5 +1,13 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiProduces, ApiProperty, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiHeader,
+  ApiOkResponse,
+  ApiProduces,
+  ApiProperty,
+  getSchemaPath,
+  type ApiPropertyOptions,
+} from '@nestjs/swagger';
 import { DateTimeField, EnumField, NestedField, StringField, UuidField } from './fields';
 
 type Ctor = new () => object;
@@ -19,11 +27,19 @@ export function EventOf(kind: string, data: Ctor | Ctor[], { description, number
   const fields: Record<string, PropertyDecorator> = {
     ...(numbered && { id: StringField({ description: 'Number of the event within its topic.', example: '41' }) }),
     type: EnumField([type], { description }),
-    topic: StringField({ nullable: true, description: 'What it is about; null for what concerns a stream of several topics as a whole.', example: 'chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' }),
+    topic: StringField({
+      nullable: true,
+      description: 'What it is about; null for what concerns a stream of several topics as a whole.',
+      example: 'chat:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11',
+    }),
     org_id: UuidField({ description: 'The organization.' }),
     at: DateTimeField({ description: 'When it happened.' }),
     data: Array.isArray(data)
-      ? ApiProperty({ type: 'object', description: 'What it tells, by the kind of its topic.', oneOf: data.map((one) => ({ $ref: getSchemaPath(one) })) } as ApiPropertyOptions)
+      ? ApiProperty({
+          type: 'object',
+          description: 'What it tells, by the kind of its topic.',
+          oneOf: data.map((one) => ({ $ref: getSchemaPath(one) })),
+        } as ApiPropertyOptions)
       : NestedField(() => data, { description: 'What it tells.' }),
   };
   for (const [field, decorate] of Object.entries(fields)) decorate(StreamEvent.prototype, field);
@@ -48,7 +64,10 @@ export function UnionOf(name: string, byType: Record<string, Ctor>): Type<unknow
 export function unionSchemas(used: Record<string, unknown>): Record<string, unknown> {
   const schemaOf = (byType: Record<string, Ctor>) => ({
     oneOf: Object.values(byType).map((one) => ({ $ref: getSchemaPath(one) })),
-    discriminator: { propertyName: 'type', mapping: Object.fromEntries(Object.entries(byType).map(([type, one]) => [type, getSchemaPath(one)])) },
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(Object.entries(byType).map(([type, one]) => [type, getSchemaPath(one)])),
+    },
   });
   return Object.fromEntries([...unions].filter(([name]) => name in used).map(([name, byType]) => [name, schemaOf(byType)]));
 }
@@ -59,5 +78,8 @@ export const ApiEventStream = (events: Type<unknown>, resumesAfter: string) =>
     ApiProduces('text/event-stream'),
     ApiExtraModels(events),
     ApiHeader({ name: 'Last-Event-ID', required: false, description: resumesAfter, schema: { type: 'string' } }),
-    ApiOkResponse({ description: 'The events. The schema is that of each one’s `data:` line; `event:` is its `type`.', content: { 'text/event-stream': { schema: { $ref: getSchemaPath(events) } } } }),
+    ApiOkResponse({
+      description: 'The events. The schema is that of each one’s `data:` line; `event:` is its `type`.',
+      content: { 'text/event-stream': { schema: { $ref: getSchemaPath(events) } } },
+    }),
   );

@@ -35,7 +35,10 @@ export class HttpAdapter extends ExpressAdapter {
     // TLS ends in front of us, and connections are closed by our own shutdown.
     if (options?.httpsOptions || options?.forceCloseConnections) return super.initHttpServer(options);
     const app = this.getInstance<Express>();
-    const born = { IncomingMessage: bornWith(http.IncomingMessage, app.request), ServerResponse: bornWith(http.ServerResponse, app.response) };
+    const born = {
+      IncomingMessage: bornWith(http.IncomingMessage, app.request),
+      ServerResponse: bornWith(http.ServerResponse, app.response),
+    };
     const server = http.createServer(born, app);
     this.httpServer = server;
     this.connections = new Connections(server);

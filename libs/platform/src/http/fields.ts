@@ -58,7 +58,8 @@ interface FieldReading {
 
 const FIELDS = Symbol('fields');
 
-const fieldsOf = (dto: object): Record<string, FieldReading> => (Reflect.getMetadata(FIELDS, dto) as Record<string, FieldReading> | undefined) ?? {};
+const fieldsOf = (dto: object): Record<string, FieldReading> =>
+  (Reflect.getMetadata(FIELDS, dto) as Record<string, FieldReading> | undefined) ?? {};
 
 /** How one query value of a DTO is read; undefined for what the DTO does not know. */
 export function queryKindOf(dto: Ctor, field: string): QueryKind | undefined {
@@ -89,7 +90,8 @@ export function instantiate<T extends object>(dto: new () => T, sent: Record<str
   for (const [name, { nested, convert }] of Object.entries(fieldsOf(dto))) {
     if (!Object.hasOwn(sent, name)) continue;
     const value = convert ? convert(sent[name]) : sent[name];
-    const child = (v: unknown): unknown => (nested && v !== null && typeof v === 'object' && !Array.isArray(v) ? instantiate(nested(), v as Record<string, unknown>) : v);
+    const child = (v: unknown): unknown =>
+      nested && v !== null && typeof v === 'object' && !Array.isArray(v) ? instantiate(nested(), v as Record<string, unknown>) : v;
     made[name] = nested && Array.isArray(value) ? value.map(child) : child(value);
   }
   return made as T;
@@ -137,9 +139,14 @@ export interface StringOptions extends FieldOptions {
 
 function stringValidators(o: StringOptions, wrap: (v: ValidationOptions) => ValidationOptions): PropertyDecorator[] {
   const validators = [IsString(wrap(message('string_type', 'Input should be a valid string')))];
-  if (o.min !== undefined) validators.push(MinLength(o.min, wrap(message('string_too_short', `String should have at least ${o.min} character${o.min === 1 ? '' : 's'}`))));
-  if (o.max !== undefined) validators.push(MaxLength(o.max, wrap(message('string_too_long', `String should have at most ${o.max} characters`))));
-  if (o.pattern) validators.push(Matches(o.pattern, wrap(message('value_error', o.patternMessage ?? `String should match ${o.pattern.source}`))));
+  if (o.min !== undefined)
+    validators.push(
+      MinLength(o.min, wrap(message('string_too_short', `String should have at least ${o.min} character${o.min === 1 ? '' : 's'}`))),
+    );
+  if (o.max !== undefined)
+    validators.push(MaxLength(o.max, wrap(message('string_too_long', `String should have at most ${o.max} characters`))));
+  if (o.pattern)
+    validators.push(Matches(o.pattern, wrap(message('value_error', o.patternMessage ?? `String should match ${o.pattern.source}`))));
   return validators;
 }
 
@@ -154,7 +161,9 @@ const stringSchema = (o: StringOptions) => ({
 const one = (v: ValidationOptions) => v;
 
 export function StringField(o: StringOptions = {}): PropertyDecorator {
-  return field('string', o, { ...stringSchema(o), ...(o.credential && { 'x-credential': true }) }, stringValidators(o, one), { credential: o.credential });
+  return field('string', o, { ...stringSchema(o), ...(o.credential && { 'x-credential': true }) }, stringValidators(o, one), {
+    credential: o.credential,
+  });
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -173,7 +182,13 @@ export function UuidField(o: FieldOptions = {}): PropertyDecorator {
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 export function SlugField(o: FieldOptions = {}): PropertyDecorator {
-  return StringField({ ...o, min: 1, max: 64, pattern: SLUG, patternMessage: 'Slug should be lower-case letters and digits joined by single hyphens' });
+  return StringField({
+    ...o,
+    min: 1,
+    max: 64,
+    pattern: SLUG,
+    patternMessage: 'Slug should be lower-case letters and digits joined by single hyphens',
+  });
 }
 
 /** An email address, at most 254 characters, as it was typed: trimmed, in NFC. What compares addresses takes their canonical form. */
@@ -208,7 +223,10 @@ export function UrlField(o: FieldOptions = {}): PropertyDecorator {
     [
       IsString(message('string_type', 'Input should be a valid string')),
       MaxLength(2_048, message('string_too_long', 'String should have at most 2048 characters')),
-      ValidateBy({ name: 'isLink', validator: { validate: isLink } }, message('value_error', 'Input should be an http:// or https:// URL without a user name')),
+      ValidateBy(
+        { name: 'isLink', validator: { validate: isLink } },
+        message('value_error', 'Input should be an http:// or https:// URL without a user name'),
+      ),
     ],
     { convert: (value) => read(value)?.href ?? value },
   );
@@ -223,12 +241,18 @@ const bounds = (o: NumberOptions): PropertyDecorator[] => [
   ...(o.min !== undefined ? [Min(o.min, message('greater_than_equal', `Input should be greater than or equal to ${o.min}`))] : []),
   ...(o.max !== undefined ? [Max(o.max, message('less_than_equal', `Input should be less than or equal to ${o.max}`))] : []),
 ];
-const boundsSchema = (o: NumberOptions) => ({ ...(o.min !== undefined && { minimum: o.min }), ...(o.max !== undefined && { maximum: o.max }) });
+const boundsSchema = (o: NumberOptions) => ({
+  ...(o.min !== undefined && { minimum: o.min }),
+  ...(o.max !== undefined && { maximum: o.max }),
+});
 
 /** A whole number. Without bounds of its own it must fit a PostgreSQL `integer`. */
 export function IntField(options: NumberOptions = {}): PropertyDecorator {
   const o = { ...options, min: options.min ?? -2_147_483_648, max: options.max ?? 2_147_483_647 };
-  return field('int', o, { type: 'integer', ...boundsSchema(options) }, [IsInt(message('int_parsing', 'Input should be a valid integer')), ...bounds(o)]);
+  return field('int', o, { type: 'integer', ...boundsSchema(options) }, [
+    IsInt(message('int_parsing', 'Input should be a valid integer')),
+    ...bounds(o),
+  ]);
 }
 
 export function NumberField(o: NumberOptions = {}): PropertyDecorator {
@@ -268,8 +292,14 @@ export function DecimalField(o: FieldOptions & { positive?: boolean; min?: numbe
       ...(o.positive || o.min !== undefined
         ? [
             ValidateBy(
-              { name: 'decimalMin', validator: { validate: (v: unknown) => typeof v === 'string' && (o.positive ? Number(v) > 0 : Number(v) >= (o.min ?? 0)) } },
-              message('greater_than_equal', o.positive ? 'Input should be greater than 0' : `Input should be greater than or equal to ${o.min}`),
+              {
+                name: 'decimalMin',
+                validator: { validate: (v: unknown) => typeof v === 'string' && (o.positive ? Number(v) > 0 : Number(v) >= (o.min ?? 0)) },
+              },
+              message(
+                'greater_than_equal',
+                o.positive ? 'Input should be greater than 0' : `Input should be greater than or equal to ${o.min}`,
+              ),
             ),
           ]
         : []),
@@ -291,7 +321,10 @@ const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d
 export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
   return field('string', o, { type: 'string', format: 'date-time' }, [
     ValidateBy(
-      { name: 'isRfc3339', validator: { validate: (v: unknown) => typeof v === 'string' && RFC3339.test(v) && !Number.isNaN(Date.parse(v)) } },
+      {
+        name: 'isRfc3339',
+        validator: { validate: (v: unknown) => typeof v === 'string' && RFC3339.test(v) && !Number.isNaN(Date.parse(v)) },
+      },
       message('datetime_parsing', 'Input should be an RFC 3339 date and time'),
     ),
   ]);
@@ -299,7 +332,13 @@ export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
 
 /** A JSON object whose keys are the caller's, and whose numbers are kept or refused. `values` documents what stands under them; whoever reads them judges them. */
 export function ObjectField({ values, ...o }: FieldOptions & { values?: Ctor } = {}): PropertyDecorator {
-  const decorate = field('string', o, { type: 'object', additionalProperties: values ? { $ref: getSchemaPath(values) } : true }, [IsObject(message('dict_type', 'Input should be a valid object'))], { exact: true });
+  const decorate = field(
+    'string',
+    o,
+    { type: 'object', additionalProperties: values ? { $ref: getSchemaPath(values) } : true },
+    [IsObject(message('dict_type', 'Input should be a valid object'))],
+    { exact: true },
+  );
   return (target, key) => {
     if (values) ApiExtraModels(values)(target.constructor);
     decorate(target, key);
@@ -333,18 +372,32 @@ export interface ListOptions extends FieldOptions {
 export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] | (() => Ctor), o: ListOptions = {}): PropertyDecorator {
   const validators: PropertyDecorator[] = [IsArray(message('list_type', 'Input should be a valid list'))];
   if (o.max !== undefined) validators.push(ArrayMaxSize(o.max, message('too_long', `List should have at most ${o.max} items`)));
-  if (o.min !== undefined) validators.push(ArrayMinSize(o.min, message('too_short', `List should have at least ${o.min} item${o.min === 1 ? '' : 's'}`)));
+  if (o.min !== undefined)
+    validators.push(ArrayMinSize(o.min, message('too_short', `List should have at least ${o.min} item${o.min === 1 ? '' : 's'}`)));
   if (o.unique) {
     validators.push(
-      ValidateBy({ name: 'uniqueItems', validator: { validate: (v: unknown) => !Array.isArray(v) || new Set(v).size === v.length } }, message('value_error', 'Items should not repeat')),
+      ValidateBy(
+        { name: 'uniqueItems', validator: { validate: (v: unknown) => !Array.isArray(v) || new Set(v).size === v.length } },
+        message('value_error', 'Items should not repeat'),
+      ),
     );
   }
-  const sizes = { ...(o.max !== undefined && { maxItems: o.max }), ...(o.min !== undefined && { minItems: o.min }), ...(o.unique && { uniqueItems: true }) };
+  const sizes = {
+    ...(o.max !== undefined && { maxItems: o.max }),
+    ...(o.min !== undefined && { minItems: o.min }),
+    ...(o.unique && { uniqueItems: true }),
+  };
   if (of === 'string') {
-    return field('list', o, { type: 'array', items: stringSchema(o.item ?? {}), ...sizes }, [...validators, ...stringValidators(o.item ?? {}, each)]);
+    return field('list', o, { type: 'array', items: stringSchema(o.item ?? {}), ...sizes }, [
+      ...validators,
+      ...stringValidators(o.item ?? {}, each),
+    ]);
   }
   if (of === 'uuid') {
-    return field('list', o, { type: 'array', items: { type: 'string', format: 'uuid' }, ...sizes }, [...validators, ...uuidValidators(each)]);
+    return field('list', o, { type: 'array', items: { type: 'string', format: 'uuid' }, ...sizes }, [
+      ...validators,
+      ...uuidValidators(each),
+    ]);
   }
   if (of === 'object') {
     const elements = [...validators, IsObject(each(message('dict_type', 'Input should be a valid object')))];
@@ -355,10 +408,7 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
       'list',
       o,
       { type: () => of(), isArray: true, ...sizes } as unknown as ApiPropertyOptions,
-      [
-        ...validators,
-        ValidateNested(each(message('dict_type', 'Input should be a valid object'))),
-      ],
+      [...validators, ValidateNested(each(message('dict_type', 'Input should be a valid object')))],
       { nested: of },
     );
   }

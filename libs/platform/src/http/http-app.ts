@@ -9,7 +9,11 @@ import { ErrorFilter } from './error.filter';
 import { httpConfig } from './http.config';
 import { requestContext } from './request-context';
 
-const duration = durationHistogram('http_request_duration_seconds', 'Time from a request to the end of its answer', ['method', 'route', 'status']);
+const duration = durationHistogram('http_request_duration_seconds', 'Time from a request to the end of its answer', [
+  'method',
+  'route',
+  'status',
+]);
 
 /** Time that a body has to arrive, and that a form with a file has: 50 MiB over a slow line. */
 const BODY_MS = 30_000;
@@ -75,7 +79,9 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger, ra
   }
   const parse = jsonBody();
   app.use(bodyDeadline);
-  app.use((req: Request, res: Response, next: () => void) => (rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next)));
+  app.use((req: Request, res: Response, next: () => void) =>
+    rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next),
+  );
   // Behind the body: what is awaited there comes back with a context of its own.
   app.use(checkedWrites);
   app.useGlobalFilters(new ErrorFilter());

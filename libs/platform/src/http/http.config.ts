@@ -10,7 +10,12 @@ export const httpConfig = configSection('http', {
     z
       .string()
       .default('')
-      .transform((raw) => raw.split(',').map((o) => o.trim()).filter(Boolean)),
+      .transform((raw) =>
+        raw
+          .split(',')
+          .map((o) => o.trim())
+          .filter(Boolean),
+      ),
     'Origins of browser applications that may call the API, separated by commas',
   ),
 });

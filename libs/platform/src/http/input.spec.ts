@@ -45,7 +45,24 @@ class ThingsController {
 }
 
 /** Names that objects, classes, promises and serializers know. */
-const MACHINERY = ['__proto__', 'constructor', 'prototype', 'toString', 'toJSON', 'hasOwnProperty', 'valueOf', '__defineGetter__', '__lookupSetter__', 'then', 'length', 'name', 'toPostgres', 'then\\u0000', '\\ud800', ''];
+const MACHINERY = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'toJSON',
+  'hasOwnProperty',
+  'valueOf',
+  '__defineGetter__',
+  '__lookupSetter__',
+  'then',
+  'length',
+  'name',
+  'toPostgres',
+  'then\\u0000',
+  '\\ud800',
+  '',
+];
 
 let edge: TestEdge;
 beforeAll(async () => {
@@ -79,27 +96,62 @@ describe('a declared field', () => {
 
 describe('an object of the caller', () => {
   it('keeps every key', async () => {
-    const metadata = `{${MACHINERY.slice(0, -3).concat('').map((name) => `"${name}":{"${name}":[{"${name}":1}]}`).join(',')}}`;
+    const metadata = `{${MACHINERY.slice(0, -3)
+      .concat('')
+      .map((name) => `"${name}":{"${name}":[{"${name}":1}]}`)
+      .join(',')}}`;
     const answer = await make(`{"metadata":${metadata},"inner":{"data":${metadata}},"inners":[{"data":${metadata}}]}`);
     expect(answer.text).toBe(`{"metadata":${metadata},"inner":{"data":${metadata}},"inners":[{"data":${metadata}}]}`);
   });
 
-  it.each(['0', '-0', '0.0', '0e999', '1', '-1.50', '1e2', '1E+2', '100e-2', '0.1', '9007199254740992', '-9007199254740992', '9007199254740994', '1e23', '1.7976931348623157e308', '5e-324', '0.30000000000000004', `1${'0'.repeat(300)}`, `0.${'0'.repeat(300)}1`])(
-    'takes the number %s',
-    async (number) => {
-      const { status, body } = await make(`{"metadata":{"n":${number}}}`);
-      expect([status, body.metadata.n === Number(number)]).toEqual([201, true]);
-    },
-  );
+  it.each([
+    '0',
+    '-0',
+    '0.0',
+    '0e999',
+    '1',
+    '-1.50',
+    '1e2',
+    '1E+2',
+    '100e-2',
+    '0.1',
+    '9007199254740992',
+    '-9007199254740992',
+    '9007199254740994',
+    '1e23',
+    '1.7976931348623157e308',
+    '5e-324',
+    '0.30000000000000004',
+    `1${'0'.repeat(300)}`,
+    `0.${'0'.repeat(300)}1`,
+  ])('takes the number %s', async (number) => {
+    const { status, body } = await make(`{"metadata":{"n":${number}}}`);
+    expect([status, body.metadata.n === Number(number)]).toEqual([201, true]);
+  });
 
-  it.each(['9007199254740993', '-9007199254740993', '9007199254740993.0', '900719925474099.3e1', '1e400', '-1e400', '1e-400', '0.1000000000000000055', '0.30000000000000001', '123456789012345678901234567890', '1.7976931348623159e308', '1e99999999999999999999', `1${'0'.repeat(400)}`])(
-    'refuses the number %s, wherever it stands',
-    async (number) => {
-      const { status, body } = await make(`{"text":"1e400","metadata":{"${'é'}\\u00e9":[{"n":1},{"n":${number}}],"e":true},"inner":{"data":{"a":${number}}},"inners":[{},{"data":{"b":${number}}}]}`);
-      expect([status, body.code]).toEqual([422, 'number_unsafe']);
-      expect(places(body)).toEqual(['metadata.éé.1.n', 'inner.data.a', 'inners.1.data.b'].map((place) => [`body.${place}`, 'semantic.number_unsafe']));
-    },
-  );
+  it.each([
+    '9007199254740993',
+    '-9007199254740993',
+    '9007199254740993.0',
+    '900719925474099.3e1',
+    '1e400',
+    '-1e400',
+    '1e-400',
+    '0.1000000000000000055',
+    '0.30000000000000001',
+    '123456789012345678901234567890',
+    '1.7976931348623159e308',
+    '1e99999999999999999999',
+    `1${'0'.repeat(400)}`,
+  ])('refuses the number %s, wherever it stands', async (number) => {
+    const { status, body } = await make(
+      `{"text":"1e400","metadata":{"${'é'}\\u00e9":[{"n":1},{"n":${number}}],"e":true},"inner":{"data":{"a":${number}}},"inners":[{},{"data":{"b":${number}}}]}`,
+    );
+    expect([status, body.code]).toEqual([422, 'number_unsafe']);
+    expect(places(body)).toEqual(
+      ['metadata.éé.1.n', 'inner.data.a', 'inners.1.data.b'].map((place) => [`body.${place}`, 'semantic.number_unsafe']),
+    );
+  });
 
   it('refuses it behind a byte order mark, too', async () => {
     expect((await make('\ufeff{"metadata":{"n":9007199254740993}}')).body.code).toBe('number_unsafe');
@@ -107,7 +159,14 @@ describe('an object of the caller', () => {
 
   it('says it beside what else is wrong', async () => {
     const { status, body } = await make('{"text":1,"metadata":{"n":1e400}}');
-    expect([status, body.code, places(body)]).toEqual([422, 'validation_error', [['body.text', 'string_type'], ['body.metadata.n', 'semantic.number_unsafe']]]);
+    expect([status, body.code, places(body)]).toEqual([
+      422,
+      'validation_error',
+      [
+        ['body.text', 'string_type'],
+        ['body.metadata.n', 'semantic.number_unsafe'],
+      ],
+    ]);
   });
 });
 
@@ -118,20 +177,32 @@ describe('a link', () => {
   };
 
   it('is kept as it was read', async () => {
-    expect([await link('HTTPS://Example.com:443/a b'.replace(' ', '%20')), await link('http://example.com'), await link('https://bücher.example/ä?q#f'), await link(null)]).toEqual([
-      'https://example.com/a%20b',
-      'http://example.com/',
-      'https://xn--bcher-kva.example/%C3%A4?q#f',
-      null,
-    ]);
+    expect([
+      await link('HTTPS://Example.com:443/a b'.replace(' ', '%20')),
+      await link('http://example.com'),
+      await link('https://bücher.example/ä?q#f'),
+      await link(null),
+    ]).toEqual(['https://example.com/a%20b', 'http://example.com/', 'https://xn--bcher-kva.example/%C3%A4?q#f', null]);
   });
 
-  it.each(['javascript:alert(1)', 'ftp://example.com/', 'https://', '//example.com', 'https://user@example.com/', 'https://user:pw@example.com/', 'https://example.com\\@evil.example/', 'https:\\\\example.com', ' https://example.com', 'https://example.com/\n', 'https://exam\tple.com/', 'https://example.com/a b', 'https://example.com/\u0085', ''])(
-    'is refused as %j',
-    async (value) => {
-      expect(await link(value)).toEqual([422, ['body.link', 'value_error']]);
-    },
-  );
+  it.each([
+    'javascript:alert(1)',
+    'ftp://example.com/',
+    'https://',
+    '//example.com',
+    'https://user@example.com/',
+    'https://user:pw@example.com/',
+    'https://example.com\\@evil.example/',
+    'https:\\\\example.com',
+    ' https://example.com',
+    'https://example.com/\n',
+    'https://exam\tple.com/',
+    'https://example.com/a b',
+    'https://example.com/\u0085',
+    '',
+  ])('is refused as %j', async (value) => {
+    expect(await link(value)).toEqual([422, ['body.link', 'value_error']]);
+  });
 });
 
 it('an amount is never rounded in silence', async () => {
@@ -141,7 +212,9 @@ it('an amount is never rounded in silence', async () => {
 });
 
 it('numbers that nobody keeps are nobody’s business', async () => {
-  expect((await make('{"x":1e400,"inner":{"metadata":{"n":9007199254740993}},"ratio":0.1000000000000000055,"text":"9007199254740993"}')).body).toEqual({ inner: {}, ratio: 0.1, text: '9007199254740993' });
+  expect(
+    (await make('{"x":1e400,"inner":{"metadata":{"n":9007199254740993}},"ratio":0.1000000000000000055,"text":"9007199254740993"}')).body,
+  ).toEqual({ inner: {}, ratio: 0.1, text: '9007199254740993' });
 });
 
 it('long numbers are compared in a time that grows with their length', () => {

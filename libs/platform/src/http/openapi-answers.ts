@@ -13,8 +13,14 @@ const header = (name: string) => ({ [name]: { $ref: `#/components/headers/${name
 
 /** Headers of answers that several operations give. */
 export const ANSWER_HEADERS = {
-  'Retry-After': { description: 'Seconds after which the same request may be answered otherwise.', schema: { type: 'integer', minimum: 0 } },
-  'Idempotency-Replayed': { description: '`true` where this is the answer to an earlier request with the same key.', schema: { type: 'string', enum: ['true'] } },
+  'Retry-After': {
+    description: 'Seconds after which the same request may be answered otherwise.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'Idempotency-Replayed': {
+    description: '`true` where this is the answer to an earlier request with the same key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
 };
 
 const SUCCESS: Record<string, string> = {
@@ -44,7 +50,13 @@ function platformAnswers(path: string, method: string, op: Operation): [status: 
   const media = Object.keys(op.requestBody?.content ?? {});
   const when = (condition: unknown, ...sentences: string[]) => (condition ? sentences : []);
   return [
-    ['400', [...when(hasParams, '`bad_request`: the path is not percent-encoded UTF-8.'), ...when(repeatable, '`idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters.')]],
+    [
+      '400',
+      [
+        ...when(hasParams, '`bad_request`: the path is not percent-encoded UTF-8.'),
+        ...when(repeatable, '`idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters.'),
+      ],
+    ],
     ['401', when(access.tier !== 'public', '`not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out.')],
     ['403', refusals(access)],
     ['404', when(hasParams, '`not_found`: nothing there, or nothing that the caller may see.')],
@@ -57,7 +69,13 @@ function platformAnswers(path: string, method: string, op: Operation): [status: 
     ],
     ['413', when(media.includes('application/json'), '`payload_too_large`: the body is larger than 1 MiB.')],
     ['415', when(media.length, `\`unsupported_media_type\`: the body is not ${media.map((type) => `\`${type}\``).join(' or ')}.`)],
-    ['422', ['The request is not valid; every problem is listed.', ...when(repeatable, '`idempotency_mismatch`: the key came with another request before.')]],
+    [
+      '422',
+      [
+        'The request is not valid; every problem is listed.',
+        ...when(repeatable, '`idempotency_mismatch`: the key came with another request before.'),
+      ],
+    ],
     ['429', ['`rate_limited`: too many requests.']],
     // What operators use stands behind the gateway, which answers where that does not.
     ['502', when(access.tier === 'platform_admin', '`upstream_unavailable`: the service behind cannot be reached.')],

@@ -2,7 +2,8 @@ type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const mapValues = (object: Json, fn: (value: unknown, key: string) => unknown): Json => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, fn(value, key)]));
+const mapValues = (object: Json, fn: (value: unknown, key: string) => unknown): Json =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, fn(value, key)]));
 
 /** Keywords whose values are not schemas, whatever they look like. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'required']);
@@ -14,8 +15,15 @@ const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'requir
 export function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema);
   if (!isObject(schema)) return schema;
-  const { nullable, allOf, ...rest } = mapValues(schema, (value, key) => (DATA.has(key) ? value : key === 'properties' && isObject(value) ? mapValues(value, (field) => toJsonSchema(field)) : toJsonSchema(value)));
-  if (!Array.isArray(allOf) || allOf.length !== 1) return nullable ? orNull(allOf ? { ...rest, allOf } : rest) : allOf ? { ...rest, allOf } : rest;
+  const { nullable, allOf, ...rest } = mapValues(schema, (value, key) =>
+    DATA.has(key)
+      ? value
+      : key === 'properties' && isObject(value)
+        ? mapValues(value, (field) => toJsonSchema(field))
+        : toJsonSchema(value),
+  );
+  if (!Array.isArray(allOf) || allOf.length !== 1)
+    return nullable ? orNull(allOf ? { ...rest, allOf } : rest) : allOf ? { ...rest, allOf } : rest;
   // The generator wraps references that have neighbours, and gives some wrappers the type of what they wrap.
   const { type: _, ...neighbours } = rest;
   const [wrapped] = allOf as [Json];

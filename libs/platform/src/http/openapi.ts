@@ -5,13 +5,31 @@ import { unionSchemas } from './event-schemas';
 import { ANSWER_HEADERS, completeAnswers, type Operation } from './openapi-answers';
 import { toJsonSchema } from './openapi-schema';
 
-const codesOf = (status: number) => Object.entries(ERROR_STATUS).filter(([, s]) => s === status).map(([c]) => c);
+const codesOf = (status: number) =>
+  Object.entries(ERROR_STATUS)
+    .filter(([, s]) => s === status)
+    .map(([c]) => c);
 
 /** What a 422 says of one problem: the vocabulary of Pydantic, and the code of a refusal that needs more than the value to be seen. */
 const PROBLEM_TYPES = [
-  ...['missing', 'string_type', 'int_parsing', 'float_parsing', 'bool_parsing', 'uuid_parsing', 'decimal_parsing', 'datetime_parsing', 'enum', 'literal_error', 'string_too_short', 'string_too_long'],
+  ...[
+    'missing',
+    'string_type',
+    'int_parsing',
+    'float_parsing',
+    'bool_parsing',
+    'uuid_parsing',
+    'decimal_parsing',
+    'datetime_parsing',
+    'enum',
+    'literal_error',
+    'string_too_short',
+    'string_too_long',
+  ],
   ...['greater_than_equal', 'less_than_equal', 'too_short', 'too_long', 'dict_type', 'list_type', 'json_invalid', 'value_error'],
-  ...codesOf(422).filter((code) => code !== 'validation_error').map((code) => `semantic.${code}`),
+  ...codesOf(422)
+    .filter((code) => code !== 'validation_error')
+    .map((code) => `semantic.${code}`),
 ];
 
 const common = {
@@ -26,7 +44,13 @@ const COMPONENTS = {
     required: ['detail', 'code', 'request_id'],
     properties: {
       detail: { type: 'string', description: 'One sentence for a human.' },
-      code: { type: 'string', description: 'Stable, for programs.', enum: Object.keys(ERROR_STATUS).filter((c) => ERROR_STATUS[c as keyof typeof ERROR_STATUS] !== 422).sort() },
+      code: {
+        type: 'string',
+        description: 'Stable, for programs.',
+        enum: Object.keys(ERROR_STATUS)
+          .filter((c) => ERROR_STATUS[c as keyof typeof ERROR_STATUS] !== 422)
+          .sort(),
+      },
       ...common,
     },
   },
@@ -35,7 +59,12 @@ const COMPONENTS = {
     description: 'The body of every 422.',
     required: ['detail', 'code', 'request_id'],
     properties: {
-      detail: { type: 'array', minItems: 1, description: 'Every problem of the request.', items: { $ref: '#/components/schemas/ValidationError' } },
+      detail: {
+        type: 'array',
+        minItems: 1,
+        description: 'Every problem of the request.',
+        items: { $ref: '#/components/schemas/ValidationError' },
+      },
       code: { type: 'string', description: 'Stable, for programs.', enum: codesOf(422).sort() },
       ...common,
     },
@@ -45,7 +74,12 @@ const COMPONENTS = {
     description: 'One problem of a request.',
     required: ['loc', 'msg', 'type'],
     properties: {
-      loc: { type: 'array', minItems: 1, description: 'Where: `body`, `query`, `path` or `header`, then the way down.', items: { oneOf: [{ type: 'string' }, { type: 'integer' }] } },
+      loc: {
+        type: 'array',
+        minItems: 1,
+        description: 'Where: `body`, `query`, `path` or `header`, then the way down.',
+        items: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
+      },
       msg: { type: 'string', description: 'What is wrong, for a human.' },
       type: { type: 'string', description: 'What is wrong, for a program.', enum: PROBLEM_TYPES },
     },
@@ -53,8 +87,18 @@ const COMPONENTS = {
 };
 
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'A session (`aps_…`) from login or signup, or an API token (`apt_…`) from `POST /api/tokens`.' },
-  ticket: { type: 'apiKey', in: 'query', name: 'ticket', description: 'From `POST /api/realtime/tickets`, for streams, once: browsers cannot send a header with them.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'opaque',
+    description: 'A session (`aps_…`) from login or signup, or an API token (`apt_…`) from `POST /api/tokens`.',
+  },
+  ticket: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'ticket',
+    description: 'From `POST /api/realtime/tickets`, for streams, once: browsers cannot send a header with them.',
+  },
 };
 
 const WHO: Record<string, string> = {
@@ -111,18 +155,33 @@ export interface ApiInfo {
  */
 export async function buildOpenApi(app: INestApplication, { tags, ...info }: ApiInfo): Promise<OpenAPIObject> {
   const { SwaggerModule } = await import('@nestjs/swagger');
-  const generated = SwaggerModule.createDocument(app, { openapi: '3.1.0', info, tags: Object.entries(tags).map(([name, description]) => ({ name, description })), servers: [{ url: '/', description: 'The service that gave you this document.' }] }, {
-    operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '').replace(/^./, (c) => c.toLowerCase())}.${method}`,
-  });
+  const generated = SwaggerModule.createDocument(
+    app,
+    {
+      openapi: '3.1.0',
+      info,
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      servers: [{ url: '/', description: 'The service that gave you this document.' }],
+    },
+    {
+      operationIdFactory: (controller, method) =>
+        `${controller.replace(/Controller$/, '').replace(/^./, (c) => c.toLowerCase())}.${method}`,
+    },
+  );
   for (const [path, item] of Object.entries(generated.paths)) {
     for (const [method, op] of Object.entries(item as Record<string, Operation>)) completeOperation(path, method, op);
   }
   // Sorted, so that a diff shows what changed and nothing else.
-  const sorted = <T>(record: Record<string, T>): Record<string, T> => Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
   const document = {
     ...generated,
     paths: sorted(generated.paths),
-    components: { securitySchemes: SECURITY_SCHEMES, headers: ANSWER_HEADERS, schemas: sorted({ ...generated.components?.schemas, ...unionSchemas(generated.components?.schemas ?? {}), ...COMPONENTS }) },
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      headers: ANSWER_HEADERS,
+      schemas: sorted({ ...generated.components?.schemas, ...unionSchemas(generated.components?.schemas ?? {}), ...COMPONENTS }),
+    },
   };
   return toJsonSchema(document) as OpenAPIObject;
 }

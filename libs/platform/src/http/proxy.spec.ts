@@ -23,7 +23,10 @@ describe('a service that answers before it has the whole body', () => {
     const logger = pino({ enabled: false });
     const duration = new Histogram({ name: 'test_seconds', help: 'test', labelNames: ['method', 'route', 'status'], registers: [] });
     const app = express().use(requestContext(logger, duration));
-    app.all('/api/admin/x', (request, response) => void proxyRequest(request as Request & RequestContext, response, { baseUrl, timeoutMs: 10_000 }, {}));
+    app.all(
+      '/api/admin/x',
+      (request, response) => void proxyRequest(request as Request & RequestContext, response, { baseUrl, timeoutMs: 10_000 }, {}),
+    );
     const gateway = http.createServer(app);
     const port = await listening(gateway);
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
@@ -70,7 +73,12 @@ describe('a client that has left before the proxy runs', () => {
       });
     });
     const gateway = http.createServer(app);
-    const client = http.request({ port: await listening(gateway), method, path: '/api/admin/x', headers: method === 'POST' ? { 'content-length': '1000' } : {} });
+    const client = http.request({
+      port: await listening(gateway),
+      method,
+      path: '/api/admin/x',
+      headers: method === 'POST' ? { 'content-length': '1000' } : {},
+    });
     client.on('error', () => undefined).flushHeaders();
 
     await handled;

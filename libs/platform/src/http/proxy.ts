@@ -7,7 +7,18 @@ import { routeOf, type RequestContext } from './request-context';
 import { sendError } from './error.filter';
 
 /** Headers that belong to one connection, not to the message. */
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect']);
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'expect',
+]);
 /** Ours, between the services. From outside they are lies, so they are dropped. */
 const INTERNAL_PREFIX = 'x-aps-';
 
@@ -40,7 +51,12 @@ const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || 
  *
  * @param headers added to the request, e.g. the signed internal token
  */
-export async function proxyRequest(request: Request & RequestContext, response: Response, target: ProxyTarget, headers: Record<string, string>): Promise<void> {
+export async function proxyRequest(
+  request: Request & RequestContext,
+  response: Response,
+  target: ProxyTarget,
+  headers: Record<string, string>,
+): Promise<void> {
   // The client left while the guards were asked: there is nobody to work for, and its address is no longer known.
   if (request.socket.destroyed || request.ip === undefined) return;
   // Put together by hand: resolving the target against the base would let an absolute one name another host, and get our signature.
@@ -53,7 +69,11 @@ export async function proxyRequest(request: Request & RequestContext, response: 
   // The proof of identity stops here: what stands behind trusts our signature, not the caller's token.
   delete outgoing.authorization;
   delete outgoing.cookie;
-  const span = beginSpan(`${request.method} ${routeOf(request)}`, { kind: 'client', parent: request.traceparent, attributes: { 'server.address': base.hostname, 'http.request.method': request.method } });
+  const span = beginSpan(`${request.method} ${routeOf(request)}`, {
+    kind: 'client',
+    parent: request.traceparent,
+    attributes: { 'server.address': base.hostname, 'http.request.method': request.method },
+  });
   const traceparent = traceparentOf(span);
   Object.assign(outgoing, headers, traceparent && { traceparent }, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
 
@@ -100,7 +120,9 @@ export async function proxyRequest(request: Request & RequestContext, response: 
     const send = (agent: http.Agent) => {
       upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });
       upstream.on('response', pass);
-      upstream.on('error', (error) => (isRead && upstream.reusedSocket && hungUp(error) && !response.headersSent && !response.destroyed ? send(fresh) : fail()));
+      upstream.on('error', (error) =>
+        isRead && upstream.reusedSocket && hungUp(error) && !response.headersSent && !response.destroyed ? send(fresh) : fail(),
+      );
       if (isRead) upstream.end();
       else request.pipe(upstream);
     };

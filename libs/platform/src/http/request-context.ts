@@ -33,7 +33,10 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
     const given = req.headers['x-request-id'];
     req.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     const trace = req.headers.traceparent;
-    const span = beginSpan(req.method, { kind: 'server', parent: typeof trace === 'string' && TRACEPARENT.test(trace) ? trace : undefined });
+    const span = beginSpan(req.method, {
+      kind: 'server',
+      parent: typeof trace === 'string' && TRACEPARENT.test(trace) ? trace : undefined,
+    });
     req.traceparent = traceparentOf(span);
     res.setHeader('X-Request-Id', req.requestId);
     res.once('close', () => {
@@ -42,11 +45,26 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
       const status = res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST;
       duration.observe({ method: req.method, route, status: String(status) }, ms / 1000);
       span.updateName(`${req.method} ${route}`);
-      span.setAttributes({ 'http.request.method': req.method, 'http.route': route, 'http.response.status_code': status, 'aps.request_id': req.requestId });
+      span.setAttributes({
+        'http.request.method': req.method,
+        'http.route': route,
+        'http.response.status_code': status,
+        'aps.request_id': req.requestId,
+      });
       if (status >= 500) failSpan(span, String(status));
       span.end();
       const level = status >= 500 ? 'error' : 'info';
-      lines[level]({ request_id: req.requestId, method: req.method, route, status, ms: Math.round(ms * 10) / 10, aborted: !res.writableFinished || undefined }, 'request');
+      lines[level](
+        {
+          request_id: req.requestId,
+          method: req.method,
+          route,
+          status,
+          ms: Math.round(ms * 10) / 10,
+          aborted: !res.writableFinished || undefined,
+        },
+        'request',
+      );
     });
     next();
   };

@@ -1,4 +1,13 @@
-import { CallHandler, Controller, ExecutionContext, Get, Injectable, INestApplication, NestInterceptor, UseInterceptors } from '@nestjs/common';
+import {
+  CallHandler,
+  Controller,
+  ExecutionContext,
+  Get,
+  Injectable,
+  INestApplication,
+  NestInterceptor,
+  UseInterceptors,
+} from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { Request } from 'express';
 import { map } from 'rxjs';
@@ -46,7 +55,12 @@ describe('an interceptor that concerns few requests', () => {
   });
   afterAll(() => app.close());
 
-  const get = async (path: string, headers: Record<string, string> = {}) => (await request(app.getHttpServer() as never).get(path).set(headers)).body as unknown;
+  const get = async (path: string, headers: Record<string, string> = {}) =>
+    (
+      await request(app.getHttpServer() as never)
+        .get(path)
+        .set(headers)
+    ).body as unknown;
 
   it('takes part in those, and in no other', async () => {
     const intercept = jest.spyOn(OnRequest.prototype, 'intercept');

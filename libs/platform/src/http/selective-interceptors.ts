@@ -8,7 +8,8 @@ export interface SelectiveInterceptor extends NestInterceptor {
   concerns(request: Request): boolean;
 }
 
-const isConcerned = (interceptor: NestInterceptor & Partial<SelectiveInterceptor>, request: Request): boolean => !interceptor.concerns || interceptor.concerns(request);
+const isConcerned = (interceptor: NestInterceptor & Partial<SelectiveInterceptor>, request: Request): boolean =>
+  !interceptor.concerns || interceptor.concerns(request);
 
 /**
  * Leaves interceptors out that a request does not concern. Nest leads each call of a handler with interceptors through observables and

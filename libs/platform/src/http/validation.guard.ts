@@ -146,7 +146,8 @@ export class RequestValidationGuard implements CanActivate {
     if (inputs.body) {
       const body: unknown = request.body ?? {};
       if (request.bodyProblem) problems.push(request.bodyProblem as Problem);
-      else if (typeof body !== 'object' || Array.isArray(body)) problems.push({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' });
+      else if (typeof body !== 'object' || Array.isArray(body))
+        problems.push({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' });
       else {
         request.body = check(inputs.body, body as Record<string, unknown>, 'body', problems);
         findUnsafeNumbers(inputs.body, request.inexactNumbers, problems);

@@ -1,4 +1,13 @@
-import { applyDecorators, CallHandler, createParamDecorator, ExecutionContext, Injectable, Logger, SetMetadata, UseInterceptors } from '@nestjs/common';
+import {
+  applyDecorators,
+  CallHandler,
+  createParamDecorator,
+  ExecutionContext,
+  Injectable,
+  Logger,
+  SetMetadata,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { errorBody, toDomainError, withoutCredentials, type SelectiveInterceptor } from '@aps/platform/http';
 import type { Request, Response } from 'express';
@@ -21,11 +30,18 @@ export const Idempotent = () =>
   applyDecorators(
     SetMetadata(IDEMPOTENT, true),
     UseInterceptors(IdempotencyInterceptor),
-    ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Makes a repeat safe: the same key and body get the first answer again, for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255 } }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description: 'Makes a repeat safe: the same key and body get the first answer again, for 24 hours.',
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+    }),
   );
 
 /** The try that a request with an `Idempotency-Key` is; undefined without the header. */
-export const IdempotencyAttempt = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<OwnedRequest>().idempotencyAttempt);
+export const IdempotencyAttempt = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<OwnedRequest>().idempotencyAttempt,
+);
 
 @Injectable()
 export class IdempotencyInterceptor implements SelectiveInterceptor {
@@ -47,7 +63,14 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
     return this.handle(owner, key, context.getHandler(), request, http.getResponse<Response>(), next);
   }
 
-  private async handle(owner: string, key: string, handler: object, request: OwnedRequest, response: Response, next: CallHandler): Promise<Observable<unknown>> {
+  private async handle(
+    owner: string,
+    key: string,
+    handler: object,
+    request: OwnedRequest,
+    response: Response,
+    next: CallHandler,
+  ): Promise<Observable<unknown>> {
     const begun = await this.store.begin(owner, key, requestHash(request));
     if (begun.state === 'answered') {
       response.status(begun.answer.status).setHeader('Idempotency-Replayed', 'true');
@@ -57,8 +80,17 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
     // For handlers that go on where a failed try of the same request stopped.
     request.idempotencyAttempt = attempt;
     return next.handle().pipe(
-      mergeMap((body: unknown) => from(this.keep(attempt, { status: response.statusCode, body: body === undefined ? null : JSON.stringify(withoutCredentials(handler, body)) }).then(() => body))),
-      catchError((error: unknown) => from(this.keepError(attempt, error, request.requestId ?? '')).pipe(mergeMap(() => throwError(() => error)))),
+      mergeMap((body: unknown) =>
+        from(
+          this.keep(attempt, {
+            status: response.statusCode,
+            body: body === undefined ? null : JSON.stringify(withoutCredentials(handler, body)),
+          }).then(() => body),
+        ),
+      ),
+      catchError((error: unknown) =>
+        from(this.keepError(attempt, error, request.requestId ?? '')).pipe(mergeMap(() => throwError(() => error))),
+      ),
     );
   }
 

@@ -113,7 +113,11 @@ describe('idempotency', () => {
 
   describe('at a handler', () => {
     it('answers a repeat as the first time, status and body', async () => {
-      for (const [path, status] of [['/things', 201], ['/either', 202], ['/empty', 204]] as const) {
+      for (const [path, status] of [
+        ['/things', 201],
+        ['/either', 202],
+        ['/empty', 204],
+      ] as const) {
         const before = calls;
         const first = await post(path, 'k' + path).expect(status);
         expect(first.headers).not.toHaveProperty('idempotency-replayed');
@@ -139,7 +143,10 @@ describe('idempotency', () => {
       expect((await post('/things', 'a b').expect(400)).body).toMatchObject({ code: 'idempotency_key_invalid' });
       await post('/things', 'k').expect(201);
       const other = await post('/things', 'k', { name: 'b' }).expect(422);
-      expect(other.body).toMatchObject({ code: 'idempotency_mismatch', detail: [{ loc: ['header', 'Idempotency-Key'], type: 'semantic.idempotency_mismatch' }] });
+      expect(other.body).toMatchObject({
+        code: 'idempotency_mismatch',
+        detail: [{ loc: ['header', 'Idempotency-Key'], type: 'semantic.idempotency_mismatch' }],
+      });
       await post('/tokens', 'k').expect(422);
       expect(calls).toBe(1);
     });
@@ -160,7 +167,9 @@ describe('idempotency', () => {
       const first = post('/things', 'k').then((r) => r);
       while (calls === 0) await new Promise((r) => setImmediate(r));
       const others = await Promise.all(Array.from({ length: 10 }, () => post('/things', 'k')));
-      expect(others.map((o) => [o.status, (o.body as { code: string }).code, o.headers['retry-after']])).toEqual(others.map(() => [409, 'idempotency_in_progress', expect.stringMatching(/^([1-9]|10)$/)]));
+      expect(others.map((o) => [o.status, (o.body as { code: string }).code, o.headers['retry-after']])).toEqual(
+        others.map(() => [409, 'idempotency_in_progress', expect.stringMatching(/^([1-9]|10)$/)]),
+      );
       release();
       expect((await first).body).toEqual({ done: true });
       expect((await post('/things', 'k').expect(201)).body).toEqual({ done: true });
@@ -216,7 +225,8 @@ describe('idempotency', () => {
       if (begun.state !== 'started') throw new Error('answered');
       return begun.attempt;
     };
-    const die = (key: string) => database.db.execute(`UPDATE idempotency_keys SET locked_until = now() - interval '1 second' WHERE key = $1`, [key]);
+    const die = (key: string) =>
+      database.db.execute(`UPDATE idempotency_keys SET locked_until = now() - interval '1 second' WHERE key = $1`, [key]);
 
     it('lets a repeat go on with what a failed or dead try made', async () => {
       const thing = randomUUID();
@@ -242,7 +252,9 @@ describe('idempotency', () => {
       const dead = await start('k');
       await die('k');
       const alive = await start('k');
-      await expect(database.db.transaction((tx) => store.attach(tx, dead, randomUUID()))).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+      await expect(database.db.transaction((tx) => store.attach(tx, dead, randomUUID()))).rejects.toMatchObject({
+        code: 'idempotency_in_progress',
+      });
       expect(await store.complete(dead, { status: 201, body: '"dead"' })).toBe(false);
       await store.abandon(dead);
       expect(await store.complete(alive, { status: 201, body: '"alive"' })).toBe(true);
@@ -253,7 +265,8 @@ describe('idempotency', () => {
 
     it('keeps a key as long as its process lives, and says when one of a dead process is free', async () => {
       const slow = await start('k');
-      const leased = async () => (await database.db.query<{ s: number }>(`SELECT extract(epoch FROM locked_until - now())::float AS s FROM idempotency_keys`))[0].s;
+      const leased = async () =>
+        (await database.db.query<{ s: number }>(`SELECT extract(epoch FROM locked_until - now())::float AS s FROM idempotency_keys`))[0].s;
       expect(await leased()).toBeLessThanOrEqual(LEASE_S);
       await database.db.execute(`UPDATE idempotency_keys SET locked_until = now() + interval '2500 milliseconds'`);
       await expect(start('k')).rejects.toMatchObject({ code: 'idempotency_in_progress', retryAfterS: 3 });

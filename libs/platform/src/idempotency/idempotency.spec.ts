@@ -2,11 +2,13 @@ import type { Request } from 'express';
 import { idempotencyKeyOf, requestHash } from './request';
 
 const withKey = (key: unknown) => ({ headers: { 'idempotency-key': key } }) as unknown as Request;
-const hashOf = (method: string, originalUrl: string, body?: unknown) => requestHash({ method, originalUrl, body } as Request).toString('hex');
+const hashOf = (method: string, originalUrl: string, body?: unknown) =>
+  requestHash({ method, originalUrl, body } as Request).toString('hex');
 
 describe('idempotencyKeyOf', () => {
   it('takes visible ASCII', () => {
-    for (const key of ['a', '"8e03978e-40d5-43e8-bc93-6894a57f9324"', '~!', 'x'.repeat(255)]) expect(idempotencyKeyOf(withKey(key))).toBe(key);
+    for (const key of ['a', '"8e03978e-40d5-43e8-bc93-6894a57f9324"', '~!', 'x'.repeat(255)])
+      expect(idempotencyKeyOf(withKey(key))).toBe(key);
     expect(idempotencyKeyOf(withKey(undefined))).toBeUndefined();
   });
 

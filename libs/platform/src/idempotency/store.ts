@@ -106,7 +106,9 @@ export class IdempotencyStore implements OnApplicationShutdown {
       if (!row) continue;
       if (!row.request_hash.equals(hash)) {
         const msg = 'This key was used with a different request before.';
-        throw new DomainError('idempotency_mismatch', msg, { problems: [{ loc: ['header', 'Idempotency-Key'], msg, type: 'semantic.idempotency_mismatch' }] });
+        throw new DomainError('idempotency_mismatch', msg, {
+          problems: [{ loc: ['header', 'Idempotency-Key'], msg, type: 'semantic.idempotency_mismatch' }],
+        });
       }
       waitS = row.wait_s;
       if (row.status_code === null) break;

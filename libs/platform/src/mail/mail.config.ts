@@ -5,9 +5,17 @@ import { z } from 'zod';
 const sender = z.string().regex(/^(?:[^<>@\r\n]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'must be an address, or Name <address>');
 
 export const mailConfig = configSection('mail', {
-  smtpUrl: setting('SMTP_URL', z.string().regex(/^smtps?:\/\//, 'must be smtp:// or smtps://').optional(), 'Server that mail is sent through, smtp://user:password@host:587. Empty: mail is written to MAIL_DIR', {
-    secret: true,
-  }),
+  smtpUrl: setting(
+    'SMTP_URL',
+    z
+      .string()
+      .regex(/^smtps?:\/\//, 'must be smtp:// or smtps://')
+      .optional(),
+    'Server that mail is sent through, smtp://user:password@host:587. Empty: mail is written to MAIL_DIR',
+    {
+      secret: true,
+    },
+  ),
   dir: setting('MAIL_DIR', z.string().default('.data/mail'), 'Folder for one .eml file per mail while no SMTP_URL is set'),
   from: setting('MAIL_FROM', sender.default('Agent Platform <no-reply@localhost.localdomain>'), 'Sender of every mail'),
   appUrl: setting(

@@ -16,7 +16,9 @@ const CLAIM = statement(`
   RETURNING recipient, subject, body, attempts`);
 const STATUS = statement('SELECT status FROM outbound_mails WHERE id = $1');
 // Links in the body are credentials: they stay no longer than they are needed.
-const SENT = statement(`UPDATE outbound_mails SET status = 'sent', body = NULL, sent_at = now(), claimed_until = NULL, last_error = NULL WHERE id = $1`);
+const SENT = statement(
+  `UPDATE outbound_mails SET status = 'sent', body = NULL, sent_at = now(), claimed_until = NULL, last_error = NULL WHERE id = $1`,
+);
 const FAILED = statement(`UPDATE outbound_mails SET status = 'failed', body = NULL, claimed_until = NULL, last_error = $2 WHERE id = $1`);
 const AGAIN = statement('UPDATE outbound_mails SET claimed_until = NULL, last_error = $2 WHERE id = $1');
 const PURGE = statement(`

@@ -17,7 +17,11 @@ import { MailJobs } from './mail.jobs';
 import { Mailer } from './mailer';
 import { MailTransport } from './transport';
 
-const MAIL = { to: 'person@somewhere.example', subject: 'You are invited – ünï', text: `Open ${'https://app.example/invite/'}the-credential-${'x'.repeat(43)}\n` };
+const MAIL = {
+  to: 'person@somewhere.example',
+  subject: 'You are invited – ünï',
+  text: `Open ${'https://app.example/invite/'}the-credential-${'x'.repeat(43)}\n`,
+};
 
 describe('mail', () => {
   let database: TestDatabase;
@@ -47,7 +51,8 @@ describe('mail', () => {
     transport = new MailTransport();
     jobs = new MailJobs(database.db, crypto, transport, maintenance);
     logged = [];
-    for (const level of ['log', 'warn', 'error'] as const) jest.spyOn(Logger.prototype, level).mockImplementation((...m: unknown[]) => void logged.push(m.join(' ')));
+    for (const level of ['log', 'warn', 'error'] as const)
+      jest.spyOn(Logger.prototype, level).mockImplementation((...m: unknown[]) => void logged.push(m.join(' ')));
   });
   afterEach(async () => {
     await transport.onApplicationShutdown();
@@ -56,9 +61,11 @@ describe('mail', () => {
   });
   afterAll(() => database?.drop());
 
-  const configure = (env: NodeJS.ProcessEnv) => loadConfig({ ...process.env, MAIL_DIR: dir, MAIL_FROM: 'Agents <no-reply@mail.example>', APP_URL: 'https://app.example/', ...env });
+  const configure = (env: NodeJS.ProcessEnv) =>
+    loadConfig({ ...process.env, MAIL_DIR: dir, MAIL_FROM: 'Agents <no-reply@mail.example>', APP_URL: 'https://app.example/', ...env });
   const send = (mail = MAIL) => database.db.transaction((tx) => mailer.send(tx, mail));
-  const row = async (id: string) => (await database.db.query<OutboundMailEntity & Record<string, unknown>>('SELECT * FROM outbound_mails WHERE id = $1', [id]))[0];
+  const row = async (id: string) =>
+    (await database.db.query<OutboundMailEntity & Record<string, unknown>>('SELECT * FROM outbound_mails WHERE id = $1', [id]))[0];
   const files = () => readdirSync(dir).map((f) => readFileSync(path.join(dir, f), 'utf8'));
 
   it('leaves with its transaction or not at all, unreadable in the database', async () => {
@@ -92,7 +99,14 @@ describe('mail', () => {
   });
 
   it('cannot be given further recipients or headers', async () => {
-    for (const to of ['a@x.example, b@y.example', 'a@x.example\r\nBcc: c@z.example', 'A <a@x.example>', '"a, b"@x.example', 'a@x.example;b@y.example', '']) {
+    for (const to of [
+      'a@x.example, b@y.example',
+      'a@x.example\r\nBcc: c@z.example',
+      'A <a@x.example>',
+      '"a, b"@x.example',
+      'a@x.example;b@y.example',
+      '',
+    ]) {
       await expect(send({ ...MAIL, to })).rejects.toThrow('one plain address');
     }
     const id = await send({ ...MAIL, to: "o'neil+tag@x.example", subject: 'S\r\nBcc: d@z.example' });
@@ -102,7 +116,14 @@ describe('mail', () => {
     expect(eml).not.toMatch(/^bcc:/im);
   });
 
-  it.each(['=?utf-8?q?Pay_here?=', 'x =?UTF-8?B?UGF5IGhlcmU=?= ü', '==??utf-8?q?Pay_here?=', 'Pay\u202ehere', 'Pay\u2028here', 'Pay\r\n\there'])('shows a subject as it was read by us, whatever a mail program would make of it: %j', async (subject) => {
+  it.each([
+    '=?utf-8?q?Pay_here?=',
+    'x =?UTF-8?B?UGF5IGhlcmU=?= ü',
+    '==??utf-8?q?Pay_here?=',
+    'Pay\u202ehere',
+    'Pay\u2028here',
+    'Pay\r\n\there',
+  ])('shows a subject as it was read by us, whatever a mail program would make of it: %j', async (subject) => {
     const server = new SmtpServer();
     configure({ SMTP_URL: await server.listen() });
     await jobs.send({ mail_id: await send({ ...MAIL, subject }) });
@@ -175,6 +196,7 @@ describe('mail', () => {
   it('makes links into the application', () => {
     expect(appLink('/invite/', 'a/b?c')).toBe('https://app.example/invite/a%2Fb%3Fc');
     expect(mailConfig.value.appUrl).toBe('https://app.example');
-    for (const env of [{ MAIL_FROM: 'nobody' }, { MAIL_FROM: 'a@b\r\nBcc: c@d' }, { APP_URL: 'javascript:1' }, { SMTP_URL: 'http://x' }]) expect(() => configure(env)).toThrow(Object.keys(env)[0]);
+    for (const env of [{ MAIL_FROM: 'nobody' }, { MAIL_FROM: 'a@b\r\nBcc: c@d' }, { APP_URL: 'javascript:1' }, { SMTP_URL: 'http://x' }])
+      expect(() => configure(env)).toThrow(Object.keys(env)[0]);
   });
 });

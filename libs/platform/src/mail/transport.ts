@@ -48,13 +48,24 @@ export class MailTransport implements OnApplicationShutdown {
   private async toServer(url: string, mail: ReadyMail): Promise<void> {
     // The sum of the time-outs stays below the claim on a mail, so no second worker begins while one still tries.
     this.smtp ??= library().then(({ createTransport }) =>
-      createTransport({ url, pool: true, maxConnections: 4, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }),
+      createTransport({
+        url,
+        pool: true,
+        maxConnections: 4,
+        connectionTimeout: 10_000,
+        greetingTimeout: 10_000,
+        socketTimeout: 20_000,
+        dnsTimeout: 5_000,
+      }),
     );
     try {
       await (await this.smtp).sendMail(message(mail));
     } catch (error) {
       const { code, responseCode } = error as { code?: string; responseCode?: number };
-      throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500);
+      throw new MailError(
+        [code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '),
+        code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500,
+      );
     }
   }
 

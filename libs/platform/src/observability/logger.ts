@@ -4,7 +4,11 @@ import { destination, pino, stdSerializers, type Logger, type LoggerOptions } fr
 import { z } from 'zod';
 
 export const logConfig = configSection('log', {
-  level: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'), 'Least severe level that is logged'),
+  level: setting(
+    'LOG_LEVEL',
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+    'Least severe level that is logged',
+  ),
 });
 
 /**
@@ -19,7 +23,20 @@ export function createLogger(app: string): Logger {
     messageKey: 'msg',
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     redact: {
-      paths: ['authorization', 'password', 'token', 'api_key', 'secret', 'headers', '*.authorization', '*.password', '*.token', '*.api_key', '*.secret', '*.headers'],
+      paths: [
+        'authorization',
+        'password',
+        'token',
+        'api_key',
+        'secret',
+        'headers',
+        '*.authorization',
+        '*.password',
+        '*.token',
+        '*.api_key',
+        '*.secret',
+        '*.headers',
+      ],
       censor: '[redacted]',
     },
     serializers: { err: stdSerializers.err, error: (e: unknown) => (e instanceof Error ? stdSerializers.err(e) : e) },

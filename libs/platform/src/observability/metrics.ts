@@ -28,7 +28,12 @@ export function counter<L extends string>(name: string, help: string, labelNames
 }
 
 /** A gauge; with `collect` it is computed when it is scraped. */
-export function gauge<L extends string>(name: string, help: string, labelNames: L[] = [], collect?: (g: Gauge<L>) => void | Promise<void>): Gauge<L> {
+export function gauge<L extends string>(
+  name: string,
+  help: string,
+  labelNames: L[] = [],
+  collect?: (g: Gauge<L>) => void | Promise<void>,
+): Gauge<L> {
   return new Gauge({
     name,
     help,

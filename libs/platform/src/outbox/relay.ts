@@ -61,7 +61,9 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       await this.noticeLostRedis();
       const published = await this.publishDue();
-      const [row] = await this.db.query<{ seconds: number }>('SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()');
+      const [row] = await this.db.query<{ seconds: number }>(
+        'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
+      );
       oldest.seconds = Math.max(0, row?.seconds ?? 0);
       this.failing = false;
       return published === BATCH;
@@ -74,10 +76,19 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** @returns how many rows were published */
   async publishDue(): Promise<number> {
-    const rows = await this.db.query<{ id: string; job: string; payload: unknown; request_id: string | null; traceparent: string | null }>(TAKE, [BATCH, REPUBLISH_S]);
+    const rows = await this.db.query<{ id: string; job: string; payload: unknown; request_id: string | null; traceparent: string | null }>(
+      TAKE,
+      [BATCH, REPUBLISH_S],
+    );
     const jobs = rows
       .filter((r) => r.job in JOBS)
-      .map((r): OutboxJob => ({ id: r.id, name: r.job as JobName, payload: r.payload as JobPayload<JobName>, requestId: r.request_id ?? undefined, traceparent: r.traceparent ?? undefined }));
+      .map((r): OutboxJob => ({
+        id: r.id,
+        name: r.job as JobName,
+        payload: r.payload as JobPayload<JobName>,
+        requestId: r.request_id ?? undefined,
+        traceparent: r.traceparent ?? undefined,
+      }));
     try {
       if (jobs.length) await this.outbox.publish(jobs);
     } catch (error) {
@@ -98,7 +109,9 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     let due: number;
     try {
       // Rows with a time of their own (publishes = 0, far ahead) keep it.
-      due = await this.db.execute(`UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`);
+      due = await this.db.execute(
+        `UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`,
+      );
     } catch (error) {
       // Nobody would notice any more.
       await this.redis.del(epoch);

@@ -14,7 +14,8 @@ export const queuesConfig = configSection('queues', {
         if (!raw) return null;
         const names = raw.split(',').map((n) => n.trim());
         const unknown = names.filter((n) => !known(n));
-        if (unknown.length) ctx.addIssue({ code: 'custom', message: `unknown queue ${unknown.join(', ')}; known are ${QUEUES.join(', ')}` });
+        if (unknown.length)
+          ctx.addIssue({ code: 'custom', message: `unknown queue ${unknown.join(', ')}; known are ${QUEUES.join(', ')}` });
         return names.filter(known);
       }),
     'Queues that this worker consumes, separated by commas. Empty: all that the app owns',

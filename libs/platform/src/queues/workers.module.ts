@@ -102,13 +102,20 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       return;
     }
     const attributes = { 'aps.job.id': id, 'aps.queue': queue, 'aps.request_id': job.data.request_id };
-    await inSpan(`job ${job.name}`, { kind: 'consumer', parent: job.data.traceparent, attributes }, (span) => this.handle(queue, job, handler, span));
+    await inSpan(`job ${job.name}`, { kind: 'consumer', parent: job.data.traceparent, attributes }, (span) =>
+      this.handle(queue, job, handler, span),
+    );
   }
 
   private async handle(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, span: Span): Promise<void> {
     const id = job.id ?? '';
     const stop = seconds.startTimer({ queue, job: job.name });
-    const context: JobContext = { jobId: id, requestId: job.data.request_id, traceparent: traceparentOf(span), signal: this.shutdown.signal };
+    const context: JobContext = {
+      jobId: id,
+      requestId: job.data.request_id,
+      traceparent: traceparentOf(span),
+      signal: this.shutdown.signal,
+    };
     try {
       if (!handler.ownsRow && (await this.db.query(EXISTS, [id])).length === 0) {
         finished.inc({ queue, job: job.name, outcome: 'repeated' });
@@ -138,7 +145,14 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     // A payload that does not parse never will. Who owns its row decides by itself when to give up; it is only slowed down here.
     const last = error instanceof InvalidPayload || (!handler.ownsRow && failures >= attempts);
     finished.inc({ queue, job: job.name, outcome: last ? 'dead' : 'failed' });
-    this.logger[last ? 'error' : 'warn']({ msg: last ? 'Job given up' : 'Job failed, will run again', job: job.name, job_id: id, request_id: job.data.request_id, failures, error: error.stack ?? String(error) });
+    this.logger[last ? 'error' : 'warn']({
+      msg: last ? 'Job given up' : 'Job failed, will run again',
+      job: job.name,
+      job_id: id,
+      request_id: job.data.request_id,
+      failures,
+      error: error.stack ?? String(error),
+    });
     try {
       if (last) await this.db.execute(BURY, [id, String(error.message).slice(0, 2_000)]);
       else {
@@ -153,7 +167,14 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
   private measure(queues: readonly QueueName[]): void {
     const mine = this.outbox.allQueues().filter((q) => queues.includes(q.name as QueueName));
     gauge('queue_ready', 'Jobs that wait for a worker', ['queue'], async (g) => {
-      for (const q of mine) g.set({ queue: q.name }, await Promise.all([q.getWaitingCount(), q.getPrioritizedCount()]).then(([first, later]) => first + later, () => 0));
+      for (const q of mine)
+        g.set(
+          { queue: q.name },
+          await Promise.all([q.getWaitingCount(), q.getPrioritizedCount()]).then(
+            ([first, later]) => first + later,
+            () => 0,
+          ),
+        );
     });
     gauge('queue_active', 'Jobs that run', ['queue'], async (g) => {
       for (const q of mine) g.set({ queue: q.name }, await q.getActiveCount().catch(() => 0));
@@ -161,7 +182,10 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     gauge('queue_oldest_ready_seconds', 'Age of the job that has waited longest', ['queue'], async (g) => {
       for (const q of mine) {
         // The first of those with a priority is not always the oldest, but near to it.
-        const jobs = await Promise.all([q.getJobs(['wait'], 0, 0, true), q.getJobs(['prioritized'], 0, 0, true)]).then((lists) => lists.flat(), () => []);
+        const jobs = await Promise.all([q.getJobs(['wait'], 0, 0, true), q.getJobs(['prioritized'], 0, 0, true)]).then(
+          (lists) => lists.flat(),
+          () => [],
+        );
         g.set({ queue: q.name }, Math.max(0, ...jobs.map((job) => (this.db.now().getTime() - job.timestamp) / 1000)));
       }
     });

@@ -81,7 +81,10 @@ export class RateLimiter {
     const now = Date.now();
     if (now >= this.pausedUntil && this.redis.status === 'ready') {
       try {
-        const [taken, level] = (await TAKE.run(this.redis, `${redisConfig.value.prefix}:rate:${bucket}`, perMs, capacity)) as [number, number];
+        const [taken, level] = (await TAKE.run(this.redis, `${redisConfig.value.prefix}:rate:${bucket}`, perMs, capacity)) as [
+          number,
+          number,
+        ];
         return decision(taken === 1, level / 1000, perMs, capacity, rate.perMinute);
       } catch (error) {
         this.pausedUntil = Date.now() + PAUSE_MS;

@@ -18,7 +18,13 @@ class Response extends EventEmitter {
 describe('OpenStreams', () => {
   const prefix = `t-${randomUUID()}`;
   const configure = (env: NodeJS.ProcessEnv = {}) =>
-    loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: process.env.TEST_REDIS_URL, REDIS_PREFIX: prefix, RATE_LIMIT_SSE_PER_USER: '3', ...env });
+    loadConfig({
+      DATABASE_URL: 'postgres://unused',
+      REDIS_URL: process.env.TEST_REDIS_URL,
+      REDIS_PREFIX: prefix,
+      RATE_LIMIT_SSE_PER_USER: '3',
+      ...env,
+    });
   let redis: Redis;
   /** Two gateways on one Redis. */
   let here: OpenStreams;

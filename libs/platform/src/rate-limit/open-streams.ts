@@ -53,7 +53,9 @@ export class OpenStreams implements OnApplicationShutdown {
     if (!enabled || limit === 0) return;
     const id = randomUUID();
     if (!(await this.take(userId, id, limit))) {
-      throw new DomainError('rate_limited', `A user may have ${limit} stream${limit === 1 ? '' : 's'} open at once.`, { retryAfterS: RETRY_S });
+      throw new DomainError('rate_limited', `A user may have ${limit} stream${limit === 1 ? '' : 's'} open at once.`, {
+        retryAfterS: RETRY_S,
+      });
     }
     const ids = this.held.get(userId) ?? new Set();
     this.held.set(userId, ids.add(id));

@@ -1,6 +1,7 @@
 import { configSection, flag, integer, setting } from '@aps/platform/config';
 
-const perMinute = (env: string, fallback: number, what: string) => setting(env, integer(fallback, 0, 1_000_000), `${what} a minute; 0 = no limit`);
+const perMinute = (env: string, fallback: number, what: string) =>
+  setting(env, integer(fallback, 0, 1_000_000), `${what} a minute; 0 = no limit`);
 
 export const rateLimitConfig = configSection('rate-limit', {
   enabled: setting('RATE_LIMITS', flag(true), 'Request rate limits, all of them: on or off'),
@@ -14,7 +15,11 @@ export const rateLimitConfig = configSection('rate-limit', {
   webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
   prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
   export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
-  sse_per_user: setting('RATE_LIMIT_SSE_PER_USER', integer(20, 0, 1_000_000), 'Event streams that one user may have open at once; 0 = no limit'),
+  sse_per_user: setting(
+    'RATE_LIMIT_SSE_PER_USER',
+    integer(20, 0, 1_000_000),
+    'Event streams that one user may have open at once; 0 = no limit',
+  ),
 });
 
 /** Limits that a route can ask for, and whom each counts. */

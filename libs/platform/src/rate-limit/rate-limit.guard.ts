@@ -26,7 +26,10 @@ export function callerOf(ip: string | undefined): string {
   try {
     const address = ipaddr.process(ip.replace(/%.*$/, ''));
     if (address.kind() === 'ipv4') return address.toString();
-    return `${(address as ipaddr.IPv6).parts.slice(0, 4).map((p) => p.toString(16)).join(':')}::/64`;
+    return `${(address as ipaddr.IPv6).parts
+      .slice(0, 4)
+      .map((p) => p.toString(16))
+      .join(':')}::/64`;
   } catch {
     return 'unknown';
   }
@@ -55,7 +58,8 @@ export class RateLimitGuard implements CanActivate {
     const config = rateLimitConfig.value;
     const asked: Promise<RateDecision | undefined>[] = [];
 
-    if (credential && config.token) asked.push(this.limiter.take(`token:${credential}`, { perMinute: config.token, burst: config.tokenBurst }));
+    if (credential && config.token)
+      asked.push(this.limiter.take(`token:${credential}`, { perMinute: config.token, burst: config.tokenBurst }));
     const rule = this.reflector.getAllAndOverride<RuleName | undefined>(RATE_LIMIT, [context.getHandler(), context.getClass()]);
     if (rule && config[rule]) {
       const who = RULES[rule] === 'credential' && credential ? credential : callerOf(request.ip);
@@ -66,12 +70,16 @@ export class RateLimitGuard implements CanActivate {
 
   private async judge(asked: Promise<RateDecision | undefined>[], response: Response): Promise<boolean> {
     const decisions = (await Promise.all(asked)).filter((d) => d !== undefined);
-    const tightest = decisions.reduce<RateDecision | undefined>((a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a), undefined);
+    const tightest = decisions.reduce<RateDecision | undefined>(
+      (a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a),
+      undefined,
+    );
     if (!tightest) return true;
     response.setHeader('RateLimit-Limit', String(tightest.limit));
     response.setHeader('RateLimit-Remaining', String(tightest.remaining));
     response.setHeader('RateLimit-Reset', String(tightest.resetS));
-    if (!tightest.allowed) throw new DomainError('rate_limited', 'Too many requests. Try again later.', { retryAfterS: tightest.retryAfterS });
+    if (!tightest.allowed)
+      throw new DomainError('rate_limited', 'Too many requests. Try again later.', { retryAfterS: tightest.retryAfterS });
     return true;
   }
 }

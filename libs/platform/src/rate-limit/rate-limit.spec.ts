@@ -114,15 +114,22 @@ describe('RateLimitGuard', () => {
 
   it('counts both limits of a request, and tells the tighter one', async () => {
     configure({ RATE_LIMIT_PROMPT_TEST: '1' });
-    expect((await post('/prompt-test', '203.0.113.1', 'a').expect(201)).headers).toMatchObject({ 'ratelimit-limit': '1', 'ratelimit-remaining': '0' });
+    expect((await post('/prompt-test', '203.0.113.1', 'a').expect(201)).headers).toMatchObject({
+      'ratelimit-limit': '1',
+      'ratelimit-remaining': '0',
+    });
     await post('/prompt-test', '203.0.113.9', 'a').expect(429);
     await post('/prompt-test', '203.0.113.1', 'b').expect(201);
   });
 
   it('is not there when a limit is 0 or all are off, and then asks no Redis', async () => {
-    for (const env of [{ RATE_LIMIT_LOGIN: '0', RATE_LIMIT_TOKEN: '0' }, { RATE_LIMITS: 'off', RATE_LIMIT_LOGIN: '1' }]) {
+    for (const env of [
+      { RATE_LIMIT_LOGIN: '0', RATE_LIMIT_TOKEN: '0' },
+      { RATE_LIMITS: 'off', RATE_LIMIT_LOGIN: '1' },
+    ]) {
       configure(env);
-      for (let i = 0; i < 15; i++) expect((await post('/login', '203.0.113.1', 'a').expect(201)).headers).not.toHaveProperty('ratelimit-limit');
+      for (let i = 0; i < 15; i++)
+        expect((await post('/login', '203.0.113.1', 'a').expect(201)).headers).not.toHaveProperty('ratelimit-limit');
     }
     expect(redis.asked).toBe(0);
     const guard = app.get(RateLimitGuard);

@@ -31,4 +31,5 @@ export function parseCursor(text: string | undefined): Map<string, number> {
 }
 
 /** The number that a reader of one topic stands at; undefined when the text is no number. */
-export const parseNumber = (text: string | undefined): number | undefined => (text !== undefined && NUMBER.test(text) ? Number(text) : undefined);
+export const parseNumber = (text: string | undefined): number | undefined =>
+  text !== undefined && NUMBER.test(text) ? Number(text) : undefined;

@@ -26,7 +26,15 @@ export function snapshotEnvelope(newestId: number, data: Record<string, unknown>
   return numberedEnvelope('snapshot', newestId, at.toISOString(), data, name, orgId);
 }
 
-function numberedEnvelope(type: string, id: number, at: string, data: Record<string, unknown>, topic: string, org_id: string, conceal?: ReadonlySet<string>): string {
+function numberedEnvelope(
+  type: string,
+  id: number,
+  at: string,
+  data: Record<string, unknown>,
+  topic: string,
+  org_id: string,
+  conceal?: ReadonlySet<string>,
+): string {
   const shown = conceal && ((field: string, value: unknown) => (conceal.has(field) ? null : value));
   return `data: ${JSON.stringify({ id: String(id), type, topic, org_id, at, data }, shown)}\n\n`;
 }
@@ -35,13 +43,21 @@ function numberedEnvelope(type: string, id: number, at: string, data: Record<str
 export function fleetingFrame(item: MessageDelta | TopicNotice, { name, orgId }: TopicName, at: Date): string {
   let text = texts.get(item);
   if (!text) {
-    text = isDelta(item) ? unnumberedFrame('message_delta', name, orgId, at, { ...item }) : unnumberedFrame(item.notice, name, orgId, item.at, item.data);
+    text = isDelta(item)
+      ? unnumberedFrame('message_delta', name, orgId, at, { ...item })
+      : unnumberedFrame(item.notice, name, orgId, item.at, item.data);
     texts.set(item, text);
   }
   return text;
 }
 
 /** @param topic null for what concerns a stream of several topics as a whole */
-export function unnumberedFrame(type: string, topic: string | null, org_id: string, at: Date | string, data: Record<string, unknown> = {}): string {
+export function unnumberedFrame(
+  type: string,
+  topic: string | null,
+  org_id: string,
+  at: Date | string,
+  data: Record<string, unknown> = {},
+): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, topic, org_id, at, data })}\n\n`;
 }

@@ -50,14 +50,18 @@ describe('readers of event streams', () => {
     Logger.overrideLogger(false);
     loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: process.env.TEST_REDIS_URL, REDIS_PREFIX: `t-${randomUUID()}` });
     [commands, subscriber] = [connectRedis('commands'), connectRedis('blocking')];
-    for (const redis of [commands, subscriber]) if (redis.status !== 'ready') await new Promise<void>((ready) => redis.once('ready', () => ready()));
+    for (const redis of [commands, subscriber])
+      if (redis.status !== 'ready') await new Promise<void>((ready) => redis.once('ready', () => ready()));
     spine = new Spine();
     publisher = new RealtimePublisher(commands);
     streams = new SseStreams(new RealtimeHub(subscriber), spine as unknown as EventSpine);
     responses = [];
     server = http.createServer((request, response) => {
       const url = new URL(request.url!, 'http://test');
-      const topics = url.searchParams.get('topics')!.split(',').map((topic) => ({ topic, name: topic }));
+      const topics = url.searchParams
+        .get('topics')!
+        .split(',')
+        .map((topic) => ({ topic, name: topic }));
       responses.push(response as Response);
       void streams.serve(response as Response, {
         orgId: 'o',
@@ -123,7 +127,8 @@ describe('readers of event streams', () => {
   }
 
   const upTo = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
-  const cut = async () => Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await metrics.getSingleMetricAsString('sse_streams_cut_total'))?.[1] ?? 0);
+  const cut = async () =>
+    Number(/^sse_streams_cut_total(?:\{[^}]*\})? (\d+)/m.exec(await metrics.getSingleMetricAsString('sse_streams_cut_total'))?.[1] ?? 0);
 
   it('are told by HEAD what the stream would be, and not kept waiting', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/?topics=chat:${randomUUID()}`, { method: 'HEAD' });
@@ -189,6 +194,11 @@ describe('readers of event streams', () => {
     publisher.publish(topics[0], [spine.events.get(topics[0])![2], spine.events.get(topics[0])![0]]);
     await until(() => reader.ids.length >= 4);
     const numbers = reader.ids.map((id) => id.split('~').map((entry) => Number(entry.split('.')[1])));
-    expect(numbers).toEqual([[1, 0], [2, 0], [3, 0], [3, 1]]);
+    expect(numbers).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+      [3, 1],
+    ]);
   });
 });

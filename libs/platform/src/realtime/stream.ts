@@ -185,7 +185,9 @@ export class Feed implements TopicListener, TopicName {
     if (!resumes) this.last = newestId;
     // A resuming client still has events to come below the snapshot's number, so its frame must not move the client there.
     const id = this.stream.multiplexed ? this.stream.cursor() : resumes ? undefined : newestId;
-    this.stream.write(`event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this, this.spine.now())}`);
+    this.stream.write(
+      `event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this, this.spine.now())}`,
+    );
     this.catchingUp = false;
     // The snapshot was read after the subscription stood: without a gap to fill there is nothing to ask for.
     if (this.last < newestId || this.again) void this.catchUp();
@@ -215,7 +217,7 @@ export class Feed implements TopicListener, TopicName {
     try {
       do {
         this.again = false;
-        for (let count = PAGE; count === PAGE; ) {
+        for (let count = PAGE; count === PAGE;) {
           const events = await this.spine.after(this.topic, this.last, PAGE);
           count = events.length;
           for (const event of events) {

@@ -15,7 +15,15 @@ export class PlatformModule {
   static forRoot(appName: string, schema: SchemaSources): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [DatabaseModule.forRoot(schema, `aps-${appName}`), RedisModule, OutboxModule, BroadcastModule, RealtimePublishModule, AuditModule, CryptoModule],
+      imports: [
+        DatabaseModule.forRoot(schema, `aps-${appName}`),
+        RedisModule,
+        OutboxModule,
+        BroadcastModule,
+        RealtimePublishModule,
+        AuditModule,
+        CryptoModule,
+      ],
       providers: [Readiness],
       exports: [Readiness],
     };

@@ -17,8 +17,16 @@ import { Readiness } from './readiness';
 
 export const runtimeConfig = configSection('runtime', {
   internalHost: setting('INTERNAL_HOST', z.string().default('127.0.0.1'), 'Address of the internal port; 0.0.0.0 in a container'),
-  internalPort: setting('INTERNAL_PORT', integer(9090, 0, 65_535), 'Port of /healthz, /readyz and /metrics; never exposed to the outside; 0 takes a free one'),
-  shutdownDelayMs: setting('SHUTDOWN_DELAY_MS', integer(15_000, 0, 600_000), 'How long a process with an HTTP port still takes requests after it has turned unready: longer than load balancers need to see that (period and failures of their probe); 0 without one'),
+  internalPort: setting(
+    'INTERNAL_PORT',
+    integer(9090, 0, 65_535),
+    'Port of /healthz, /readyz and /metrics; never exposed to the outside; 0 takes a free one',
+  ),
+  shutdownDelayMs: setting(
+    'SHUTDOWN_DELAY_MS',
+    integer(15_000, 0, 600_000),
+    'How long a process with an HTTP port still takes requests after it has turned unready: longer than load balancers need to see that (period and failures of their probe); 0 without one',
+  ),
   shutdownGraceMs: setting('SHUTDOWN_GRACE_MS', integer(25_000, 0, 600_000), 'Time that requests and jobs get to finish after a SIGTERM'),
 });
 
@@ -57,8 +65,14 @@ function startInternalServer(readiness: () => Readiness | undefined, redisRequir
 /** Errors are thrown and not, as Nest would have it, ended upon: {@link runApp} says in words what they mean. */
 async function createApp(definition: AppDefinition, pino: Pino): Promise<INestApplication | INestMicroservice> {
   const logger = new NestLogger(pino);
-  if (!definition.http) return NestFactory.createMicroservice(definition.module, { ...broadcastTransport(), logger, bufferLogs: true, abortOnError: false });
-  const app = await NestFactory.create<NestExpressApplication>(definition.module, new HttpAdapter(), { logger, bodyParser: false, bufferLogs: true, abortOnError: false });
+  if (!definition.http)
+    return NestFactory.createMicroservice(definition.module, { ...broadcastTransport(), logger, bufferLogs: true, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(definition.module, new HttpAdapter(), {
+    logger,
+    bodyParser: false,
+    bufferLogs: true,
+    abortOnError: false,
+  });
   configureHttpApp(app, pino, definition.http.rawBodyPaths);
   await definition.http.configure?.(app);
   app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });

@@ -44,7 +44,10 @@ export class DiskStorage extends ObjectStorage {
     try {
       const { size } = await file.stat();
       const { start, length } = range ?? { start: 0, length: size };
-      return { length: Math.max(0, Math.min(length, size - start)), stream: file.createReadStream({ start, end: Math.max(start, start + length - 1) }) };
+      return {
+        length: Math.max(0, Math.min(length, size - start)),
+        stream: file.createReadStream({ start, end: Math.max(start, start + length - 1) }),
+      };
     } catch (error) {
       await file.close();
       throw error;

@@ -15,7 +15,10 @@ export interface StoredBytes {
   stream: Readable;
 }
 
-const duration = durationHistogram('storage_operation_seconds', 'Time of operations on the object storage; reading: up to the first byte', ['operation', 'outcome']);
+const duration = durationHistogram('storage_operation_seconds', 'Time of operations on the object storage; reading: up to the first byte', [
+  'operation',
+  'outcome',
+]);
 
 /** Keys have a shape that no file system or bucket reads as anything but a name: no `..`, no empty part, nothing to escape. */
 const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/i;

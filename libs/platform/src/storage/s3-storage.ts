@@ -28,7 +28,13 @@ export class S3Storage extends ObjectStorage {
   /** An upload in parts becomes an object with its last request; one that fails is aborted, and its parts are dropped. */
   protected async write(key: string, bytes: Readable): Promise<void> {
     const { library, client } = await this.library();
-    const upload = new library.Upload({ client, params: { ...this.at(key), Body: bytes }, partSize: PART_BYTES, queueSize: 1, leavePartsOnError: false });
+    const upload = new library.Upload({
+      client,
+      params: { ...this.at(key), Body: bytes },
+      partSize: PART_BYTES,
+      queueSize: 1,
+      leavePartsOnError: false,
+    });
     await upload.done();
   }
 
@@ -83,7 +89,12 @@ export class S3Storage extends ObjectStorage {
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
         // Of silence, and not of the whole: 50 MiB may take their time.
-        requestHandler: { connectionTimeout: 3_000, socketTimeout: 30_000, httpAgent: { maxSockets: 100 }, httpsAgent: { maxSockets: 100 } },
+        requestHandler: {
+          connectionTimeout: 3_000,
+          socketTimeout: 30_000,
+          httpAgent: { maxSockets: 100 },
+          httpsAgent: { maxSockets: 100 },
+        },
       }),
     };
   }

@@ -29,7 +29,12 @@ const text = async (storage: ObjectStorage, at = key): Promise<string | undefine
   const found = await storage.get(at);
   return found ? (await buffer(found.stream)).toString() : undefined;
 };
-const filesBelow = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }).filter((e) => e.isFile()).map((e) => e.name) : []);
+const filesBelow = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((e) => e.isFile())
+        .map((e) => e.name)
+    : [];
 
 describe.each([
   ['the disk', () => new DiskStorage(dir)],
@@ -64,23 +69,39 @@ describe.each([
   it('takes what is larger than a part without holding it', async () => {
     const block = randomBytes(MiB);
     const hash = createHash('sha256');
-    await storage.put(key, Readable.from((function* () {
-      for (let i = 0; i < 20; i++) {
-        hash.update(block);
-        yield block;
-      }
-    })(), { objectMode: false }));
+    await storage.put(
+      key,
+      Readable.from(
+        (function* () {
+          for (let i = 0; i < 20; i++) {
+            hash.update(block);
+            yield block;
+          }
+        })(),
+        { objectMode: false },
+      ),
+    );
     const found = (await storage.get(key))!;
     expect(found.length).toBe(20 * MiB);
-    expect(createHash('sha256').update(await buffer(found.stream)).digest('hex')).toBe(hash.digest('hex'));
+    expect(
+      createHash('sha256')
+        .update(await buffer(found.stream))
+        .digest('hex'),
+    ).toBe(hash.digest('hex'));
   });
 
-  it.each([['before the first part is full', 1], ['after parts were sent', 20]])('leaves nothing of a source that fails %s, and says what failed', async (_when, mebibytes) => {
+  it.each([
+    ['before the first part is full', 1],
+    ['after parts were sent', 20],
+  ])('leaves nothing of a source that fails %s, and says what failed', async (_when, mebibytes) => {
     await storage.put(key, Readable.from([Buffer.from('old')]));
-    const source = Readable.from((function* () {
-      for (let i = 0; i < mebibytes; i++) yield Buffer.alloc(MiB);
-      throw new Error('the client went away');
-    })(), { objectMode: false });
+    const source = Readable.from(
+      (function* () {
+        for (let i = 0; i < mebibytes; i++) yield Buffer.alloc(MiB);
+        throw new Error('the client went away');
+      })(),
+      { objectMode: false },
+    );
     await expect(storage.put(key, source)).rejects.toThrow('the client went away');
     expect(await text(storage)).toBe('old');
     expect([s3.openUploads, filesBelow(path.join(dir, '.half-written'))]).toEqual([0, []]);
@@ -94,11 +115,19 @@ describe.each([
     expect(await storage.exists(key)).toBe(false);
   });
 
-  it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.half-written/x', 'a/.b', 'a\\b', 'a\0b', '', 'é', 'a'.repeat(513)])('takes no key like %j', async (bad) => {
-    for (const attempt of [() => storage.get(bad), () => storage.delete(bad), () => storage.exists(bad), () => storage.put(bad, Readable.from([Buffer.from('x')]))]) {
-      await expect(attempt()).rejects.toThrow('This is no key');
-    }
-  });
+  it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.half-written/x', 'a/.b', 'a\\b', 'a\0b', '', 'é', 'a'.repeat(513)])(
+    'takes no key like %j',
+    async (bad) => {
+      for (const attempt of [
+        () => storage.get(bad),
+        () => storage.delete(bad),
+        () => storage.exists(bad),
+        () => storage.put(bad, Readable.from([Buffer.from('x')])),
+      ]) {
+        await expect(attempt()).rejects.toThrow('This is no key');
+      }
+    },
+  );
 });
 
 describe('the disk', () => {

@@ -22,7 +22,11 @@ export function httpCaller(url: string): HttpCaller {
   return async (method, path, { as, body, headers } = {}) => {
     const response = await fetch(url + path, {
       method,
-      headers: { ...(as && { Authorization: `Bearer ${as}` }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      headers: {
+        ...(as && { Authorization: `Bearer ${as}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();

@@ -11,9 +11,17 @@ export interface TestUser {
 /** A signed-in user, with a role in each of these organizations. Written as rows: specs of rooms that know no command for it need users, too. */
 export async function insertUser(db: Db, roles: Record<string, string> = {}): Promise<TestUser> {
   const [id, token] = [uuidv7(), newSessionToken()];
-  await db.execute(`INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Test', 'none', now())`, [id, `${id}@example.com`]);
-  await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
-  for (const [orgId, role] of Object.entries(roles)) await db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [uuidv7(), orgId, id, role]);
+  await db.execute(
+    `INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Test', 'none', now())`,
+    [id, `${id}@example.com`],
+  );
+  await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+    uuidv7(),
+    id,
+    hashToken(token),
+  ]);
+  for (const [orgId, role] of Object.entries(roles))
+    await db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [uuidv7(), orgId, id, role]);
   return { id, token };
 }
 

@@ -19,10 +19,16 @@ export interface TestApp {
  *
  * @param customize overrides providers, for parts that stand outside the service
  */
-export async function createTestApp(imports: NonNullable<ModuleMetadata['imports']>, customize: (builder: TestingModuleBuilder) => TestingModuleBuilder = (b) => b): Promise<TestApp> {
+export async function createTestApp(
+  imports: NonNullable<ModuleMetadata['imports']>,
+  customize: (builder: TestingModuleBuilder) => TestingModuleBuilder = (b) => b,
+): Promise<TestApp> {
   const logger = createLogger('test');
   const module = await customize(Test.createTestingModule({ imports })).setLogger(new NestLogger(logger)).compile();
-  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), { bodyParser: false, logger: new NestLogger(logger) });
+  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), {
+    bodyParser: false,
+    logger: new NestLogger(logger),
+  });
   configureHttpApp(app, logger);
   app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
   await app.startAllMicroservices();

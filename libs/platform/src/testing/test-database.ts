@@ -40,10 +40,7 @@ async function asAdmin<T>(fn: (client: Client) => Promise<T>): Promise<T> {
 /** Migrates one template per schema version; databases of tests are copies of it. Any number of test processes may come at once. */
 async function template(schema: SchemaSources): Promise<string> {
   const migrations = (schema.migrations as { name: string; toString(): string }[] | undefined) ?? [];
-  const name = `aps_template_${createHash('sha1')
-    .update(migrations.map(String).join('\n'))
-    .digest('hex')
-    .slice(0, 12)}`;
+  const name = `aps_template_${createHash('sha1').update(migrations.map(String).join('\n')).digest('hex').slice(0, 12)}`;
   await asAdmin(async (client) => {
     await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name]);
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [name]);

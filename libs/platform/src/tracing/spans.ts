@@ -19,7 +19,9 @@ export interface SpanOptions {
 function parentOf(options: SpanOptions) {
   if (!('parent' in options)) return context.active();
   const parts = options.parent === undefined ? null : TRACEPARENT.exec(options.parent);
-  return parts ? trace.setSpanContext(ROOT_CONTEXT, { traceId: parts[1], spanId: parts[2], traceFlags: parseInt(parts[3], 16) & 1, isRemote: true }) : ROOT_CONTEXT;
+  return parts
+    ? trace.setSpanContext(ROOT_CONTEXT, { traceId: parts[1], spanId: parts[2], traceFlags: parseInt(parts[3], 16) & 1, isRemote: true })
+    : ROOT_CONTEXT;
 }
 
 /** Begins a span that its caller ends. */

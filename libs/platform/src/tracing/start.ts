@@ -29,11 +29,18 @@ export async function startTracing(app: string): Promise<() => Promise<void>> {
   complainTo(logger);
   const byTraceId = new sdk.TraceIdRatioBasedSampler(ratio);
   const provider = new sdk.NodeTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': serviceName ?? `aps-${app}`, 'service.instance.id': `${hostname()}:${process.pid}` }),
+    resource: resourceFromAttributes({
+      'service.name': serviceName ?? `aps-${app}`,
+      'service.instance.id': `${hostname()}:${process.pid}`,
+    }),
     // Who calls from outside may decline to be traced, but not ask for more than the ratio. It follows from the id of the trace, so
     // all processes decide alike.
     sampler: new sdk.ParentBasedSampler({ root: byTraceId, remoteParentSampled: byTraceId }),
-    spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, timeoutMillis: FLUSH_MS }), { maxQueueSize: 8_192 })],
+    spanProcessors: [
+      new sdk.BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, timeoutMillis: FLUSH_MS }), {
+        maxQueueSize: 8_192,
+      }),
+    ],
   });
   // Only our own code carries trace contexts on, and only to our own processes.
   provider.register({ propagator: null });
@@ -48,5 +55,8 @@ function complainTo(logger: Logger): void {
     last = performance.now();
     logger.warn('Spans could not be sent to the collector');
   };
-  diag.setLogger({ error: complain, warn: complain, info: () => undefined, debug: () => undefined, verbose: () => undefined }, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  diag.setLogger(
+    { error: complain, warn: complain, info: () => undefined, debug: () => undefined, verbose: () => undefined },
+    { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
+  );
 }

@@ -10,10 +10,13 @@ describe('tracing without a collector', () => {
 
   it('loads no SDK, and hands the caller’s trace context on as it is', async () => {
     loadConfig(env);
-    await (await startTracing('test'))();
+    await (
+      await startTracing('test')
+    )();
     const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     expect(traceparentOf(beginSpan('x', { parent: given }))).toBe(given);
-    for (const parent of [undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`]) expect(traceparentOf(beginSpan('x', { parent }))).toBeUndefined();
+    for (const parent of [undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])
+      expect(traceparentOf(beginSpan('x', { parent }))).toBeUndefined();
     await expect(inSpan('x', {}, () => Promise.resolve(1))).resolves.toBe(1);
     await expect(inSpan('x', {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
@@ -24,6 +27,7 @@ describe('tracing without a collector', () => {
   });
 
   it('refuses settings that cannot be meant', () => {
-    for (const bad of [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, { OTEL_TRACES_SAMPLER_ARG: '2' }]) expect(() => loadConfig({ ...env, ...bad })).toThrow(/OTEL_/);
+    for (const bad of [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, { OTEL_TRACES_SAMPLER_ARG: '2' }])
+      expect(() => loadConfig({ ...env, ...bad })).toThrow(/OTEL_/);
   });
 });

@@ -16,15 +16,22 @@ export class AdminMembersController {
   @Post()
   @PlatformAdmin()
   @Idempotent()
-  @ApiOperation({ summary: 'Add a registered user to an organization', description: 'Nobody is created or invited, and the plan\'s number of seats does not bind.' })
+  @ApiOperation({
+    summary: 'Add a registered user to an organization',
+    description: "Nobody is created or invited, and the plan's number of seats does not bind.",
+  })
   @ApiCreatedResponse({ type: OrgMemberInfo })
-  async add(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: AdminAddMemberRequest): Promise<OrgMemberInfo> {
+  async add(
+    @CurrentOperator() operator: ActingUser,
+    @Param('org_id') orgId: string,
+    @Body() body: AdminAddMemberRequest,
+  ): Promise<OrgMemberInfo> {
     return toOrgMember(await this.members.adminAdd(operator, orgId, body.email, body.role));
   }
 
   @Patch(':user_id')
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Change a member\'s role', description: 'Refused when it would leave no owner.' })
+  @ApiOperation({ summary: "Change a member's role", description: 'Refused when it would leave no owner.' })
   @ApiOkResponse({ type: OrgMemberInfo })
   async setRole(
     @CurrentOperator() operator: ActingUser,

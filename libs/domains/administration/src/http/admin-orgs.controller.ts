@@ -47,7 +47,10 @@ export class AdminOrgsController {
   @Post(':org_id/suspend')
   @HttpCode(200)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Suspend an organization', description: 'Its members are locked out and its work stops. Repeating it changes nothing.' })
+  @ApiOperation({
+    summary: 'Suspend an organization',
+    description: 'Its members are locked out and its work stops. Repeating it changes nothing.',
+  })
   @ApiOkResponse({ type: OrgSuspensionResponse })
   async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
     return toOrgSuspension(await this.organizations.suspend(operator, orgId));

@@ -18,7 +18,10 @@ export class AdminAuditController {
 
   @Get('audit')
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Read the platform\'s audit log, newest first', description: 'What operators did anywhere, and what belongs to no organization.' })
+  @ApiOperation({
+    summary: "Read the platform's audit log, newest first",
+    description: 'What operators did anywhere, and what belongs to no organization.',
+  })
   @ApiPage(AuditItem, 'PlatformAuditResponse')
   async platform(@Query() query: PlatformAuditQuery): Promise<Page<AuditItem>> {
     const { rows, total } = await this.audit.ofPlatform({ action: query.action, actorId: query.actor_id, orgId: query.org_id }, query);
@@ -27,7 +30,10 @@ export class AdminAuditController {
 
   @Get('orgs/:org_id/audit')
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Read an organization\'s audit log, newest first', description: 'What operators did to it, merged with what happened inside it.' })
+  @ApiOperation({
+    summary: "Read an organization's audit log, newest first",
+    description: 'What operators did to it, merged with what happened inside it.',
+  })
   @ApiParam({ name: 'org_id', description: 'The organization.' })
   @ApiPage(AuditItem, 'OrgAuditResponse')
   async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<AuditItem>> {

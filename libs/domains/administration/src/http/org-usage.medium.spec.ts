@@ -33,11 +33,23 @@ describe('usage of an organization', () => {
     test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), BillingModule, OrgUsageHttpModule]);
     const { db } = database;
     for (const [name, { id, token }] of Object.entries(users)) {
-      await db.execute('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())', [id, `${name}@example.com`, name, 'x']);
-      await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), id, hashToken(token)]);
+      await db.execute(
+        'INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())',
+        [id, `${name}@example.com`, name, 'x'],
+      );
+      await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+        uuidv7(),
+        id,
+        hashToken(token),
+      ]);
     }
-    for (const id of [orgId, uuidv7()]) await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [id, `org-${id}`]);
-    await db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [uuidv7(), orgId, users.member.id]);
+    for (const id of [orgId, uuidv7()])
+      await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [id, `org-${id}`]);
+    await db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [
+      uuidv7(),
+      orgId,
+      users.member.id,
+    ]);
 
     const seeds = new UsageSeeds(db, orgId);
     const [ada, bob] = [await seeds.agent('Ada'), await seeds.agent('Bob')];
@@ -48,8 +60,24 @@ describe('usage of an organization', () => {
     await seeds.turn(recent, 3, hoursAgo(0.25), 'skipped');
     await seeds.turn(recent, 4, hoursAgo(0.1), 'running');
     await seeds.turn(old, 1, hoursAgo(5 * 24));
-    await seeds.receipt(hoursAgo(1), { agent_id: ada.id, input_tokens: 100, cached_input_tokens: 20, cache_write_tokens: 3, output_tokens: 40, reasoning_tokens: 5, usd_cost: '0.1', credits: '10' });
-    await seeds.receipt(hoursAgo(0.5), { agent_id: ada.id, feature: 'title', model_key: 'mock-small', output_tokens: 2, usd_cost: '0.000001', credits: '0.000002' });
+    await seeds.receipt(hoursAgo(1), {
+      agent_id: ada.id,
+      input_tokens: 100,
+      cached_input_tokens: 20,
+      cache_write_tokens: 3,
+      output_tokens: 40,
+      reasoning_tokens: 5,
+      usd_cost: '0.1',
+      credits: '10',
+    });
+    await seeds.receipt(hoursAgo(0.5), {
+      agent_id: ada.id,
+      feature: 'title',
+      model_key: 'mock-small',
+      output_tokens: 2,
+      usd_cost: '0.000001',
+      credits: '0.000002',
+    });
     await seeds.receipt(hoursAgo(0.4), { feature: 'embedding', model_key: 'embed', input_tokens: 1, usd_cost: null });
     await seeds.receipt(hoursAgo(5 * 24), { agent_id: bob.id, input_tokens: 1000, usd_cost: '1', credits: '100' });
     await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.id, input_tokens: 9999, usd_cost: '9', credits: '900' });
@@ -90,8 +118,20 @@ describe('usage of an organization', () => {
     expect(days).toHaveLength(8);
     expect(days.map((d) => d.day)).toEqual([...days.map((d) => d.day)].sort());
     expect(days.reduce((sum, d) => sum + d.tokens, 0)).toBe(1171);
-    expect(body.totals).toMatchObject({ tokens: 1171, chats: days.reduce((sum, d) => sum + d.chats, 0), turns: days.reduce((sum, d) => sum + d.turns, 0) });
-    expect(days.find((d) => d.day === hoursAgo(5 * 24).toISOString().slice(0, 10))).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
+    expect(body.totals).toMatchObject({
+      tokens: 1171,
+      chats: days.reduce((sum, d) => sum + d.chats, 0),
+      turns: days.reduce((sum, d) => sum + d.turns, 0),
+    });
+    expect(
+      days.find(
+        (d) =>
+          d.day ===
+          hoursAgo(5 * 24)
+            .toISOString()
+            .slice(0, 10),
+      ),
+    ).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
   });
 
   it('looks back thirty days unless asked otherwise', async () => {
@@ -111,7 +151,13 @@ describe('usage of an organization', () => {
   it('is for members, with a token that may see billing', async () => {
     expect(await usage('', users.stranger.token)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
     const token = newApiToken();
-    await database.db.execute(`INSERT INTO api_tokens (id, user_id, name, scope, token_hash, prefix, last4) VALUES ($1, $2, 't', 'chats:read', $3, 'p', 'l')`, [uuidv7(), users.member.id, hashToken(token)]);
-    expect(await usage('', token)).toMatchObject({ status: 403, body: { code: 'insufficient_scope', context: { required: 'billing:read' } } });
+    await database.db.execute(
+      `INSERT INTO api_tokens (id, user_id, name, scope, token_hash, prefix, last4) VALUES ($1, $2, 't', 'chats:read', $3, 'p', 'l')`,
+      [uuidv7(), users.member.id, hashToken(token)],
+    );
+    expect(await usage('', token)).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope', context: { required: 'billing:read' } },
+    });
   });
 });

@@ -28,7 +28,10 @@ export const toOrgMember = (member: Member): OrgMemberInfo => ({
   deactivated: member.deactivated,
 });
 
-export const toOrgDetail = (org: OrgDirectoryDetail): OrgDetailResponse => ({ ...toOrgListItem(org), members: org.members.map(toOrgMember) });
+export const toOrgDetail = (org: OrgDirectoryDetail): OrgDetailResponse => ({
+  ...toOrgListItem(org),
+  members: org.members.map(toOrgMember),
+});
 
 export const toOrgSuspension = (suspension: OrganizationSuspension): OrgSuspensionResponse => ({
   org_id: suspension.org_id,

@@ -33,7 +33,10 @@ export class PlatformAdminsController {
   @Delete(':user_id')
   @HttpCode(204)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Take the administration of the platform from a user', description: 'Not from yourself, and not from the last one who can act.' })
+  @ApiOperation({
+    summary: 'Take the administration of the platform from a user',
+    description: 'Not from yourself, and not from the last one who can act.',
+  })
   @ApiNoContentResponse()
   async remove(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<void> {
     await this.admins.remove(operator, userId);

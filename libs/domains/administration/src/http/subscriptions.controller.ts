@@ -16,7 +16,10 @@ export class AdminSubscriptionsController {
   @HttpCode(200)
   @PlatformAdmin()
   @Idempotent()
-  @ApiOperation({ summary: 'Subscribe organizations that have no subscription', description: 'Never changes an existing subscription; repeating it creates none.' })
+  @ApiOperation({
+    summary: 'Subscribe organizations that have no subscription',
+    description: 'Never changes an existing subscription; repeating it creates none.',
+  })
   @ApiOkResponse({ type: SubscriptionBackfillResponse })
   @ApiNotFoundResponse({ description: '`not_found`: there is no such organization or plan.' })
   backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {

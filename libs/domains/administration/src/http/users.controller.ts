@@ -14,7 +14,10 @@ export class AdminUsersController {
   @Post('deactivate')
   @HttpCode(200)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Deactivate a user', description: 'Ends their sessions and refuses their API tokens. Not yourself. Repeating it changes nothing.' })
+  @ApiOperation({
+    summary: 'Deactivate a user',
+    description: 'Ends their sessions and refuses their API tokens. Not yourself. Repeating it changes nothing.',
+  })
   @ApiOkResponse({ type: UserStatusResponse })
   async deactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
     return toUserStatus(await this.users.deactivate(operator, userId));

@@ -6,7 +6,11 @@ import { z } from 'zod';
 import { SubscriptionBackfill, type BackfillResult, type BackfillWish } from './subscription-backfill';
 
 export const newOrgPlanConfig = configSection('new-org-plan', {
-  code: setting('CREDITS_DEFAULT_NEW_ORG_PLAN', z.string().max(128).default('trial'), 'Code of the plan that new organizations are subscribed to'),
+  code: setting(
+    'CREDITS_DEFAULT_NEW_ORG_PLAN',
+    z.string().max(128).default('trial'),
+    'Code of the plan that new organizations are subscribed to',
+  ),
 });
 
 const LIVE = statement('SELECT count(*)::int AS n FROM organizations WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR id = $1)');

@@ -19,7 +19,14 @@ export class UsageSeeds {
 
   async chat(agent: { id: string; revisionId: string }, created_at: Date): Promise<string> {
     const id = uuidv7();
-    await this.insert(Chat, { id, org_id: this.orgId, agent_id: agent.id, agent_revision_id: agent.revisionId, origin_kind: 'user', created_at });
+    await this.insert(Chat, {
+      id,
+      org_id: this.orgId,
+      agent_id: agent.id,
+      agent_revision_id: agent.revisionId,
+      origin_kind: 'user',
+      created_at,
+    });
     return id;
   }
 

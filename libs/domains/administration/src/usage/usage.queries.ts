@@ -52,6 +52,15 @@ export class UsageQueries {
     ]);
     const agentIds = new Set([...spend, ...chats, ...turns].flatMap(({ agent_id }) => agent_id ?? []));
     const named = await this.db.query<{ id: string; name: string }>(NAMES, [scope.orgId, [...agentIds]]);
-    return summarize({ window, from, to: now, spend, chats, turns, names: new Map(named.map(({ id, name }) => [id, name])), showDollars: !inCredits });
+    return summarize({
+      window,
+      from,
+      to: now,
+      spend,
+      chats,
+      turns,
+      names: new Map(named.map(({ id, name }) => [id, name])),
+      showDollars: !inCredits,
+    });
   }
 }

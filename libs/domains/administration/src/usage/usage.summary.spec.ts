@@ -37,7 +37,16 @@ describe('daysOf', () => {
 describe('summarize', () => {
   it('shows zeros where nothing was used', () => {
     const zero = { chats: 0, turns: 0, tokens: 0, cost_usd: '0', credits: '0' };
-    expect(summarize(facts)).toMatchObject({ totals: zero, by_day: [{ day: '2026-11-19', ...zero }, { day: '2026-11-20', ...zero }], by_agent: [], by_model: [], by_feature: [] });
+    expect(summarize(facts)).toMatchObject({
+      totals: zero,
+      by_day: [
+        { day: '2026-11-19', ...zero },
+        { day: '2026-11-20', ...zero },
+      ],
+      by_agent: [],
+      by_model: [],
+      by_feature: [],
+    });
   });
 
   it('keeps the sum apart from calls that no agent made', () => {
@@ -52,21 +61,38 @@ describe('summarize', () => {
 
   it('lists agents that have chats but no calls', () => {
     const chats = [{ day: '2026-11-20', agent_id: 'b', count: 2 }];
-    const turns = [{ day: '2026-11-20', agent_id: 'b', count: 3 }, { day: '2026-11-19', agent_id: 'b', count: 1 }];
+    const turns = [
+      { day: '2026-11-20', agent_id: 'b', count: 3 },
+      { day: '2026-11-19', agent_id: 'b', count: 1 },
+    ];
     const summary = summarize({ ...facts, chats, turns });
     expect(summary.by_agent).toEqual([{ agent_id: 'b', agent_name: null, chats: 2, turns: 4, tokens: 0, cost_usd: '0', credits: '0' }]);
-    expect(summary.by_day.map(({ chats: c, turns: t }) => [c, t])).toEqual([[0, 1], [2, 3]]);
+    expect(summary.by_day.map(({ chats: c, turns: t }) => [c, t])).toEqual([
+      [0, 1],
+      [2, 3],
+    ]);
   });
 
   it('orders by tokens', () => {
-    const spend = [row(0b1101, { model_key: 'small' }, '1'), row(0b1101, { model_key: 'large' }, '100'), row(0b1110, { feature: 'title' }, '5'), row(0b1110, { feature: 'compaction' }, '5')];
+    const spend = [
+      row(0b1101, { model_key: 'small' }, '1'),
+      row(0b1101, { model_key: 'large' }, '100'),
+      row(0b1110, { feature: 'title' }, '5'),
+      row(0b1110, { feature: 'compaction' }, '5'),
+    ];
     const summary = summarize({ ...facts, spend });
     expect(summary.by_model.map((m) => m.model_key)).toEqual(['large', 'small']);
     expect(summary.by_feature.map((f) => f.feature)).toEqual(['compaction', 'title']);
   });
 
   it('hides every dollar where credits are billed', () => {
-    const spend = [row(0b1111, {}), row(0b0111, { day: '2026-11-20' }), row(0b1011, { agent_id: 'a' }), row(0b1101, { model_key: 'm' }), row(0b1110, { feature: 'f' })];
+    const spend = [
+      row(0b1111, {}),
+      row(0b0111, { day: '2026-11-20' }),
+      row(0b1011, { agent_id: 'a' }),
+      row(0b1101, { model_key: 'm' }),
+      row(0b1110, { feature: 'f' }),
+    ];
     const { totals, by_day, by_agent, by_model, by_feature } = summarize({ ...facts, spend, showDollars: false });
     for (const item of [totals, ...by_day, ...by_agent, ...by_model, ...by_feature]) expect(item.cost_usd).toBeNull();
     expect(totals.credits).toBe('1');

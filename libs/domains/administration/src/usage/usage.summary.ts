@@ -76,7 +76,11 @@ export function summarize({ window, from, to, spend, chats, turns, names, showDo
     cost_usd: showDollars ? (row?.cost_usd ?? '0') : null,
     credits: row?.credits ?? '0',
   });
-  const totalsOf = (row: SpendRow | undefined, counts: (c: CountRow) => boolean): Totals => ({ chats: count(chats, counts), turns: count(turns, counts), ...spendOf(row) });
+  const totalsOf = (row: SpendRow | undefined, counts: (c: CountRow) => boolean): Totals => ({
+    chats: count(chats, counts),
+    turns: count(turns, counts),
+    ...spendOf(row),
+  });
 
   const byAgent = new Map(level(LEVEL.agent).map((row) => [row.agent_id, row]));
   const agentIds = new Set([...byAgent.keys(), ...chats.map((c) => c.agent_id), ...turns.map((t) => t.agent_id)]);

@@ -9,7 +9,10 @@ let org: TestOrg;
 beforeAll(async () => {
   t = await agentsTestApp();
   t.entitle({ direct_model_choice: true, max_agents: -1 });
-  await t.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT $1, $2, id, 'Other', 'test' FROM inference_routes WHERE slug = 'test-route'`, [uuidv7(), OTHER]);
+  await t.db.execute(
+    `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT $1, $2, id, 'Other', 'test' FROM inference_routes WHERE slug = 'test-route'`,
+    [uuidv7(), OTHER],
+  );
 });
 afterAll(() => t.close());
 beforeEach(async () => {
@@ -44,7 +47,8 @@ describe('an allowlist of models for agents', () => {
 
     expect(await outsideOf(MODEL, OTHER)).toEqual([]);
     expect(await outsideOf()).toEqual([]);
-    for (const { id } of [liveOnly, draftOnly, outside]) expect((await patchAgent(id, { model: MODEL, max_steps: 7 }, '?deploy=true')).status).toBe(200);
+    for (const { id } of [liveOnly, draftOnly, outside])
+      expect((await patchAgent(id, { model: MODEL, max_steps: 7 }, '?deploy=true')).status).toBe(200);
     expect(await outsideOf(MODEL)).toEqual([]);
   });
 });

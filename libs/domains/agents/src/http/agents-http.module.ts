@@ -9,6 +9,13 @@ import { SkillsController } from './skills.controller';
 
 @Module({
   imports: [AgentsModule],
-  controllers: [AgentsController, AgentInstructionController, AgentRevisionsController, RolloutsController, SkillsController, AgentMemoriesController],
+  controllers: [
+    AgentsController,
+    AgentInstructionController,
+    AgentRevisionsController,
+    RolloutsController,
+    SkillsController,
+    AgentMemoriesController,
+  ],
 })
 export class AgentsHttpModule {}

@@ -50,10 +50,18 @@ export class AgentsController {
   @Patch(':agent_id')
   @OrgAdmin('agents', BY_AGENT)
   @ApiAgentPath()
-  @ApiOperation({ summary: 'Edit an agent', description: 'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`.' })
+  @ApiOperation({
+    summary: 'Edit an agent',
+    description: 'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`.',
+  })
   @ApiOkResponse({ type: AgentResponse })
   @ApiConflict('`slug_taken`; `agent_in_use` when other agents grant the old slug as a tool')
-  async update(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: UpdateAgentQuery, @Body() body: UpdateAgentRequest): Promise<AgentResponse> {
+  async update(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Query() query: UpdateAgentQuery,
+    @Body() body: UpdateAgentRequest,
+  ): Promise<AgentResponse> {
     return toAgent(await this.agents.update(scope, agentId, body, { deploy: query.deploy }));
   }
 
@@ -61,7 +69,11 @@ export class AgentsController {
   @OrgAdmin('agents', BY_AGENT)
   @HttpCode(204)
   @ApiAgentPath()
-  @ApiOperation({ summary: 'Delete an agent', description: 'Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.' })
+  @ApiOperation({
+    summary: 'Delete an agent',
+    description:
+      'Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.',
+  })
   @ApiNoContentResponse()
   @ApiConflict('`agent_in_use`, with the agents that name it')
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {

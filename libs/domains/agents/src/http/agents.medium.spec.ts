@@ -17,7 +17,8 @@ beforeEach(async () => {
   org = await t.org();
 });
 
-const asOwner = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => t.call(method, org.path + path, { as: org.owner, body, headers });
+const asOwner = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+  t.call(method, org.path + path, { as: org.owner, body, headers });
 const asMember = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.member, body });
 
 describe('creating an agent', () => {
@@ -50,11 +51,25 @@ describe('creating an agent', () => {
       created_by: org.ownerId,
     });
     const revisions = await asMember('GET', `/agents/${body.id}/revisions`);
-    expect(revisions.body).toMatchObject({ total: 1, items: [{ id: body.live_revision.id, version: 1, is_live: true, config: { agent_id: body.id, instruction: 'Be kind.', instruction_version: 1 } }] });
+    expect(revisions.body).toMatchObject({
+      total: 1,
+      items: [
+        {
+          id: body.live_revision.id,
+          version: 1,
+          is_live: true,
+          config: { agent_id: body.id, instruction: 'Be kind.', instruction_version: 1 },
+        },
+      ],
+    });
     const [{ hash, config }] = revisions.body.items;
     expect(hash).toBe(createHash('sha256').update(canonicalJson(config)).digest('hex'));
     const rollouts = await asMember('GET', `/agents/${body.id}/rollouts`);
-    expect(rollouts.body).toMatchObject({ total: 1, next_offset: null, items: [{ kind: 'deploy', status: 'live', arms: [{ version: 1, weight: 10_000, chat_count: 0, is_control: false }] }] });
+    expect(rollouts.body).toMatchObject({
+      total: 1,
+      next_offset: null,
+      items: [{ kind: 'deploy', status: 'live', arms: [{ version: 1, weight: 10_000, chat_count: 0, is_control: false }] }],
+    });
     expect(await t.audit(body.id)).toEqual(['agent.created', 'agent.instruction_published', 'agent.revision_sealed', 'agent.deployed']);
   });
 
@@ -120,7 +135,8 @@ describe('reading agents', () => {
     expect((await asMember('GET', `/agents/${agent.id.toUpperCase()}`)).body).toEqual(agent);
     expect((await asMember('GET', '/agents/find-me')).body).toEqual(agent);
     const other = await t.org();
-    for (const ref of [agent.id, 'find-me']) expect((await t.call('GET', `${other.path}/agents/${ref}`, { as: other.owner })).status).toBe(404);
+    for (const ref of [agent.id, 'find-me'])
+      expect((await t.call('GET', `${other.path}/agents/${ref}`, { as: other.owner })).status).toBe(404);
     expect((await asMember('GET', '/agents/Not%20a%20slug')).status).toBe(422);
     expect((await asMember('GET', '/agents/Not%20a%20slug/rollouts')).status).toBe(404);
   });
@@ -133,7 +149,11 @@ describe('reading agents', () => {
     const names = async (query: string) => (await asMember('GET', `/agents?${query}`)).body.items.map((a: { name: string }) => a.name);
     expect(await names('')).toEqual(['Three', 'Two', 'One']);
     expect((await asMember('GET', '/agents?limit=2')).body).toMatchObject({ total: 3, next_offset: 2 });
-    expect((await asMember('GET', '/agents?limit=2&offset=2')).body).toMatchObject({ total: 3, next_offset: null, items: [{ name: 'One' }] });
+    expect((await asMember('GET', '/agents?limit=2&offset=2')).body).toMatchObject({
+      total: 3,
+      next_offset: null,
+      items: [{ name: 'One' }],
+    });
     expect(await names('q=tw')).toEqual(['Two']);
     expect(await names('q=50%25')).toEqual(['One']);
     expect(await names('q=%25')).toEqual(['One']);
@@ -149,7 +169,15 @@ describe('editing an agent', () => {
   it('changes the draft only, until it is deployed', async () => {
     const agent = await t.agent(org, { description: 'old', instruction: 'One.' });
     const edited = await asOwner('PATCH', `/agents/${agent.id}`, { name: 'New name', description: null, instruction: 'Two.' });
-    expect(edited.body).toMatchObject({ name: 'New name', description: null, instruction: 'Two.', instruction_version: 2, draft_dirty: true, live_revision: agent.live_revision, slug: agent.slug });
+    expect(edited.body).toMatchObject({
+      name: 'New name',
+      description: null,
+      instruction: 'Two.',
+      instruction_version: 2,
+      draft_dirty: true,
+      live_revision: agent.live_revision,
+      slug: agent.slug,
+    });
     const deployed = await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, {});
     expect(deployed.body).toMatchObject({ draft_dirty: false, live_revision: { version: 2 } });
     const { body } = await asMember('GET', `/agents/${agent.id}/revisions/${deployed.body.live_revision.id}`);
@@ -160,7 +188,10 @@ describe('editing an agent', () => {
     const agent = await t.agent(org, { max_steps: 7 });
     expect((await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: 8 })).body.draft_dirty).toBe(true);
     expect((await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: 7 })).body.draft_dirty).toBe(false);
-    expect((await asOwner('PATCH', `/agents/${agent.id}`, { instruction: '' })).body).toMatchObject({ draft_dirty: false, instruction_version: 0 });
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { instruction: '' })).body).toMatchObject({
+      draft_dirty: false,
+      instruction_version: 0,
+    });
   });
 
   it('leaves an instruction draft alone', async () => {
@@ -181,7 +212,11 @@ describe('editing an agent', () => {
     const agent = await t.agent(org, { slug: 'old' });
     const granting = await t.agent(org, { allowed_tools: ['agent:old'] });
     const refused = await asOwner('PATCH', '/agents/old', { slug: 'new' });
-    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([409, 'agent_in_use', [{ id: granting.id, slug: granting.slug, name: granting.name }]]);
+    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([
+      409,
+      'agent_in_use',
+      [{ id: granting.id, slug: granting.slug, name: granting.name }],
+    ]);
     await asOwner('PATCH', `/agents/${granting.id}?deploy=true`, { allowed_tools: [] });
     expect((await asOwner('PATCH', '/agents/old', { slug: 'new' })).body.slug).toBe('new');
     expect((await asMember('GET', '/agents/old')).status).toBe(404);
@@ -204,7 +239,8 @@ describe('editing an agent', () => {
       ['PUT', '/skills/x'],
       ['DELETE', '/skills/x'],
     ];
-    for (const [method, path] of attempts) expect([path, (await asMember(method, path, {})).body.code]).toEqual([path, 'insufficient_role']);
+    for (const [method, path] of attempts)
+      expect([path, (await asMember(method, path, {})).body.code]).toEqual([path, 'insufficient_role']);
   });
 });
 
@@ -212,7 +248,8 @@ describe('deleting an agent', () => {
   it('frees the slug, and the agent is gone', async () => {
     const agent = await t.agent(org, { slug: 'gone' });
     expect((await asOwner('DELETE', `/agents/${agent.id}`)).status).toBe(204);
-    for (const path of ['', '/instruction', '/revisions', '/rollouts', '/memories']) expect((await asMember('GET', `/agents/${agent.id}${path}`)).status).toBe(404);
+    for (const path of ['', '/instruction', '/revisions', '/rollouts', '/memories'])
+      expect((await asMember('GET', `/agents/${agent.id}${path}`)).status).toBe(404);
     expect((await asOwner('DELETE', `/agents/${agent.id}`)).status).toBe(404);
     expect((await t.agent(org, { slug: 'gone' })).id).not.toBe(agent.id);
     expect((await t.audit(agent.id)).at(-1)).toBe('agent.deleted');
@@ -241,7 +278,10 @@ describe('references under races', () => {
         asOwner('PATCH', `/agents/${parent.id}`, round % 2 ? { child_agent_ids: [child.id] } : { allowed_tools: [`agent:${child.slug}`] }),
         asOwner('DELETE', `/agents/${child.id}`),
       ]);
-      expect([[200, 409], [422, 204]]).toContainEqual([named.status, deleted.status]);
+      expect([
+        [200, 409],
+        [422, 204],
+      ]).toContainEqual([named.status, deleted.status]);
     }
   });
 
@@ -250,14 +290,23 @@ describe('references under races', () => {
       const slug = `skill-${round}`;
       await asOwner('POST', '/skills', { name: 'S', slug, description: 'd', content: 'c' });
       const parent = await t.agent(org);
-      const [mounted, deleted] = await Promise.all([asOwner('PATCH', `/agents/${parent.id}`, { mounted_skills: [slug] }), asOwner('DELETE', `/skills/${slug}`)]);
-      expect([[200, 409], [422, 204]]).toContainEqual([mounted.status, deleted.status]);
+      const [mounted, deleted] = await Promise.all([
+        asOwner('PATCH', `/agents/${parent.id}`, { mounted_skills: [slug] }),
+        asOwner('DELETE', `/skills/${slug}`),
+      ]);
+      expect([
+        [200, 409],
+        [422, 204],
+      ]).toContainEqual([mounted.status, deleted.status]);
     }
   });
 
   it('may point at each other', async () => {
     const [a, b] = [await t.agent(org), await t.agent(org)];
-    const answers = await Promise.all([asOwner('PATCH', `/agents/${a.id}`, { child_agent_ids: [b.id] }), asOwner('PATCH', `/agents/${b.id}`, { child_agent_ids: [a.id] })]);
+    const answers = await Promise.all([
+      asOwner('PATCH', `/agents/${a.id}`, { child_agent_ids: [b.id] }),
+      asOwner('PATCH', `/agents/${b.id}`, { child_agent_ids: [a.id] }),
+    ]);
     expect(answers.map((x) => x.status)).toEqual([200, 200]);
   });
 
@@ -277,7 +326,11 @@ describe('max_agents', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => asOwner('POST', '/agents', { name: 'Same' })));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(3);
     const refused = answers.find((a) => a.status !== 201)!;
-    expect([refused.status, refused.body.code, refused.body.context]).toEqual([403, 'entitlement_exceeded', { entitlement: 'max_agents', limit: 3, current: 3 }]);
+    expect([refused.status, refused.body.code, refused.body.context]).toEqual([
+      403,
+      'entitlement_exceeded',
+      { entitlement: 'max_agents', limit: 3, current: 3 },
+    ]);
     const { items } = (await asMember('GET', '/agents')).body;
     expect(items.map((a: { slug: string }) => a.slug).sort()).toEqual(['same', 'same-2', 'same-3']);
     await asOwner('DELETE', '/agents/same');

@@ -24,10 +24,17 @@ export class AgentInstructionController {
 
   @Put('draft')
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({ summary: 'Save the instruction draft', description: 'Begins a draft if there is none. Of several saves with one `base_version` exactly one succeeds.' })
+  @ApiOperation({
+    summary: 'Save the instruction draft',
+    description: 'Begins a draft if there is none. Of several saves with one `base_version` exactly one succeeds.',
+  })
   @ApiOkResponse({ type: InstructionResponse })
   @ApiConflict('`version_conflict`, with `current_version`')
-  async saveDraft(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: SaveInstructionDraftRequest): Promise<InstructionResponse> {
+  async saveDraft(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Body() body: SaveInstructionDraftRequest,
+  ): Promise<InstructionResponse> {
     return toInstruction(await this.instructions.saveDraft(scope, agentId, body));
   }
 
@@ -55,7 +62,11 @@ export class AgentInstructionController {
   @OrgMember('agents', BY_AGENT)
   @ApiOperation({ summary: 'List the versions of the instruction', description: 'The draft first, then newest first.' })
   @ApiPage(InstructionRevisionResponse)
-  async revisions(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<InstructionRevisionResponse>> {
+  async revisions(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Query() query: PageQuery,
+  ): Promise<Page<InstructionRevisionResponse>> {
     const { items, total } = await this.instructions.list(scope, agentId, query);
     return toPage(items.map(toInstructionRevision), total, query);
   }

@@ -18,7 +18,11 @@ export class AgentMemoriesController {
   @OrgMember('agents', BY_AGENT)
   @ApiOperation({ summary: 'List the memories of an agent', description: 'Newest first.' })
   @ApiPage(AgentMemoryResponse)
-  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<AgentMemoryResponse>> {
+  async list(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Query() query: PageQuery,
+  ): Promise<Page<AgentMemoryResponse>> {
     const { items, total } = await this.memories.pageOfAgent(scope, agentId, query);
     return toPage(items.map(toMemory), total, query);
   }
@@ -28,7 +32,11 @@ export class AgentMemoriesController {
   @Idempotent()
   @ApiOperation({ summary: 'Give an agent a memory' })
   @ApiCreatedResponse({ type: AgentMemoryResponse })
-  async add(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateMemoryRequest): Promise<AgentMemoryResponse> {
+  async add(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Body() body: CreateMemoryRequest,
+  ): Promise<AgentMemoryResponse> {
     return toMemory(await this.memories.addToAgent(scope, agentId, body.content));
   }
 

@@ -14,7 +14,11 @@ describe('metadata', () => {
   /** In the order in which jsonb keeps keys: by length, then by bytes. */
   const KEYS = ['then', 'toJSON', '__proto__', 'prototype', 'constructor', 'hasOwnProperty'];
   const METADATA = `{${KEYS.map((key) => `"${key}":{"__proto__":[{"constructor":{"prototype":null}}]}`).join(',')}}`;
-  const stored = async (table: string, column: string, id: string) => (await t.db.query<{ text: string }>(`SELECT (${column})::text AS text FROM ${table} WHERE id = $1`, [id]))[0].text.replaceAll(/(?<=[:,]) /g, '');
+  const stored = async (table: string, column: string, id: string) =>
+    (await t.db.query<{ text: string }>(`SELECT (${column})::text AS text FROM ${table} WHERE id = $1`, [id]))[0].text.replaceAll(
+      /(?<=[:,]) /g,
+      '',
+    );
 
   it('keeps every key, on its way in, where it lies, and on its way out', async () => {
     const made = await t.call('POST', `${org.path}/agents`, { as: org.owner, body: `{"name":"Keys","metadata":${METADATA}}` });
@@ -44,13 +48,19 @@ describe('metadata', () => {
     const request = { as: org.owner, body: `{"name":"Again","metadata":${METADATA}}`, headers: { 'Idempotency-Key': 'k' } };
     const [first, again] = [await t.call('POST', `${org.path}/agents`, request), await t.call('POST', `${org.path}/agents`, request)];
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
-    const other = await t.call('POST', `${org.path}/agents`, { ...request, body: request.body.replace('"__proto__":[', '"__proto__":[1,') });
+    const other = await t.call('POST', `${org.path}/agents`, {
+      ...request,
+      body: request.body.replace('"__proto__":[', '"__proto__":[1,'),
+    });
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
   });
 
   it.each(['0', '-1.5', '9007199254740992', '1e23', '5e-324', '1.7976931348623157e308', '0.1'])('keeps the number %s', async (number) => {
     const { status, body } = await t.call('POST', `${org.path}/agents`, { as: org.owner, body: `{"name":"N","metadata":{"n":${number}}}` });
-    expect([status, (await t.call('GET', `${org.path}/agents/${body.id}`, { as: org.owner })).body.metadata]).toEqual([201, { n: Number(number) }]);
+    expect([status, (await t.call('GET', `${org.path}/agents/${body.id}`, { as: org.owner })).body.metadata]).toEqual([
+      201,
+      { n: Number(number) },
+    ]);
   });
 
   it.each(['POST', 'PATCH'])('is not changed in silence: %s', async (method) => {

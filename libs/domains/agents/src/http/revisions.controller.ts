@@ -25,7 +25,11 @@ export class AgentRevisionsController {
   @OrgMember('agents', BY_AGENT)
   @ApiOperation({ summary: 'List the sealed revisions of an agent', description: 'Newest first.' })
   @ApiPage(AgentRevisionResponse)
-  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<AgentRevisionResponse>> {
+  async list(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Query() query: PageQuery,
+  ): Promise<Page<AgentRevisionResponse>> {
     const { items, total } = await this.revisions.list(scope, agentId, query);
     return toPage(items.map(toRevision), total, query);
   }
@@ -33,10 +37,17 @@ export class AgentRevisionsController {
   @Post()
   @OrgAdmin('agents', BY_AGENT)
   @Idempotent()
-  @ApiOperation({ summary: 'Seal the draft', description: 'Makes a revision of the draft. When nothing has changed since the latest one, that one is returned.' })
+  @ApiOperation({
+    summary: 'Seal the draft',
+    description: 'Makes a revision of the draft. When nothing has changed since the latest one, that one is returned.',
+  })
   @ApiCreatedResponse({ type: AgentRevisionResponse, description: 'A new revision.' })
   @ApiOkResponse({ type: AgentRevisionResponse, description: 'The latest revision, which seals the same already.' })
-  async seal(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Res({ passthrough: true }) response: Response): Promise<AgentRevisionResponse> {
+  async seal(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AgentRevisionResponse> {
     const { revision, created } = await this.service.seal(scope, agentId);
     response.status(created ? 201 : 200);
     return toRevision(revision);
@@ -46,7 +57,11 @@ export class AgentRevisionsController {
   @OrgMember('agents', BY_AGENT)
   @ApiOperation({ summary: 'Get a sealed revision' })
   @ApiOkResponse({ type: AgentRevisionResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string): Promise<AgentRevisionResponse> {
+  async get(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('revision_id') revisionId: string,
+  ): Promise<AgentRevisionResponse> {
     return toRevision(await this.revisions.get(scope, agentId, revisionId));
   }
 
@@ -56,10 +71,15 @@ export class AgentRevisionsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Deploy a revision',
-    description: 'New chats run on it from now on; an older one is a rollback. A running experiment ends. Deploying what is live already changes nothing.',
+    description:
+      'New chats run on it from now on; an older one is a rollback. A running experiment ends. Deploying what is live already changes nothing.',
   })
   @ApiOkResponse({ type: RolloutDetailResponse })
-  async deploy(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string): Promise<RolloutDetailResponse> {
+  async deploy(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('revision_id') revisionId: string,
+  ): Promise<RolloutDetailResponse> {
     const rollout = await this.service.deploy(scope, agentId, revisionId);
     return toRollout(await this.rollouts.get(scope, rollout.agent_id, rollout.id));
   }

@@ -26,7 +26,10 @@ describe('sealing', () => {
     expect([same.status, same.body.id]).toEqual([200, agent.live_revision.id]);
     await asOwner('PATCH', agent.id, { max_steps: 9 });
     const next = await asOwner('POST', `${agent.id}/revisions`);
-    expect([next.status, next.body]).toEqual([201, expect.objectContaining({ version: 2, is_live: false, config: expect.objectContaining({ max_steps: 9 }) })]);
+    expect([next.status, next.body]).toEqual([
+      201,
+      expect.objectContaining({ version: 2, is_live: false, config: expect.objectContaining({ max_steps: 9 }) }),
+    ]);
     expect((await asOwner('GET', agent.id)).body).toMatchObject({ draft_dirty: true, live_revision: { version: 1 } });
   });
 
@@ -45,7 +48,9 @@ describe('sealing', () => {
 
   it('leaves no gap when edits and seals race', async () => {
     const agent = await t.agent(org);
-    await times(30, (i) => (i % 2 ? asOwner('POST', `${agent.id}/revisions`) : asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: i + 1 })));
+    await times(30, (i) =>
+      i % 2 ? asOwner('POST', `${agent.id}/revisions`) : asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: i + 1 }),
+    );
     const { items } = (await asOwner('GET', `${agent.id}/revisions`)).body;
     expect(items.map((r: { version: number }) => r.version)).toEqual(Array.from(items, (_, i) => items.length - i));
     expect((await asOwner('GET', agent.id)).body).toMatchObject({ draft_dirty: false, live_revision: { version: items.length } });
@@ -60,7 +65,13 @@ describe('deploying', () => {
     const forwards = await asOwner('POST', `${agent.id}/revisions/${second.id}/deploy`);
     expect([forwards.status, forwards.body]).toEqual([
       200,
-      expect.objectContaining({ kind: 'deploy', status: 'live', ended_at: null, started_by: org.ownerId, arms: [expect.objectContaining({ revision_id: second.id, version: 2, weight: 10_000 })] }),
+      expect.objectContaining({
+        kind: 'deploy',
+        status: 'live',
+        ended_at: null,
+        started_by: org.ownerId,
+        arms: [expect.objectContaining({ revision_id: second.id, version: 2, weight: 10_000 })],
+      }),
     ]);
     const backwards = await asOwner('POST', `${agent.id}/revisions/${agent.live_revision.id}/deploy`);
     expect((await asOwner('GET', agent.id)).body).toMatchObject({ live_revision: { version: 1 }, draft_dirty: true });
@@ -81,10 +92,17 @@ describe('deploying', () => {
   it('ends a running experiment, even with the revision that is live', async () => {
     const agent = await t.agent(org);
     const experiment = uuidv7();
-    await t.db.execute(`INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms) VALUES ($1, $2, $3, 'experiment', 'running', '[]')`, [experiment, org.id, agent.id]);
+    await t.db.execute(
+      `INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms) VALUES ($1, $2, $3, 'experiment', 'running', '[]')`,
+      [experiment, org.id, agent.id],
+    );
     expect((await asOwner('GET', agent.id)).body.running_rollout_id).toBe(experiment);
     await asOwner('POST', `${agent.id}/revisions/${agent.live_revision.id}/deploy`);
-    expect((await asOwner('GET', `${agent.id}/rollouts/${experiment}`)).body).toMatchObject({ kind: 'experiment', status: 'superseded', ended_at: expect.any(String) });
+    expect((await asOwner('GET', `${agent.id}/rollouts/${experiment}`)).body).toMatchObject({
+      kind: 'experiment',
+      status: 'superseded',
+      ended_at: expect.any(String),
+    });
     expect((await asOwner('GET', agent.id)).body.running_rollout_id).toBeNull();
   });
 
@@ -131,7 +149,12 @@ describe('what chats run on', () => {
     const agent = await t.agent(org);
     const queries = t.app.get(AgentsQueries);
     const rollout = (await asOwner('GET', `${agent.id}/rollouts`)).body.items[0];
-    expect(await queries.forNewChat(t.db, org.scope, agent.id)).toEqual({ agent_id: agent.id, revision_id: agent.live_revision.id, rollout_id: rollout.id, arm_label: null });
+    expect(await queries.forNewChat(t.db, org.scope, agent.id)).toEqual({
+      agent_id: agent.id,
+      revision_id: agent.live_revision.id,
+      rollout_id: rollout.id,
+      arm_label: null,
+    });
     expect(await queries.forNewChat(t.db, (await t.org()).scope, agent.id)).toBeNull();
     await asOwner('DELETE', agent.id);
     expect(await queries.forNewChat(t.db, org.scope, agent.id)).toBeNull();

@@ -20,7 +20,11 @@ export class RolloutsController {
   @OrgMember('rollouts', PLAIN)
   @ApiOperation({ summary: 'List the rollouts of an agent', description: 'Deployments and experiments, newest first.' })
   @ApiPage(RolloutDetailResponse, 'RolloutListResponse')
-  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery): Promise<Page<RolloutDetailResponse>> {
+  async list(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Query() query: PageQuery,
+  ): Promise<Page<RolloutDetailResponse>> {
     const { items, total } = await this.rollouts.list(scope, agentId, query);
     return toPage(items.map(toRollout), total, query);
   }
@@ -29,7 +33,11 @@ export class RolloutsController {
   @OrgMember('rollouts', PLAIN)
   @ApiOperation({ summary: 'Get a rollout' })
   @ApiOkResponse({ type: RolloutDetailResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string): Promise<RolloutDetailResponse> {
+  async get(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('rollout_id') rolloutId: string,
+  ): Promise<RolloutDetailResponse> {
     return toRollout(await this.rollouts.get(scope, agentId, rolloutId));
   }
 }

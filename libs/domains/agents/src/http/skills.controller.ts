@@ -10,7 +10,8 @@ import { ApiConflict, ApiOrgPath } from './params';
 import { toSkill } from './texts.convert';
 
 const BY_SLUG: AccessOptions = { params: { slug: 'slug' } };
-const ApiSlug = () => ApiParam({ name: 'slug', description: 'The skill.', schema: { type: 'string', maxLength: 64, pattern: SLUG.source } });
+const ApiSlug = () =>
+  ApiParam({ name: 'slug', description: 'The skill.', schema: { type: 'string', maxLength: 64, pattern: SLUG.source } });
 
 @ApiTags('Skills')
 @ApiOrgPath()

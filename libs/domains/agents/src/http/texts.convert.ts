@@ -43,5 +43,13 @@ export function toSkill(s: Skill): SkillResponse {
 
 export function toMemory(m: Memory): AgentMemoryResponse {
   const created_at = m.created_at.toISOString();
-  return { id: m.id, content: m.content, owner: { kind: m.owner_kind, id: m.owner_id }, source: m.source, created_by: m.created_by, created_at, updated_at: created_at };
+  return {
+    id: m.id,
+    content: m.content,
+    owner: { kind: m.owner_kind, id: m.owner_id },
+    source: m.source,
+    created_by: m.created_by,
+    created_at,
+    updated_at: created_at,
+  };
 }

@@ -26,12 +26,27 @@ describe('an instruction', () => {
     const path = `/agents/${agent.id}/instruction`;
     expect((await asMember('GET', path)).body).toEqual({ agent_id: agent.id, active: null, draft: null, base_version: 'v0' });
     const saved = await asMember('PUT', `${path}/draft`, { content: 'One.' });
-    expect([saved.status, saved.body]).toEqual([200, expect.objectContaining({ active: null, draft: expect.objectContaining({ content: 'One.', state: 'draft', version: null }) })]);
-    expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({ instruction: '', has_instruction_draft: true, draft_dirty: false });
+    expect([saved.status, saved.body]).toEqual([
+      200,
+      expect.objectContaining({ active: null, draft: expect.objectContaining({ content: 'One.', state: 'draft', version: null }) }),
+    ]);
+    expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({
+      instruction: '',
+      has_instruction_draft: true,
+      draft_dirty: false,
+    });
 
     const published = await asOwner('POST', `${path}/draft/publish`);
-    expect([published.status, published.body]).toEqual([200, expect.objectContaining({ draft: null, active: expect.objectContaining({ content: 'One.', state: 'active', version: 1 }) })]);
-    expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({ instruction: 'One.', instruction_version: 1, has_instruction_draft: false, draft_dirty: true });
+    expect([published.status, published.body]).toEqual([
+      200,
+      expect.objectContaining({ draft: null, active: expect.objectContaining({ content: 'One.', state: 'active', version: 1 }) }),
+    ]);
+    expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({
+      instruction: 'One.',
+      instruction_version: 1,
+      has_instruction_draft: false,
+      draft_dirty: true,
+    });
     const sealed = await asOwner('POST', `/agents/${agent.id}/revisions`);
     expect(sealed.body.config).toMatchObject({ instruction: 'One.', instruction_version: 1 });
 
@@ -65,12 +80,15 @@ describe('an instruction', () => {
     const path = `/agents/${agent.id}/instruction/draft`;
     let base_version = (await asMember('PUT', path, { content: 'Base.' })).body.base_version as string;
     for (let round = 0; round < 3; round++) {
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => asMember('PUT', path, { content: `${round}/${i}`, base_version })));
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => asMember('PUT', path, { content: `${round}/${i}`, base_version })),
+      );
       const winners = answers.flatMap((a, i) => (a.status === 200 ? [i] : []));
       expect(winners).toHaveLength(1);
       const { body } = await asMember('GET', `/agents/${agent.id}/instruction`);
       expect(body.draft.content).toBe(`${round}/${winners[0]}`);
-      for (const a of answers.filter((x) => x.status !== 200)) expect([a.status, a.body.code, a.body.context]).toEqual([409, 'version_conflict', { current_version: body.base_version }]);
+      for (const a of answers.filter((x) => x.status !== 200))
+        expect([a.status, a.body.code, a.body.context]).toEqual([409, 'version_conflict', { current_version: body.base_version }]);
       base_version = body.base_version;
     }
   });
@@ -84,7 +102,8 @@ describe('an instruction', () => {
     seen.add((await asOwner('POST', `${path}/publish`)).body.base_version);
     seen.add((await asMember('PUT', path, { content: 'd' })).body.base_version);
     expect(seen.size).toBe(5);
-    for (const base_version of ['v1', 'v0', 'nonsense', '']) expect((await asMember('PUT', path, { content: 'stale', base_version })).status).toBe(409);
+    for (const base_version of ['v1', 'v0', 'nonsense', ''])
+      expect((await asMember('PUT', path, { content: 'stale', base_version })).status).toBe(409);
     expect((await asMember('PUT', path, { content: 'no base' })).status).toBe(200);
   });
 });
@@ -95,12 +114,18 @@ describe('skills', () => {
   it('are made, replaced and deleted', async () => {
     const file_id = uuidv7();
     const made = await asOwner('POST', '/skills', { ...skill, files: [{ file_id, filename: 'a.md' }, { file_id }] });
-    expect([made.status, made.body]).toEqual([201, expect.objectContaining({ slug: 'refunds', is_system: false, files: [{ file_id, filename: 'a.md' }, { file_id }] })]);
+    expect([made.status, made.body]).toEqual([
+      201,
+      expect.objectContaining({ slug: 'refunds', is_system: false, files: [{ file_id, filename: 'a.md' }, { file_id }] }),
+    ]);
     expect((await asOwner('POST', '/skills', skill)).body.slug).toBe('refunds-2');
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).body.code).toBe('slug_taken');
     const put = await asOwner('PUT', '/skills/refunds', { ...skill, content: 'New.' });
     expect([put.status, put.body]).toEqual([200, expect.objectContaining({ id: made.body.id, content: 'New.', files: [] })]);
-    expect((await asMember('GET', '/skills?q=refund')).body).toMatchObject({ total: 2, items: [{ slug: 'refunds' }, { slug: 'refunds-2' }] });
+    expect((await asMember('GET', '/skills?q=refund')).body).toMatchObject({
+      total: 2,
+      items: [{ slug: 'refunds' }, { slug: 'refunds-2' }],
+    });
     expect((await asOwner('DELETE', '/skills/refunds')).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect((await asOwner(method, '/skills/refunds')).status).toBe(404);
     expect((await asOwner('PUT', '/skills/refunds', skill)).status).toBe(404);
@@ -121,7 +146,11 @@ describe('skills', () => {
     const agent = await t.agent(org, { mounted_skills: ['mounted'] });
     await asOwner('PATCH', `/agents/${agent.id}`, { mounted_skills: [] });
     const refused = await asOwner('DELETE', '/skills/mounted');
-    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([409, 'skill_in_use', [{ id: agent.id, slug: agent.slug, name: agent.name }]]);
+    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([
+      409,
+      'skill_in_use',
+      [{ id: agent.id, slug: agent.slug, name: agent.name }],
+    ]);
     await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, {});
     expect((await asOwner('DELETE', '/skills/mounted')).status).toBe(204);
   });
@@ -138,7 +167,10 @@ describe('skills', () => {
       ['clear-writing', true],
       ['task-planning', true],
     ]);
-    for (const [method, body] of [['PUT', skill], ['DELETE', undefined]] as const) {
+    for (const [method, body] of [
+      ['PUT', skill],
+      ['DELETE', undefined],
+    ] as const) {
       const refused = await asOwner(method, '/skills/clear-writing', body);
       expect([refused.status, refused.body.code]).toEqual([403, 'read_only']);
     }
@@ -153,7 +185,9 @@ describe('skills', () => {
 
   it('of one’s own come before those of the system', async () => {
     await asOwner('POST', '/skills', { ...skill, slug: 'later-in-system' });
-    await t.db.execute(`INSERT INTO skills (id, slug, name, description, content) VALUES ($1, 'later-in-system', 'n', 'd', 'c')`, [uuidv7()]);
+    await t.db.execute(`INSERT INTO skills (id, slug, name, description, content) VALUES ($1, 'later-in-system', 'n', 'd', 'c')`, [
+      uuidv7(),
+    ]);
     expect((await asMember('GET', '/skills/later-in-system')).body.is_system).toBe(false);
     expect((await asMember('GET', '/skills?q=later-in-system')).body.total).toBe(1);
   });
@@ -166,7 +200,15 @@ describe('memories', () => {
     const made = await asOwner('POST', path, { content: 'First.' });
     expect([made.status, made.body]).toEqual([
       201,
-      { id: expect.any(String), content: 'First.', owner: { kind: 'agent', id: agent.id }, source: 'human', created_by: org.ownerId, created_at: expect.any(String), updated_at: expect.any(String) },
+      {
+        id: expect.any(String),
+        content: 'First.',
+        owner: { kind: 'agent', id: agent.id },
+        source: 'human',
+        created_by: org.ownerId,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      },
     ]);
     await asOwner('POST', path, { content: 'Second.' });
     expect((await asMember('GET', `${path}?limit=1`)).body).toMatchObject({ total: 2, next_offset: 1, items: [{ content: 'Second.' }] });

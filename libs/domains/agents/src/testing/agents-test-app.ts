@@ -6,7 +6,15 @@ import type { Database } from '@aps/platform/database';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, httpCaller, insertOrganization, type Answer, type HttpCaller, type TestApp } from '@aps/platform/testing';
+import {
+  createTestApp,
+  createTestDatabase,
+  httpCaller,
+  insertOrganization,
+  type Answer,
+  type HttpCaller,
+  type TestApp,
+} from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { AgentsHttpModule } from '../http';
 
@@ -51,7 +59,15 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
       return Promise.resolve({ ...configuredEntitlements(), ...changes });
     }
   }
-  const imports = [PlatformModule.forRoot('test', schema), RateLimitModule, IdempotencyModule, GuardsModule.forRoot(), BillingModule, InferenceModule, AgentsHttpModule];
+  const imports = [
+    PlatformModule.forRoot('test', schema),
+    RateLimitModule,
+    IdempotencyModule,
+    GuardsModule.forRoot(),
+    BillingModule,
+    InferenceModule,
+    AgentsHttpModule,
+  ];
   const test = await createTestApp(imports, (builder) => builder.overrideProvider(Entitlements).useClass(TestEntitlements));
   await insertModel(db);
 
@@ -63,7 +79,14 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
     call,
     async org() {
       const { id, owner, member } = await insertOrganization(db);
-      return { id, path: `/api/orgs/${id}`, owner: owner.token, member: member.token, ownerId: owner.id, scope: OrgScope.member(id, owner.id, 'OWNER') };
+      return {
+        id,
+        path: `/api/orgs/${id}`,
+        owner: owner.token,
+        member: member.token,
+        ownerId: owner.id,
+        scope: OrgScope.member(id, owner.id, 'OWNER'),
+      };
     },
     async agent(org, fields = {}) {
       const { status, body } = await call('POST', `${org.path}/agents`, { as: org.owner, body: { name: 'Agent', ...fields } });
@@ -87,5 +110,9 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
 async function insertModel(db: Database): Promise<void> {
   const route = uuidv7();
   await db.execute(`INSERT INTO inference_routes (id, slug, label, dialect) VALUES ($1, 'test-route', 'Test', 'dialect_1')`, [route]);
-  await db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) VALUES ($1, $2, $3, 'Test', 'test')`, [uuidv7(), MODEL, route]);
+  await db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) VALUES ($1, $2, $3, 'Test', 'test')`, [
+    uuidv7(),
+    MODEL,
+    route,
+  ]);
 }

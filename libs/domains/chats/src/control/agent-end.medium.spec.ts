@@ -24,19 +24,27 @@ describe('the chats of a deleted agent', () => {
   });
 
   const remove = () => app.call('DELETE', `/api/orgs/${org.id}/agents/${agent.agentId}`, { as: org.owner });
-  const post = (chat: string, action: string, options: { body?: unknown; headers?: Record<string, string> } = {}) => app.call('POST', `${agent.path}/${chat}/${action}`, { as: org.owner, ...options });
+  const post = (chat: string, action: string, options: { body?: unknown; headers?: Record<string, string> } = {}) =>
+    app.call('POST', `${agent.path}/${chat}/${action}`, { as: org.owner, ...options });
   const begin = async (message: string, place = agent): Promise<string> => {
     const chat = await app.chat(place);
     expect((await app.send(place, chat, message)).status).toBe(202);
     return chat;
   };
   const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
-  const open = () => app.db.query<{ id: string }>(`SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1 AND t.status IN ('queued', 'running', 'waiting')`, [agent.agentId]);
+  const open = () =>
+    app.db.query<{ id: string }>(
+      `SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1 AND t.status IN ('queued', 'running', 'waiting')`,
+      [agent.agentId],
+    );
   const allOver = () => eventually(open, (turns) => turns.length === 0);
 
   it('are stopped whatever they do, stay readable, and take nothing that would have them run', async () => {
     const worker = await addAgent(app, org, { name: `Worker ${agents}` });
-    await app.call('PATCH', `/api/orgs/${org.id}/agents/${agent.agentId}?deploy=true`, { as: org.owner, body: { child_agent_ids: [worker.agentId] } });
+    await app.call('PATCH', `/api/orgs/${org.id}/agents/${agent.agentId}?deploy=true`, {
+      as: org.owner,
+      body: { child_agent_ids: [worker.agentId] },
+    });
     const said = await begin('hello');
     await app.settled(agent, said, 1);
     const failed = await begin(script({ error: { status: 400, message: 'no' } }));
@@ -63,22 +71,40 @@ describe('the chats of a deleted agent', () => {
     for (const [name, chat] of Object.entries(busy)) {
       const body = await app.until(agent, chat, (c) => c.status === 'ACTIVE');
       expect([name, body.stop_reason, body.pause, body.pending_hitl_count ?? 0]).toEqual([name, 'agent_deleted', null, 0]);
-      const told = await app.db.query<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed' ORDER BY seq DESC LIMIT 1`, [chat]);
+      const told = await app.db.query<{ data: unknown }>(
+        `SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed' ORDER BY seq DESC LIMIT 1`,
+        [chat],
+      );
       expect(told[0].data).toMatchObject({ to: 'ACTIVE', stop_reason: 'agent_deleted', pause: null });
     }
-    expect(await app.db.query(`SELECT status FROM hitl_requests WHERE agent_id = $1`, [agent.agentId])).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
-    expect(await app.db.query(`SELECT status, waits FROM child_waits WHERE parent_chat_id = $1`, [waiting])).toEqual([{ status: 'abandoned', waits: false }]);
-    expect(await app.db.query(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1`, [agent.agentId])).toEqual([]);
+    expect(await app.db.query(`SELECT status FROM hitl_requests WHERE agent_id = $1`, [agent.agentId])).toEqual([
+      { status: 'cancelled' },
+      { status: 'cancelled' },
+    ]);
+    expect(await app.db.query(`SELECT status, waits FROM child_waits WHERE parent_chat_id = $1`, [waiting])).toEqual([
+      { status: 'abandoned', waits: false },
+    ]);
+    expect(
+      await app.db.query(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1`, [
+        agent.agentId,
+      ]),
+    ).toEqual([]);
 
     for (const chat of [said, failed, ...Object.values(busy)]) {
       const { status, body } = await app.get(agent, chat);
       expect([status, body.messages.length > 0]).toEqual([200, true]);
       for (const action of ['messages', 'continue', 'retry']) {
-        expect([action, await post(chat, action, { body: { content: 'more' } })]).toMatchObject([action, { status: 409, body: { code: 'agent_deleted' } }]);
+        expect([action, await post(chat, action, { body: { content: 'more' } })]).toMatchObject([
+          action,
+          { status: 409, body: { code: 'agent_deleted' } },
+        ]);
       }
       expect((await app.get(agent, chat)).body.messages).toEqual(body.messages);
       const diagnosis = (await app.call('GET', `${agent.path}/${chat}/diagnosis`, { as: org.owner })).body;
-      expect(diagnosis).toMatchObject({ blocked_by: { kind: 'agent_deleted', ref: agent.agentId, since: expect.any(String) as string }, next_action: null });
+      expect(diagnosis).toMatchObject({
+        blocked_by: { kind: 'agent_deleted', ref: agent.agentId, since: expect.any(String) as string },
+        next_action: null,
+      });
       expect(diagnosis.allowed_actions.filter((action: string) => ['message', 'continue', 'retry', 'stop'].includes(action))).toEqual([]);
     }
     expect((await app.call('GET', agent.path, { as: org.owner })).body.total).toBeGreaterThan(0);
@@ -87,12 +113,29 @@ describe('the chats of a deleted agent', () => {
 
   it('tell the parents that wait for them that they were stopped', async () => {
     const boss: TestPlace = { ...org, slug: 'agent' };
-    const parent = await begin(delegating([delegate(agent, SLOW), delegate(agent, calls('ask_human', { kind: 'question', prompt: 'Which?' }))]), boss);
+    const parent = await begin(
+      delegating([delegate(agent, SLOW), delegate(agent, calls('ask_human', { kind: 'question', prompt: 'Which?' }))]),
+      boss,
+    );
     await app.until(boss, parent, (c) => c.pause?.kind === 'children');
-    const children = await eventually(() => childrenOf(app, parent), (found) => found.map((c) => c.status).sort().join() === 'PAUSED,RUNNING');
+    const children = await eventually(
+      () => childrenOf(app, parent),
+      (found) =>
+        found
+          .map((c) => c.status)
+          .sort()
+          .join() === 'PAUSED,RUNNING',
+    );
     expect((await remove()).status).toBe(204);
     const body = await app.settled(boss, parent, 1);
-    expect(resultsOf(body)).toEqual(children.map(({ id }) => ({ status: 'stopped', child_chat_id: id, agent: agent.slug, error: { code: 'agent_deleted', message: 'The agent was deleted.' } })));
+    expect(resultsOf(body)).toEqual(
+      children.map(({ id }) => ({
+        status: 'stopped',
+        child_chat_id: id,
+        agent: agent.slug,
+        error: { code: 'agent_deleted', message: 'The agent was deleted.' },
+      })),
+    );
     expect(repliesOf(body)).toEqual(['all done']);
   });
 
@@ -100,16 +143,25 @@ describe('the chats of a deleted agent', () => {
     const chats = await Promise.all(Array.from({ length: 24 }, () => app.chat(agent)));
     const [removed, ...answers] = await Promise.all([
       remove(),
-      ...chats.map((chat, i) => post(chat, 'messages', { body: { content: SLOW }, ...(i % 2 && { headers: { 'Idempotency-Key': `race-${chat}` } }) })),
+      ...chats.map((chat, i) =>
+        post(chat, 'messages', { body: { content: SLOW }, ...(i % 2 && { headers: { 'Idempotency-Key': `race-${chat}` } }) }),
+      ),
     ]);
     expect(removed.status).toBe(204);
     await allOver();
     for (const [i, { status, body }] of answers.entries()) {
-      const stored = await app.db.query<{ status: string }>(`SELECT t.status FROM messages m LEFT JOIN turns t ON t.message_id = m.id WHERE m.role = 'user' AND m.chat_id = $1`, [chats[i]]);
+      const stored = await app.db.query<{ status: string }>(
+        `SELECT t.status FROM messages m LEFT JOIN turns t ON t.message_id = m.id WHERE m.role = 'user' AND m.chat_id = $1`,
+        [chats[i]],
+      );
       if (status === 202) expect(stored).toEqual([{ status: expect.stringMatching(/^(skipped|stopped)$/) as string }]);
       else expect([status, body.code, stored]).toEqual([409, 'agent_deleted', []]);
     }
-    expect(await app.db.query(`SELECT id FROM chats WHERE agent_id = $1 AND (status <> 'ACTIVE' OR current_turn_id IS NOT NULL)`, [agent.agentId])).toEqual([]);
+    expect(
+      await app.db.query(`SELECT id FROM chats WHERE agent_id = $1 AND (status <> 'ACTIVE' OR current_turn_id IS NOT NULL)`, [
+        agent.agentId,
+      ]),
+    ).toEqual([]);
   });
 
   it('have a turn ended at its claim that was dispatched too late to be found', async () => {
@@ -119,10 +171,15 @@ describe('the chats of a deleted agent', () => {
     await app.db.execute('UPDATE agents SET deleted_at = now() WHERE id = $1', [agent.agentId]);
     run.mockRestore();
     const [{ id }] = await app.db.query<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1', [chat]);
-    await app.nest.get(TurnRunner, { strict: false }).run({ org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
+    await app.nest
+      .get(TurnRunner, { strict: false })
+      .run({ org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
     await allOver();
     expect((await app.get(agent, chat)).body).toMatchObject({ status: 'ACTIVE', stop_reason: 'agent_deleted' });
-    expect(await app.db.query('SELECT status FROM turns WHERE chat_id = $1', [chat])).toEqual([{ status: 'skipped' }, { status: 'skipped' }]);
+    expect(await app.db.query('SELECT status FROM turns WHERE chat_id = $1', [chat])).toEqual([
+      { status: 'skipped' },
+      { status: 'skipped' },
+    ]);
   });
 
   it('refuse the repeat of what was answered 503', async () => {

@@ -49,7 +49,10 @@ export class AgentEndService {
       await this.control.settle(tx, [chat.id], at, chat.turn.status === 'running');
       await this.control.setStopReason(tx, chat.id, 'agent_deleted');
       await this.children.abandonOf(tx, [chat.id]);
-      events.push(...(waits.get(chat.id) ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: 'agent_deleted', pause: null } });
+      events.push(...(waits.get(chat.id) ?? []), {
+        type: 'status_changed',
+        data: { from: chat.status, to: 'ACTIVE', stop_reason: 'agent_deleted', pause: null },
+      });
     }
     await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...cancelled, ...events] }], at);
     if (chat.turn) await this.children.onChatEnded(tx, chat, 'stopped');

@@ -40,7 +40,14 @@ export class CloseService {
     return this.db.transaction(async (tx) => {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
-      if (!isTerminable(chat)) return { chat_id: chat.id, status: chat.status, terminated: false, completed_at: chat.completed_at, cancelled_hitl_request_ids: [] };
+      if (!isTerminable(chat))
+        return {
+          chat_id: chat.id,
+          status: chat.status,
+          terminated: false,
+          completed_at: chat.completed_at,
+          cancelled_hitl_request_ids: [],
+        };
       const at = this.db.now();
       const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
       await this.control.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
@@ -85,7 +92,12 @@ export class CloseService {
     });
   }
 
-  private async endAll(tx: Tx, chat: ControlledChat, reason: 'terminated' | 'deleted', at: Date): Promise<{ events: NewEvent[]; cancelled: string[] }> {
+  private async endAll(
+    tx: Tx,
+    chat: ControlledChat,
+    reason: 'terminated' | 'deleted',
+    at: Date,
+  ): Promise<{ events: NewEvent[]; cancelled: string[] }> {
     const { ids: cancelled, events } = await this.questions.cancelForChat(tx, chat.id, reason);
     const waits = await this.teardown.endTurns(tx, [chat], reason, at);
     await this.control.settle(tx, [chat.id], at, false);
@@ -94,4 +106,7 @@ export class CloseService {
   }
 }
 
-const closed = (chat: ControlledChat, stopReason: string): NewEvent => ({ type: 'status_changed', data: { from: chat.status, to: 'ARCHIVED', stop_reason: stopReason, pause: null } });
+const closed = (chat: ControlledChat, stopReason: string): NewEvent => ({
+  type: 'status_changed',
+  data: { from: chat.status, to: 'ARCHIVED', stop_reason: stopReason, pause: null },
+});

@@ -49,9 +49,13 @@ export class ContinueService {
       const last = await this.chats.newestTurn(tx, chat.id);
       if (last?.cause === 'continue' && NOT_OVER.includes(last.status)) return;
       if (!isContinuable(chat)) {
-        throw new DomainError('not_continuable', 'Only a failed chat, or one that was closed for a reason that has passed, can be continued.', {
-          context: { status: chat.status, stop_reason: chat.stop_reason },
-        });
+        throw new DomainError(
+          'not_continuable',
+          'Only a failed chat, or one that was closed for a reason that has passed, can be continued.',
+          {
+            context: { status: chat.status, stop_reason: chat.stop_reason },
+          },
+        );
       }
       if (blocker) throw refusalOf(blocker);
       await this.depth.confirm(tx, room);

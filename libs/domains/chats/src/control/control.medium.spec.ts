@@ -5,7 +5,6 @@ import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnClaims } from '../turns/turn-claims';
 import { TurnRunner } from '../turns/turn-runner';
 
-
 describe('the control of chats', () => {
   let app: ChatsTestApp;
   let org: TestOrg;
@@ -22,12 +21,19 @@ describe('the control of chats', () => {
     app.entitle({ enforces_credits: false, max_queue_depth: 20_000 });
   });
 
-  const call = (method: string, chat: string, rest = '', body?: unknown, as = org.owner) => app.call(method, `${org.path}/${chat}${rest}`, { as, body });
+  const call = (method: string, chat: string, rest = '', body?: unknown, as = org.owner) =>
+    app.call(method, `${org.path}/${chat}${rest}`, { as, body });
   const rows = (sql: string, ...values: unknown[]) => app.db.query<Record<string, unknown>>(sql, values);
   const rowOf = async (chat: string) => (await rows('SELECT * FROM chats WHERE id = $1', chat))[0];
-  const turnsOf = async (chat: string) => (await rows('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', chat)).map((t) => t.status);
-  const childrenOf = (chat: string) => app.db.query<{ id: string; status: string; agent_id: string }>('SELECT id, status, agent_id FROM chats WHERE parent_chat_id = $1 ORDER BY id', [chat]);
-  const told = (chat: string, type: string) => rows(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`, chat, type);
+  const turnsOf = async (chat: string) =>
+    (await rows('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', chat)).map((t) => t.status);
+  const childrenOf = (chat: string) =>
+    app.db.query<{ id: string; status: string; agent_id: string }>(
+      'SELECT id, status, agent_id FROM chats WHERE parent_chat_id = $1 ORDER BY id',
+      [chat],
+    );
+  const told = (chat: string, type: string) =>
+    rows(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`, chat, type);
   const soon = async <T>(ask: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> => {
     for (let i = 0; i < 400; i++) {
       const value = await ask();
@@ -41,9 +47,19 @@ describe('the control of chats', () => {
   const family = async (): Promise<{ boss: string; helper: string; leaf: string }> => {
     const boss = await app.chat(org);
     await app.send(org, boss, delegate(delegate(SLOW), 'helper'));
-    const [helper] = await soon(() => childrenOf(boss), (c) => c.length === 1);
-    const [leaf] = await soon(() => childrenOf(helper.id), (c) => c[0]?.status === 'RUNNING');
-    for (const waiting of [boss, helper.id]) await soon(() => rowOf(waiting), (c) => c.pause !== null);
+    const [helper] = await soon(
+      () => childrenOf(boss),
+      (c) => c.length === 1,
+    );
+    const [leaf] = await soon(
+      () => childrenOf(helper.id),
+      (c) => c[0]?.status === 'RUNNING',
+    );
+    for (const waiting of [boss, helper.id])
+      await soon(
+        () => rowOf(waiting),
+        (c) => c.pause !== null,
+      );
     return { boss, helper: helper.id, leaf: leaf.id };
   };
 
@@ -54,25 +70,46 @@ describe('the control of chats', () => {
       expect([status, body.stopped, body.cleared_pause, body.status]).toEqual([200, true, 'children', 'ACTIVE']);
       expect([...body.cascaded_chat_ids].sort()).toEqual([helper, leaf].sort());
       for (const chat of [boss, helper, leaf]) {
-        expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: null, current_turn_id: null, completed_at: null, archived_at: null });
+        expect(await rowOf(chat)).toMatchObject({
+          status: 'ACTIVE',
+          pause: null,
+          current_turn_id: null,
+          completed_at: null,
+          archived_at: null,
+        });
         expect(await turnsOf(chat)).toEqual(['stopped']);
-        expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ to: 'ACTIVE', stop_reason: 'stopped', reason: 'wrong way' });
+        expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({
+          to: 'ACTIVE',
+          stop_reason: 'stopped',
+          reason: 'wrong way',
+        });
       }
-      expect(await rows('SELECT DISTINCT status FROM child_waits WHERE parent_chat_id = ANY($1)', [boss, helper])).toEqual([{ status: 'abandoned' }]);
-      expect(await rows(`SELECT id FROM outbox WHERE payload->>'chat_id' = ANY($1) AND job = 'turn.run'`, [boss, helper, leaf])).toEqual([]);
+      expect(await rows('SELECT DISTINCT status FROM child_waits WHERE parent_chat_id = ANY($1)', [boss, helper])).toEqual([
+        { status: 'abandoned' },
+      ]);
+      expect(await rows(`SELECT id FROM outbox WHERE payload->>'chat_id' = ANY($1) AND job = 'turn.run'`, [boss, helper, leaf])).toEqual(
+        [],
+      );
       expect((await call('POST', boss, '/stop', { cascade: true })).body).toMatchObject({ stopped: false, cascaded_chat_ids: [] });
     });
 
     it('without it leaves the children running; one of a child tells its parent, which goes on', async () => {
       const first = await family();
-      expect((await call('POST', first.boss, '/stop')).body).toMatchObject({ stopped: true, cleared_pause: 'children', cascaded_chat_ids: [] });
+      expect((await call('POST', first.boss, '/stop')).body).toMatchObject({
+        stopped: true,
+        cleared_pause: 'children',
+        cascaded_chat_ids: [],
+      });
       expect(await rowOf(first.leaf)).toMatchObject({ status: 'RUNNING' });
 
       const second = await family();
       const [{ agent_id }] = await rows('SELECT agent_id FROM chats WHERE id = $1', second.leaf);
       const path = `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${second.leaf}`;
       expect((await app.call('POST', `${path}/stop`, { as: org.owner })).body).toMatchObject({ stopped: true });
-      await soon(() => rowOf(second.boss), (c) => c.status === 'ACTIVE' && c.pause === null && c.current_turn_id === null);
+      await soon(
+        () => rowOf(second.boss),
+        (c) => c.status === 'ACTIVE' && c.pause === null && c.current_turn_id === null,
+      );
       expect(await rows('SELECT status FROM child_waits WHERE child_chat_id = $1', second.leaf)).toEqual([{ status: 'finished' }]);
       expect(await turnsOf(second.helper)).toEqual(['done']);
     });
@@ -80,8 +117,14 @@ describe('the control of chats', () => {
     it('leaves those of the tree alone that wait for a human', async () => {
       const boss = await app.chat(org);
       await app.send(org, boss, delegate(calls('ask_human', { kind: 'question', prompt: 'Which?' })));
-      const [leaf] = await soon(() => childrenOf(boss), (c) => c[0]?.status === 'PAUSED');
-      await soon(() => rowOf(boss), (c) => c.pause !== null);
+      const [leaf] = await soon(
+        () => childrenOf(boss),
+        (c) => c[0]?.status === 'PAUSED',
+      );
+      await soon(
+        () => rowOf(boss),
+        (c) => c.pause !== null,
+      );
       expect((await call('POST', boss, '/stop', { cascade: true })).body).toMatchObject({ stopped: true, cascaded_chat_ids: [] });
       expect(await rowOf(leaf.id)).toMatchObject({ status: 'PAUSED', pause: { kind: 'human' } });
     });
@@ -106,7 +149,10 @@ describe('the control of chats', () => {
          FROM chats c WHERE c.root_chat_id = $1 AND c.id <> $1`,
         [root],
       );
-      await app.db.execute(`UPDATE chats SET current_turn_id = id, pause = CASE WHEN depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z"}'::jsonb END WHERE root_chat_id = $1 AND id <> $1`, [root]);
+      await app.db.execute(
+        `UPDATE chats SET current_turn_id = id, pause = CASE WHEN depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z"}'::jsonb END WHERE root_chat_id = $1 AND id <> $1`,
+        [root],
+      );
       const parked = await Promise.all(Array.from({ length: 3 }, () => app.chat(org)));
       for (const chat of parked) {
         const { turn_id: turnId } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
@@ -120,8 +166,12 @@ describe('the control of chats', () => {
       expect([status, body.stopped, body.cascaded_chat_ids.length]).toEqual([200, false, 1_000]);
       expect(statements).toBeGreaterThan(5);
       expect(statements).toBeLessThan(60);
-      expect(await rows(`SELECT DISTINCT status, pause, current_turn_id FROM chats WHERE root_chat_id = $1`, root)).toEqual([{ status: 'ACTIVE', pause: null, current_turn_id: null }]);
-      expect(await rows(`SELECT count(*)::int AS n FROM events WHERE topic IN (SELECT 'chat:' || id FROM chats WHERE root_chat_id = $1)`, root)).toEqual([{ n: 1_000 }]);
+      expect(await rows(`SELECT DISTINCT status, pause, current_turn_id FROM chats WHERE root_chat_id = $1`, root)).toEqual([
+        { status: 'ACTIVE', pause: null, current_turn_id: null },
+      ]);
+      expect(
+        await rows(`SELECT count(*)::int AS n FROM events WHERE topic IN (SELECT 'chat:' || id FROM chats WHERE root_chat_id = $1)`, root),
+      ).toEqual([{ n: 1_000 }]);
       expect(await rows('SELECT count(*)::int AS n FROM turns WHERE chat_id = ANY($1) AND parked', parked)).toEqual([{ n: 0 }]);
       for (const chat of parked) await call('DELETE', chat);
     });
@@ -131,12 +181,17 @@ describe('the control of chats', () => {
       const answers = await Promise.all(
         families.flatMap(({ boss, leaf }) => [
           call('POST', boss, '/stop', { cascade: true }),
-          rows('SELECT agent_id FROM chats WHERE id = $1', leaf).then(([{ agent_id }]) => app.call('POST', `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${leaf}/terminate`, { as: org.owner })),
+          rows('SELECT agent_id FROM chats WHERE id = $1', leaf).then(([{ agent_id }]) =>
+            app.call('POST', `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${leaf}/terminate`, { as: org.owner }),
+          ),
         ]),
       );
       expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
       for (const { boss, helper, leaf } of families) {
-        await soon(() => rows('SELECT 1 FROM turns WHERE chat_id = ANY($1) AND status IN (\'queued\', \'running\', \'waiting\')', [boss, helper, leaf]), (live) => live.length === 0);
+        await soon(
+          () => rows("SELECT 1 FROM turns WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting')", [boss, helper, leaf]),
+          (live) => live.length === 0,
+        );
       }
     });
   });
@@ -149,9 +204,16 @@ describe('the control of chats', () => {
     await app.send(org, chat, script({ text: 'one two three', chunk_delay_ms: 100 }));
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const [{ id: before }] = await app.db.query<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1 ORDER BY seq LIMIT 1', [chat]);
-    app.nest.get(Broadcaster, { strict: false }).send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
-    await soon(() => turnsOf(chat), (turns) => turns[1] === 'done');
-    expect(await rows('SELECT deliveries, status FROM turns WHERE chat_id = $1 ORDER BY seq OFFSET 1', chat)).toEqual([{ deliveries: 0, status: 'done' }]);
+    app.nest
+      .get(Broadcaster, { strict: false })
+      .send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
+    await soon(
+      () => turnsOf(chat),
+      (turns) => turns[1] === 'done',
+    );
+    expect(await rows('SELECT deliveries, status FROM turns WHERE chat_id = $1 ORDER BY seq OFFSET 1', chat)).toEqual([
+      { deliveries: 0, status: 'done' },
+    ]);
     expect((await app.get(org, chat)).body.messages.at(-1).content).toBe('one two three');
   });
 
@@ -175,7 +237,13 @@ describe('the control of chats', () => {
     await app.until(org, chat, (c) => c.status === 'PAUSED');
     const [{ id: request }] = await rows('SELECT id FROM hitl_requests WHERE chat_id = $1', chat);
     const { body } = await call('POST', chat, '/terminate');
-    expect(body).toEqual({ chat_id: chat, status: 'ARCHIVED', terminated: true, completed_at: expect.any(String) as string, cancelled_hitl_request_ids: [request] });
+    expect(body).toEqual({
+      chat_id: chat,
+      status: 'ARCHIVED',
+      terminated: true,
+      completed_at: expect.any(String) as string,
+      cancelled_hitl_request_ids: [request],
+    });
     expect(await rows('SELECT status FROM hitl_requests WHERE id = $1', request)).toEqual([{ status: 'cancelled' }]);
     expect((await call('POST', chat, '/terminate')).body).toEqual({ ...body, terminated: false, cancelled_hitl_request_ids: [] });
 
@@ -184,7 +252,9 @@ describe('the control of chats', () => {
     expect((await rowOf(leaf)).status).toBe('RUNNING');
     // Until a sweep finds that it rests without a parent.
     const { status, pause } = await rowOf(helper);
-    expect([status, pause]).toEqual(status === 'ABANDONED' ? ['ABANDONED', null] : ['ACTIVE', expect.objectContaining({ kind: 'children' })]);
+    expect([status, pause]).toEqual(
+      status === 'ABANDONED' ? ['ABANDONED', null] : ['ACTIVE', expect.objectContaining({ kind: 'children' })],
+    );
     expect(await rows('SELECT status FROM child_waits WHERE parent_chat_id = $1', boss)).toEqual([{ status: 'abandoned' }]);
   });
 
@@ -194,8 +264,19 @@ describe('the control of chats', () => {
     await app.until(org, chat, (c) => c.status === 'PAUSED');
     const [{ id: request }] = await rows('SELECT id FROM hitl_requests WHERE chat_id = $1', chat);
     const { body } = await call('PATCH', chat, '', { archived: true, title: 'Closed' });
-    expect(body).toMatchObject({ status: 'ARCHIVED', archived: true, stop_reason: 'user_archived', completed_at: null, pending_hitl_count: 1, pause: null, title: 'Closed' });
-    const answer = await app.call('POST', `/api/orgs/${org.id}/hitl-requests/${String(request)}/answer`, { as: org.owner, body: { answer: 'this one' } });
+    expect(body).toMatchObject({
+      status: 'ARCHIVED',
+      archived: true,
+      stop_reason: 'user_archived',
+      completed_at: null,
+      pending_hitl_count: 1,
+      pause: null,
+      title: 'Closed',
+    });
+    const answer = await app.call('POST', `/api/orgs/${org.id}/hitl-requests/${String(request)}/answer`, {
+      as: org.owner,
+      body: { answer: 'this one' },
+    });
     expect(answer).toMatchObject({ status: 200, body: { status: 'answered', resumed: false } });
     expect(await rowOf(chat)).toMatchObject({ status: 'ARCHIVED', current_turn_id: null });
     // Deleting cancels what is still open after archiving, too.
@@ -210,8 +291,21 @@ describe('the control of chats', () => {
   describe('a patch', () => {
     it('needs a field, and takes no field for another', async () => {
       const chat = await app.chat(org);
-      for (const body of [{}, { unknown: 1 }]) expect(await call('PATCH', chat, '', body)).toMatchObject({ status: 422, body: { code: 'validation_error', detail: [{ loc: ['body'] }] } });
-      for (const body of [{ archived: 'yes' }, { archived: null }, { shared: null }, { title: '' }, { title: 'x'.repeat(201) }, { title: 5 }, { title: 'a\0b' }]) expect((await call('PATCH', chat, '', body)).status).toBe(422);
+      for (const body of [{}, { unknown: 1 }])
+        expect(await call('PATCH', chat, '', body)).toMatchObject({
+          status: 422,
+          body: { code: 'validation_error', detail: [{ loc: ['body'] }] },
+        });
+      for (const body of [
+        { archived: 'yes' },
+        { archived: null },
+        { shared: null },
+        { title: '' },
+        { title: 'x'.repeat(201) },
+        { title: 5 },
+        { title: 'a\0b' },
+      ])
+        expect((await call('PATCH', chat, '', body)).status).toBe(422);
       expect(await rowOf(chat)).toMatchObject({ title: 'Test', status: 'ACTIVE', shared: false, event_seq: 0 });
     });
 
@@ -226,7 +320,10 @@ describe('the control of chats', () => {
     it('does all of it or nothing', async () => {
       const chat = await app.chat(org);
       await call('PATCH', chat, '', { archived: true });
-      expect(await call('PATCH', chat, '', { archived: false, title: 'Other', shared: true })).toMatchObject({ status: 422, body: { code: 'cannot_unarchive', detail: [{ loc: ['body', 'archived'] }] } });
+      expect(await call('PATCH', chat, '', { archived: false, title: 'Other', shared: true })).toMatchObject({
+        status: 422,
+        body: { code: 'cannot_unarchive', detail: [{ loc: ['body', 'archived'] }] },
+      });
       expect(await rowOf(chat)).toMatchObject({ title: 'Test', shared: false });
     });
 
@@ -236,14 +333,20 @@ describe('the control of chats', () => {
       expect((await call('PATCH', boss, '', { shared: true })).body.shared).toBe(true);
       expect(await rows('SELECT DISTINCT shared FROM chats WHERE id = ANY($1)', [boss, helper, leaf])).toEqual([{ shared: true }]);
       // All but the sharing, which not even an owner may change for another one.
-      expect(await call('PATCH', boss, '', { shared: false, title: 'Mine' }, org.member)).toMatchObject({ status: 403, body: { code: 'creator_only' } });
+      expect(await call('PATCH', boss, '', { shared: false, title: 'Mine' }, org.member)).toMatchObject({
+        status: 403,
+        body: { code: 'creator_only' },
+      });
       const theirs = await app.chat(org, { title: 'Theirs' }, org.member);
       await call('PATCH', theirs, '', { shared: true }, org.member);
       expect(await call('PATCH', theirs, '', { shared: false })).toMatchObject({ status: 403, body: { code: 'creator_only' } });
       expect((await call('PATCH', boss, '', { title: 'Ours' }, org.member)).body.title).toBe('Ours');
       const [{ agent_id }] = await rows('SELECT agent_id FROM chats WHERE id = $1', leaf);
       const ofLeaf = `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${leaf}`;
-      expect(await app.call('PATCH', ofLeaf, { as: org.owner, body: { shared: false } })).toMatchObject({ status: 422, body: { code: 'follows_root' } });
+      expect(await app.call('PATCH', ofLeaf, { as: org.owner, body: { shared: false } })).toMatchObject({
+        status: 422,
+        body: { code: 'follows_root' },
+      });
       expect((await app.call('PATCH', ofLeaf, { as: org.owner, body: { shared: true } })).status).toBe(200);
       expect((await call('PATCH', boss, '', { shared: false })).body.shared).toBe(false);
       expect((await app.call('GET', ofLeaf, { as: org.member })).status).toBe(404);
@@ -253,8 +356,30 @@ describe('the control of chats', () => {
 
   it('a deleted chat is nowhere, and nothing of it runs', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'a', status: 'pending' }, { title: 'b', status: 'completed' }] } }] }, { text: 'one two three four', chunk_delay_ms: 5_000 }));
-    await soon(() => rows('SELECT status FROM todos WHERE chat_id = $1', chat), (t) => t.length === 2);
+    await app.send(
+      org,
+      chat,
+      script(
+        {
+          tool_calls: [
+            {
+              name: 'todo_write',
+              arguments: {
+                todos: [
+                  { title: 'a', status: 'pending' },
+                  { title: 'b', status: 'completed' },
+                ],
+              },
+            },
+          ],
+        },
+        { text: 'one two three four', chunk_delay_ms: 5_000 },
+      ),
+    );
+    await soon(
+      () => rows('SELECT status FROM todos WHERE chat_id = $1', chat),
+      (t) => t.length === 2,
+    );
     await app.send(org, chat, 'behind');
     const stream = await app.stream(org, chat);
     await stream.until((f) => f.event === 'snapshot');
@@ -274,15 +399,23 @@ describe('the control of chats', () => {
     expect(list.body.items.map((c: { id: string }) => c.id)).not.toContain(chat);
     expect(await turnsOf(chat)).toEqual(['stopped', 'skipped']);
     expect(await rows(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1`, chat)).toEqual([]);
-    expect((await rows('SELECT status FROM todos WHERE chat_id = $1 ORDER BY position', chat)).map((t) => t.status)).toEqual(['invalidated', 'completed']);
+    expect((await rows('SELECT status FROM todos WHERE chat_id = $1 ORDER BY position', chat)).map((t) => t.status)).toEqual([
+      'invalidated',
+      'completed',
+    ]);
     await expect(stream.until(() => false)).rejects.toThrow('The stream ended');
-    expect(await rows(`SELECT action, actor_id FROM audit_log WHERE target_id = $1`, chat)).toEqual([{ action: 'chat.deleted', actor_id: org.ownerId }]);
+    expect(await rows(`SELECT action, actor_id FROM audit_log WHERE target_id = $1`, chat)).toEqual([
+      { action: 'chat.deleted', actor_id: org.ownerId },
+    ]);
   });
 
   describe('continuing', () => {
     const failed = async (body: Record<string, unknown> = {}): Promise<string> => {
       const chat = await app.chat(org);
-      await call('POST', chat, '/messages', { content: script({ error: { status: 400, message: 'no', times: 1 } }, { text: 'better' }), ...body });
+      await call('POST', chat, '/messages', {
+        content: script({ error: { status: 400, message: 'no', times: 1 } }, { text: 'better' }),
+        ...body,
+      });
       await app.until(org, chat, (c) => c.status === 'ERRORED');
       return chat;
     };
@@ -292,18 +425,29 @@ describe('the control of chats', () => {
       inert();
       const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', chat, '/continue')));
       expect(answers.map((a) => [a.status, a.body.id, a.body.error])).toEqual(answers.map(() => [200, chat, null]));
-      expect(await rows('SELECT cause, status, model, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq OFFSET 1', chat)).toEqual([{ cause: 'continue', status: 'queued', model: 'mock', reasoning_effort: 'low' }]);
+      expect(await rows('SELECT cause, status, model, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq OFFSET 1', chat)).toEqual(
+        [{ cause: 'continue', status: 'queued', model: 'mock', reasoning_effort: 'low' }],
+      );
       // Once that turn is over there is nothing to continue.
       await call('POST', chat, '/stop');
-      expect(await call('POST', chat, '/continue')).toMatchObject({ status: 422, body: { code: 'not_continuable', context: { status: 'ACTIVE', stop_reason: null } } });
+      expect(await call('POST', chat, '/continue')).toMatchObject({
+        status: 422,
+        body: { code: 'not_continuable', context: { status: 'ACTIVE', stop_reason: null } },
+      });
     });
 
     it('is refused while credits or the budget are used up, or too much waits', async () => {
       const chat = await failed();
       app.blocker = { code: 'credits_exhausted', credits_remaining: '-1.5' };
-      expect(await call('POST', chat, '/continue')).toMatchObject({ status: 402, body: { code: 'credits_exhausted', context: { credits_remaining: '-1.5' } } });
+      expect(await call('POST', chat, '/continue')).toMatchObject({
+        status: 402,
+        body: { code: 'credits_exhausted', context: { credits_remaining: '-1.5' } },
+      });
       app.blocker = { code: 'budget_exceeded', budget_limit_usd: '10', spend_usd: '11' };
-      expect(await call('POST', chat, '/continue')).toMatchObject({ status: 402, body: { code: 'budget_exceeded', context: { budget_limit_usd: '10', spend_usd: '11' } } });
+      expect(await call('POST', chat, '/continue')).toMatchObject({
+        status: 402,
+        body: { code: 'budget_exceeded', context: { budget_limit_usd: '10', spend_usd: '11' } },
+      });
       const idle = await app.chat(org);
       expect((await call('POST', idle, '/continue')).body.code).toBe('not_continuable');
       app.blocker = null;
@@ -321,12 +465,17 @@ describe('the control of chats', () => {
       expect(blocked.archived_at).not.toBeNull();
       expect((await told(chat, 'blocker')).map((e) => e.data)).toMatchObject([{ stop_reason: 'model_unpriced' }]);
       expect(await rows('SELECT 1 FROM inference_receipts WHERE chat_id = $1', chat)).toEqual([]);
-      expect((await call('GET', chat, '/diagnosis')).body).toMatchObject({ blocked_by: { kind: 'credits', ref: 'model_unpriced' }, next_action: 'continue' });
+      expect((await call('GET', chat, '/diagnosis')).body).toMatchObject({
+        blocked_by: { kind: 'credits', ref: 'model_unpriced' },
+        next_action: 'continue',
+      });
 
       expect((await call('POST', chat, '/continue')).body).toMatchObject({ archived: false, archived_at: null, stop_reason: null });
       const body = await app.settled(org, chat, 1);
       expect(body.messages.at(-1)).toMatchObject({ content: 'You said: hello', model: 'free' });
-      expect(await rows('SELECT unpriced, usd_cost FROM inference_receipts WHERE chat_id = $1', chat)).toEqual([{ unpriced: true, usd_cost: null }]);
+      expect(await rows('SELECT unpriced, usd_cost FROM inference_receipts WHERE chat_id = $1', chat)).toEqual([
+        { unpriced: true, usd_cost: null },
+      ]);
       await call('POST', chat, '/messages', { content: 'again', model: 'free' });
       await app.until(org, chat, (c) => c.status === 'ARCHIVED');
     });
@@ -338,6 +487,8 @@ describe('the control of chats', () => {
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     expect((await app.send(org, chat, 'behind')).body.queued).toBe(true);
     expect(await app.settled(org, chat, 1)).toMatchObject({ status: 'ACTIVE', error: null });
-    expect((await told(chat, 'status_changed')).map(({ data }) => `${(data as { from: string }).from}>${(data as { to: string }).to}`)).toEqual(['ACTIVE>RUNNING', 'RUNNING>ERRORED', 'ERRORED>ACTIVE', 'ACTIVE>RUNNING', 'RUNNING>ACTIVE']);
+    expect(
+      (await told(chat, 'status_changed')).map(({ data }) => `${(data as { from: string }).from}>${(data as { to: string }).to}`),
+    ).toEqual(['ACTIVE>RUNNING', 'RUNNING>ERRORED', 'ERRORED>ACTIVE', 'ACTIVE>RUNNING', 'RUNNING>ACTIVE']);
   });
 });

@@ -96,7 +96,12 @@ export class ControlRepository {
     for (let round = 1; ; round++) {
       const locked: ControlledChat[] = [];
       for (let level = Math.max(0, ...tree.map((c) => c.level)); level >= 0; level--) {
-        locked.push(...(await this.lockLevel(tx, tree.flatMap((c) => (c.level === level ? [c.id] : [])))));
+        locked.push(
+          ...(await this.lockLevel(
+            tx,
+            tree.flatMap((c) => (c.level === level ? [c.id] : [])),
+          )),
+        );
       }
       // Nobody delegates any more from chats that are locked; what came before is there now.
       const now = await find();
@@ -111,7 +116,9 @@ export class ControlRepository {
     const chats = await tx.query<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(LOCK_CHATS, [ids]);
     const current = chats.flatMap((c) => c.current_turn_id ?? []);
     const turns = current.length ? await tx.query<{ id: string; status: TurnStatus; wait: TurnWait | null }>(TURNS, [current]) : [];
-    const live = new Map(turns.filter((t) => ['queued', 'running', 'waiting'].includes(t.status)).map((t) => [t.id, t as NonNullable<ControlledChat['turn']>]));
+    const live = new Map(
+      turns.filter((t) => ['queued', 'running', 'waiting'].includes(t.status)).map((t) => [t.id, t as NonNullable<ControlledChat['turn']>]),
+    );
     return chats.map(({ current_turn_id: turnId, ...chat }) => ({ ...chat, turn: (turnId && live.get(turnId)) || null }));
   }
 
@@ -132,12 +139,10 @@ export class ControlRepository {
 
   /** Closes a chat that does nothing any more. */
   async archive(tx: Tx, chatId: string, how: { stopReason: string; completedAt: Date | null; at: Date }): Promise<void> {
-    await tx.execute(`UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`, [
-      chatId,
-      how.stopReason,
-      how.at,
-      how.completedAt,
-    ]);
+    await tx.execute(
+      `UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`,
+      [chatId, how.stopReason, how.at, how.completedAt],
+    );
   }
 
   /**
@@ -165,7 +170,10 @@ export class ControlRepository {
 
   /** Of these chats, those whose children have come to something that no turn has read. */
   async withUnread(tx: Tx, chatIds: string[]): Promise<Set<string>> {
-    const rows = await tx.query<{ id: string }>(`SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`, [chatIds]);
+    const rows = await tx.query<{ id: string }>(
+      `SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`,
+      [chatIds],
+    );
     return new Set(rows.map((r) => r.id));
   }
 

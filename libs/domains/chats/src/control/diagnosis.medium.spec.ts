@@ -34,8 +34,16 @@ describe('the diagnosis of a chat', () => {
   it('says who runs it', async () => {
     const chat = await sent(SLOW);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
-    const [turn] = await app.db.query<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1', [chat]);
-    expect(await of(chat)).toMatchObject({ state: 'RUNNING', blocked_by: null, lease: { worker: turn.lease_owner, fence: turn.fence, expires_at: expect.any(String) as string }, queue: null, next_action: 'wait' });
+    const [turn] = await app.db.query<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1', [
+      chat,
+    ]);
+    expect(await of(chat)).toMatchObject({
+      state: 'RUNNING',
+      blocked_by: null,
+      lease: { worker: turn.lease_owner, fence: turn.fence, expires_at: expect.any(String) as string },
+      queue: null,
+      next_action: 'wait',
+    });
     await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
     expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'lease', ref: turn.lease_owner }, next_action: 'wait' });
     await stop(chat);
@@ -46,11 +54,19 @@ describe('the diagnosis of a chat', () => {
     const asking = await sent(calls('ask_human', { kind: 'question', prompt: 'Which?' }));
     await app.until(org, asking, (c) => c.status === 'PAUSED');
     const [{ id: request }] = await app.db.query<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1', [asking]);
-    expect(await of(asking)).toMatchObject({ blocked_by: { kind: 'human', ref: request }, lease: null, queue: null, next_action: 'answer' });
+    expect(await of(asking)).toMatchObject({
+      blocked_by: { kind: 'human', ref: request },
+      lease: null,
+      queue: null,
+      next_action: 'answer',
+    });
 
     const sleeping = await sent(calls('wait_until', { for_s: 3_600 }));
     const { pause } = await app.until(org, sleeping, (c) => c.pause?.kind === 'timer');
-    expect(await of(sleeping)).toMatchObject({ blocked_by: { kind: 'timer', since: pause.since, ref: pause.resume_at }, next_action: 'wait' });
+    expect(await of(sleeping)).toMatchObject({
+      blocked_by: { kind: 'timer', since: pause.since, ref: pause.resume_at },
+      next_action: 'wait',
+    });
 
     const boss = await sent(delegate(SLOW));
     await app.until(org, boss, (c) => c.pause?.kind === 'children');
@@ -78,12 +94,21 @@ describe('the diagnosis of a chat', () => {
     app.entitle({ max_concurrent_chats: 0 });
     const parked = await sent('parked');
     await app.until(org, parked, (c) => c.pause?.kind === 'queued');
-    expect(await of(parked)).toMatchObject({ state: 'ACTIVE', blocked_by: { kind: 'cap', ref: 'max_concurrent_chats' }, queue: { position: 0 }, next_action: 'wait' });
+    expect(await of(parked)).toMatchObject({
+      state: 'ACTIVE',
+      blocked_by: { kind: 'cap', ref: 'max_concurrent_chats' },
+      queue: { position: 0 },
+      next_action: 'wait',
+    });
     const behind = await sent('parked behind it');
     const { pause } = await app.until(org, behind, (c) => c.pause?.kind === 'queued');
     expect([pause.queue_position, (await app.get(org, parked)).body.pause.queue_position]).toEqual([1, 0]);
-    const told = await app.db.query<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`, [behind]);
-    expect(told.map((e) => e.data)).toEqual([{ from: 'ACTIVE', to: 'ACTIVE', stop_reason: null, pause: { kind: 'queued', since: pause.since } }]);
+    const told = await app.db.query<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`, [
+      behind,
+    ]);
+    expect(told.map((e) => e.data)).toEqual([
+      { from: 'ACTIVE', to: 'ACTIVE', stop_reason: null, pause: { kind: 'queued', since: pause.since } },
+    ]);
     await stop(parked);
     await stop(behind);
   });
@@ -95,9 +120,16 @@ describe('the diagnosis of a chat', () => {
     app.blocker = { code: 'budget_exceeded', budget_limit_usd: '1', spend_usd: '2' };
     const body = await of(chat);
     expect([body.next_action, body.allowed_actions.includes('continue')]).toEqual(['raise_budget', false]);
-    await app.db.execute(`UPDATE chats SET status = 'ARCHIVED', error = NULL, stop_reason = 'credits_exhausted', archived_at = now() WHERE id = $1`, [chat]);
+    await app.db.execute(
+      `UPDATE chats SET status = 'ARCHIVED', error = NULL, stop_reason = 'credits_exhausted', archived_at = now() WHERE id = $1`,
+      [chat],
+    );
     app.blocker = { code: 'credits_exhausted', credits_remaining: '0' };
-    expect(await of(chat)).toMatchObject({ state: 'ARCHIVED', blocked_by: { kind: 'credits', ref: 'credits_exhausted' }, next_action: 'add_credits' });
+    expect(await of(chat)).toMatchObject({
+      state: 'ARCHIVED',
+      blocked_by: { kind: 'credits', ref: 'credits_exhausted' },
+      next_action: 'add_credits',
+    });
   });
 
   it('asks the database alone, in few statements', async () => {

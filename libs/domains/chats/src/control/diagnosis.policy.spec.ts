@@ -6,14 +6,45 @@ import { blockedBy, nextAction as nextOf, type BlockedBy, type ChatFacts } from 
 const t0 = new Date('2026-05-01T10:00:00.000Z');
 const t1 = new Date('2026-05-01T11:00:00.000Z');
 const turn = (over: Partial<NonNullable<ChatFacts['turn']>> = {}): NonNullable<ChatFacts['turn']> => ({
-  status: 'queued', parked: false, dispatched_at: t0, lease_owner: null, lease_expires_at: null, lease_expired: false, fence: '1', ...over,
+  status: 'queued',
+  parked: false,
+  dispatched_at: t0,
+  lease_owner: null,
+  lease_expires_at: null,
+  lease_expired: false,
+  fence: '1',
+  ...over,
 });
 const chat = (over: Partial<ChatFacts> = {}): ChatFacts => ({
-  org_id: 'org', status: 'ACTIVE', pause: null, stop_reason: null, error: null, archived_at: null, last_turn_at: t0, org_suspended_at: null, agent_id: 'agent', agent_deleted_at: null, turn: null, ...over,
+  org_id: 'org',
+  status: 'ACTIVE',
+  pause: null,
+  stop_reason: null,
+  error: null,
+  archived_at: null,
+  last_turn_at: t0,
+  org_suspended_at: null,
+  agent_id: 'agent',
+  agent_deleted_at: null,
+  turn: null,
+  ...over,
 });
-const waiting = (kind: 'human' | 'children' | 'timer', more = {}) => chat({ status: kind === 'human' ? 'PAUSED' : 'ACTIVE', pause: { kind, since: t1.toISOString(), ...more }, turn: turn({ status: 'waiting' }) });
+const waiting = (kind: 'human' | 'children' | 'timer', more = {}) =>
+  chat({
+    status: kind === 'human' ? 'PAUSED' : 'ACTIVE',
+    pause: { kind, since: t1.toISOString(), ...more },
+    turn: turn({ status: 'waiting' }),
+  });
 const failed = (code: string, retryable = true) => chat({ status: 'ERRORED', error: { code, message: 'm', retryable } });
-const allowedIn = (of: ChatFacts, blocker: Blocker | null, has_opening = true): ChatAction[] => allowedActions(of, { created_by: 'me', parent_chat_id: null, userId: 'me', blocked: blocker !== null, has_opening, agent_deleted: of.agent_deleted_at !== null });
+const allowedIn = (of: ChatFacts, blocker: Blocker | null, has_opening = true): ChatAction[] =>
+  allowedActions(of, {
+    created_by: 'me',
+    parent_chat_id: null,
+    userId: 'me',
+    blocked: blocker !== null,
+    has_opening,
+    agent_deleted: of.agent_deleted_at !== null,
+  });
 const nextAction = (of: ChatFacts, by: BlockedBy | null, blocker: Blocker | null) => nextOf(of, by, blocker, allowedIn(of, blocker));
 const credits = { code: 'credits_exhausted', credits_remaining: '0' } as const;
 const budget = { code: 'budget_exceeded', budget_limit_usd: '1', spend_usd: '2' } as const;
@@ -23,8 +54,18 @@ describe('a chat', () => {
     ['that does nothing', chat(), null, 'message'],
     ['whose turn has not begun', chat({ turn: turn() }), null, 'wait'],
     ['that runs', chat({ status: 'RUNNING', turn: turn({ status: 'running', lease_owner: 'w', lease_expires_at: t1 }) }), null, 'wait'],
-    ['whose worker is silent', chat({ status: 'RUNNING', turn: turn({ status: 'running', lease_owner: 'w', lease_expires_at: t1, lease_expired: true }) }), { kind: 'lease', since: t1, ref: 'w' }, 'wait'],
-    ['over the cap', chat({ pause: { kind: 'queued', since: t1.toISOString() }, turn: turn({ parked: true }) }), { kind: 'cap', since: t1, ref: 'max_concurrent_chats' }, 'wait'],
+    [
+      'whose worker is silent',
+      chat({ status: 'RUNNING', turn: turn({ status: 'running', lease_owner: 'w', lease_expires_at: t1, lease_expired: true }) }),
+      { kind: 'lease', since: t1, ref: 'w' },
+      'wait',
+    ],
+    [
+      'over the cap',
+      chat({ pause: { kind: 'queued', since: t1.toISOString() }, turn: turn({ parked: true }) }),
+      { kind: 'cap', since: t1, ref: 'max_concurrent_chats' },
+      'wait',
+    ],
     ['that has just got its slot', chat({ pause: { kind: 'queued', since: t1.toISOString() }, turn: turn() }), null, 'wait'],
     ['that asks a human', waiting('human', { request_id: 'r' }), { kind: 'human', since: t1, ref: 'r' }, 'answer'],
     ['that waits for children', waiting('children', { child_chat_ids: ['c', 'd'] }), { kind: 'child', since: t1, ref: 'c' }, 'wait'],
@@ -32,10 +73,25 @@ describe('a chat', () => {
     ['that failed', failed('provider_timeout'), null, 'continue'],
     ['that failed by its request', failed('provider_rejected', false), null, 'message'],
     ['without a route', failed('route_disabled', false), { kind: 'route', since: t0, ref: 'route_disabled' }, 'fix_route'],
-    ['whose provider does not know its key', failed('provider_auth', false), { kind: 'route', since: t0, ref: 'provider_auth' }, 'fix_route'],
+    [
+      'whose provider does not know its key',
+      failed('provider_auth', false),
+      { kind: 'route', since: t0, ref: 'provider_auth' },
+      'fix_route',
+    ],
     ['over its budget, which was raised', failed('budget_exceeded'), { kind: 'budget', since: t0, ref: 'budget_exceeded' }, 'continue'],
-    ['that had no credits, and has some now', chat({ status: 'ARCHIVED', stop_reason: 'credits_exhausted', archived_at: t1 }), { kind: 'credits', since: t1, ref: 'credits_exhausted' }, 'continue'],
-    ['whose model has no price', chat({ status: 'ARCHIVED', stop_reason: 'model_unpriced', archived_at: t1 }), { kind: 'credits', since: t1, ref: 'model_unpriced' }, 'continue'],
+    [
+      'that had no credits, and has some now',
+      chat({ status: 'ARCHIVED', stop_reason: 'credits_exhausted', archived_at: t1 }),
+      { kind: 'credits', since: t1, ref: 'credits_exhausted' },
+      'continue',
+    ],
+    [
+      'whose model has no price',
+      chat({ status: 'ARCHIVED', stop_reason: 'model_unpriced', archived_at: t1 }),
+      { kind: 'credits', since: t1, ref: 'model_unpriced' },
+      'continue',
+    ],
     ['that was archived', chat({ status: 'ARCHIVED', stop_reason: 'user_archived', archived_at: t1 }), null, 'retry'],
     ['that was abandoned', chat({ status: 'ABANDONED' }), null, 'retry'],
   ] as const)('%s', (_, of, by, next) => {
@@ -52,16 +108,40 @@ describe('a chat', () => {
 
   it('that could continue needs what is used up', () => {
     for (const stuck of [failed('provider_timeout'), chat({ status: 'ARCHIVED', stop_reason: 'credits_exhausted' })]) {
-      expect([nextAction(stuck, blockedBy(stuck), credits), nextAction(stuck, blockedBy(stuck), budget)]).toEqual(['add_credits', 'raise_budget']);
+      expect([nextAction(stuck, blockedBy(stuck), credits), nextAction(stuck, blockedBy(stuck), budget)]).toEqual([
+        'add_credits',
+        'raise_budget',
+      ]);
     }
   });
 });
 
 describe('in every state and for every reason, what is to be done next', () => {
-  const turns = [null, turn(), turn({ parked: true }), turn({ status: 'running' }), turn({ status: 'running', lease_expired: true }), turn({ status: 'waiting' })];
+  const turns = [
+    null,
+    turn(),
+    turn({ parked: true }),
+    turn({ status: 'running' }),
+    turn({ status: 'running', lease_expired: true }),
+    turn({ status: 'waiting' }),
+  ];
   const pauses = [null, ...(['human', 'children', 'timer', 'queued'] as const).map((kind) => ({ kind, since: t1.toISOString() }))];
   const reasons = [null, 'user_archived', 'terminated', 'credits_exhausted', 'model_unpriced', 'hitl_expired', 'org_suspended', 'stopped'];
-  const codes = ['provider_rate_limited', 'provider_unavailable', 'provider_timeout', 'provider_rejected', 'provider_auth', 'provider_bad_response', 'context_overflow', 'route_disabled', 'model_unavailable', 'budget_exceeded', 'dispatch_failed', 'worker_lost', 'internal'];
+  const codes = [
+    'provider_rate_limited',
+    'provider_unavailable',
+    'provider_timeout',
+    'provider_rejected',
+    'provider_auth',
+    'provider_bad_response',
+    'context_overflow',
+    'route_disabled',
+    'model_unavailable',
+    'budget_exceeded',
+    'dispatch_failed',
+    'worker_lost',
+    'internal',
+  ];
   const errors = [null, ...codes.flatMap((code) => [true, false].map((retryable) => ({ code, message: 'm', retryable })))];
 
   /** The states that the service's table knows. */
@@ -74,7 +154,9 @@ describe('in every state and for every reason, what is to be done next', () => {
           if ((status === 'PAUSED') !== (pause?.kind === 'human')) continue;
           for (const stop_reason of status === 'ERRORED' ? [null] : reasons) {
             for (const error of status === 'ERRORED' ? errors : [null]) {
-              for (const org_suspended_at of [null, t0]) for (const agent_deleted_at of [null, t1]) yield chat({ status, turn: of, pause, stop_reason, error, org_suspended_at, agent_deleted_at });
+              for (const org_suspended_at of [null, t0])
+                for (const agent_deleted_at of [null, t1])
+                  yield chat({ status, turn: of, pause, stop_reason, error, org_suspended_at, agent_deleted_at });
             }
           }
         }
@@ -92,9 +174,13 @@ describe('in every state and for every reason, what is to be done next', () => {
         const next = nextOf(of, by, blocker, allowed);
         const gone = of.agent_deleted_at !== null;
         const closed = of.status === 'ARCHIVED' || of.status === 'ABANDONED';
-        const continuable = of.status === 'ERRORED' || (of.status === 'ARCHIVED' && ['credits_exhausted', 'model_unpriced'].includes(of.stop_reason ?? ''));
+        const continuable =
+          of.status === 'ERRORED' || (of.status === 'ARCHIVED' && ['credits_exhausted', 'model_unpriced'].includes(of.stop_reason ?? ''));
         // The table itself: what a message, a continue, a retry and a terminate do.
-        expect({ of, has: ['message', 'continue', 'retry', 'terminate'].map((a) => allowed.includes(a as ChatAction)) }).toEqual({ of, has: [!closed && !gone, continuable && !blocker && !gone, opening && !gone, !closed && of.status !== 'ERRORED'] });
+        expect({ of, has: ['message', 'continue', 'retry', 'terminate'].map((a) => allowed.includes(a as ChatAction)) }).toEqual({
+          of,
+          has: [!closed && !gone, continuable && !blocker && !gone, opening && !gone, !closed && of.status !== 'ERRORED'],
+        });
         const holds = {
           message: allowed.includes('message'),
           continue: allowed.includes('continue'),

@@ -2,7 +2,18 @@ import type { Blocker } from '@aps/billing';
 import type { ChatError, Pause } from '../chat.types';
 import { isContinuable, type ChatAction, type ControlState } from '../chats.policy';
 
-export const BLOCKED_BY = ['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'org_suspended', 'agent_deleted'] as const;
+export const BLOCKED_BY = [
+  'human',
+  'child',
+  'timer',
+  'cap',
+  'credits',
+  'budget',
+  'route',
+  'lease',
+  'org_suspended',
+  'agent_deleted',
+] as const;
 
 /** What keeps a chat from going on. */
 export interface BlockedBy {
@@ -12,7 +23,17 @@ export interface BlockedBy {
   ref: string | null;
 }
 
-export const NEXT_ACTIONS = ['answer', 'wait', 'continue', 'retry', 'message', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'] as const;
+export const NEXT_ACTIONS = [
+  'answer',
+  'wait',
+  'continue',
+  'retry',
+  'message',
+  'add_credits',
+  'raise_budget',
+  'fix_route',
+  'unsuspend',
+] as const;
 export type NextAction = (typeof NEXT_ACTIONS)[number];
 
 /** A chat as its rows tell, without any queue being asked. */
@@ -25,7 +46,15 @@ export interface ChatFacts extends ControlState {
   org_suspended_at: Date | null;
   agent_id: string;
   agent_deleted_at: Date | null;
-  turn: { status: 'queued' | 'running' | 'waiting'; parked: boolean; dispatched_at: Date; lease_owner: string | null; lease_expires_at: Date | null; lease_expired: boolean; fence: string } | null;
+  turn: {
+    status: 'queued' | 'running' | 'waiting';
+    parked: boolean;
+    dispatched_at: Date;
+    lease_owner: string | null;
+    lease_expires_at: Date | null;
+    lease_expired: boolean;
+    fence: string;
+  } | null;
 }
 
 /** What the route, its key or its model is to blame for: no message and no repeat will help. */
@@ -39,7 +68,8 @@ export function blockedBy(chat: ChatFacts): BlockedBy | null {
   if (!turn) return closedBy(chat);
   if (chat.org_suspended_at) return { kind: 'org_suspended', since: chat.org_suspended_at, ref: chat.org_id };
   if (turn.status === 'running' && turn.lease_expired) return { kind: 'lease', since: turn.lease_expires_at, ref: turn.lease_owner };
-  if (turn.status === 'queued' && turn.parked) return { kind: 'cap', since: pause ? new Date(pause.since) : turn.dispatched_at, ref: 'max_concurrent_chats' };
+  if (turn.status === 'queued' && turn.parked)
+    return { kind: 'cap', since: pause ? new Date(pause.since) : turn.dispatched_at, ref: 'max_concurrent_chats' };
   if (turn.status !== 'waiting' || !pause) return null;
   const since = new Date(pause.since);
   if (pause.kind === 'human') return { kind: 'human', since, ref: pause.request_id ?? null };
@@ -56,7 +86,12 @@ function closedBy(chat: ChatFacts): BlockedBy | null {
 }
 
 /** What a person would do next to have the chat go on: something that is allowed now, or that lifts what is in the way; null where nothing will. */
-export function nextAction(chat: ChatFacts, by: BlockedBy | null, blocker: Blocker | null, allowed: readonly ChatAction[]): NextAction | null {
+export function nextAction(
+  chat: ChatFacts,
+  by: BlockedBy | null,
+  blocker: Blocker | null,
+  allowed: readonly ChatAction[],
+): NextAction | null {
   if (by?.kind === 'agent_deleted') return null;
   if (by?.kind === 'org_suspended') return 'unsuspend';
   if (by?.kind === 'human') return 'answer';
@@ -65,6 +100,9 @@ export function nextAction(chat: ChatFacts, by: BlockedBy | null, blocker: Block
   if (continuable && blocker) return blocker.code === 'budget_exceeded' ? 'raise_budget' : 'add_credits';
   if (by?.kind === 'route') return 'fix_route';
   // What lies in the request fails again.
-  const inOrder = continuable && (chat.error?.retryable ?? true) ? (['continue', 'message', 'retry'] as const) : (['message', 'continue', 'retry'] as const);
+  const inOrder =
+    continuable && (chat.error?.retryable ?? true)
+      ? (['continue', 'message', 'retry'] as const)
+      : (['message', 'continue', 'retry'] as const);
   return inOrder.find((action) => allowed.includes(action)) ?? null;
 }

@@ -22,7 +22,14 @@ export interface Diagnosis {
   allowed_actions: ChatAction[];
 }
 
-type Row = ChatFacts & { created_by: string | null; parent_chat_id: string | null; has_opening: boolean; last_turn: Diagnosis['last_turn']; ahead: number; oldest_ahead_s: number | null };
+type Row = ChatFacts & {
+  created_by: string | null;
+  parent_chat_id: string | null;
+  has_opening: boolean;
+  last_turn: Diagnosis['last_turn'];
+  ahead: number;
+  oldest_ahead_s: number | null;
+};
 
 const FACTS = statement(`
   SELECT c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} AS agent_deleted_at, c.status, c.pause, c.stop_reason, c.error, c.archived_at, c.created_by, c.parent_chat_id, ${HAS_OPENING} AS has_opening,
@@ -53,20 +60,37 @@ export class DiagnosisQueries {
 
   /** @throws DomainError 404 */
   async of(scope: OrgScope, agentId: string, chatId: string): Promise<Diagnosis> {
-    const [[row], blocker] = await Promise.all([this.db.query<Row>(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]), this.blockers.of(scope.orgId)]);
+    const [[row], blocker] = await Promise.all([
+      this.db.query<Row>(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]),
+      this.blockers.of(scope.orgId),
+    ]);
     if (!row) throw notFound('Chat');
     const { turn } = row;
     const chat: ChatFacts = {
       ...row,
       // JSON has no times.
-      turn: turn && { ...turn, dispatched_at: new Date(turn.dispatched_at), lease_expires_at: turn.lease_expires_at && new Date(turn.lease_expires_at) },
+      turn: turn && {
+        ...turn,
+        dispatched_at: new Date(turn.dispatched_at),
+        lease_expires_at: turn.lease_expires_at && new Date(turn.lease_expires_at),
+      },
     };
     const by = blockedBy(chat);
-    const allowed = allowedActions(chat, { created_by: row.created_by, parent_chat_id: row.parent_chat_id, userId: scope.actor.userId, blocked: blocker !== null, has_opening: row.has_opening, agent_deleted: row.agent_deleted_at !== null });
+    const allowed = allowedActions(chat, {
+      created_by: row.created_by,
+      parent_chat_id: row.parent_chat_id,
+      userId: scope.actor.userId,
+      blocked: blocker !== null,
+      has_opening: row.has_opening,
+      agent_deleted: row.agent_deleted_at !== null,
+    });
     return {
       state: chat.status,
       blocked_by: by,
-      lease: chat.turn?.status === 'running' && chat.turn.lease_expires_at ? { worker: chat.turn.lease_owner, expires_at: chat.turn.lease_expires_at, fence: chat.turn.fence } : null,
+      lease:
+        chat.turn?.status === 'running' && chat.turn.lease_expires_at
+          ? { worker: chat.turn.lease_owner, expires_at: chat.turn.lease_expires_at, fence: chat.turn.fence }
+          : null,
       queue: turn?.status === 'queued' ? { position: row.ahead, oldest_ahead_s: Math.max(0, Math.round(row.oldest_ahead_s ?? 0)) } : null,
       last_turn: row.last_turn,
       next_action: nextAction(chat, by, blocker, allowed),

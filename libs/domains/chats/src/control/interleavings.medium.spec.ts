@@ -48,9 +48,17 @@ describe('what is done to one chat at the same moment', () => {
     const delay_ms = Math.floor(pick() * 40);
     const kind = pick();
     if (kind < 0.15) return script({ delay_ms, error: { status: 400, message: 'no' } });
-    if (kind < 0.3) return script({ delay_ms, tool_calls: [{ name: 'ask_human', arguments: { kind: 'question', prompt: 'Which?' } }] }, { text: 'answered' });
+    if (kind < 0.3)
+      return script(
+        { delay_ms, tool_calls: [{ name: 'ask_human', arguments: { kind: 'question', prompt: 'Which?' } }] },
+        { text: 'answered' },
+      );
     if (kind < 0.45) return script({ delay_ms, tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }, { text: 'awake' });
-    if (kind < 0.6) return script({ delay_ms, tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } }] }, { text: 'noted' });
+    if (kind < 0.6)
+      return script(
+        { delay_ms, tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } }] },
+        { text: 'noted' },
+      );
     return script({ delay_ms, text: 'one two three', chunk_delay_ms: Math.floor(pick() * 10) });
   };
 
@@ -79,7 +87,9 @@ describe('what is done to one chat at the same moment', () => {
       if (which < 0.86) return void (await post('terminate'));
       if (which < 0.88) return void (await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } }));
       // What the silence of a worker leaves behind; another claim follows.
-      await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+      await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1 AND status = 'running'`, [
+        chat,
+      ]);
     };
     await send();
     for (let round = 0; round < 3; round++) {
@@ -115,10 +125,22 @@ describe('what is done to one chat at the same moment', () => {
   const checkAt = async (tx: Tx, chat: string, sent: Sent[]): Promise<string[]> => {
     const wrong: string[] = [];
     const expectThat = (ok: boolean, what: string) => void (ok || wrong.push(what));
-    const [row] = await tx.query<Record<string, unknown>>('SELECT status, pause, current_turn_id, pending_turns, event_seq, message_seq FROM chats WHERE id = $1', [chat]);
+    const [row] = await tx.query<Record<string, unknown>>(
+      'SELECT status, pause, current_turn_id, pending_turns, event_seq, message_seq FROM chats WHERE id = $1',
+      [chat],
+    );
     const turns = await tx.query<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat]);
-    const events = await tx.query<{ seq: number; type: string; data: Record<string, unknown> }>(`SELECT seq, type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat]);
-    const messages = await tx.query<{ seq: number; role: string; turn_id: string | null; tool_calls: unknown[] | null; interrupted: boolean }>('SELECT seq, role, turn_id, tool_calls, interrupted FROM messages WHERE chat_id = $1 ORDER BY seq', [chat]);
+    const events = await tx.query<{ seq: number; type: string; data: Record<string, unknown> }>(
+      `SELECT seq, type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`,
+      [chat],
+    );
+    const messages = await tx.query<{
+      seq: number;
+      role: string;
+      turn_id: string | null;
+      tool_calls: unknown[] | null;
+      interrupted: boolean;
+    }>('SELECT seq, role, turn_id, tool_calls, interrupted FROM messages WHERE chat_id = $1 ORDER BY seq', [chat]);
     const jobs = await tx.query(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1 AND job = 'turn.run'`, [chat]);
 
     let status = 'ACTIVE';
@@ -132,13 +154,21 @@ describe('what is done to one chat at the same moment', () => {
     expectThat(messages.every((m, i) => m.seq === i + 1) && row.message_seq === messages.length, 'messages have gaps');
 
     const waits = turns.filter((t) => t.status === 'waiting');
-    expectThat(waits.length <= 1 && (waits[0]?.id ?? null) === row.current_turn_id && (waits.length === 1) === (row.pause !== null), 'what waits is not what the chat shows');
+    expectThat(
+      waits.length <= 1 && (waits[0]?.id ?? null) === row.current_turn_id && (waits.length === 1) === (row.pause !== null),
+      'what waits is not what the chat shows',
+    );
     expectThat(row.pending_turns === 0, 'turns are counted that are none');
     expectThat(jobs.length === (waits.length && (row.pause as { kind: string }).kind === 'timer' ? 1 : 0), `${jobs.length} jobs are left`);
 
     const replies = new Map<string, number>();
-    for (const m of messages) if (m.role === 'assistant' && !m.tool_calls?.length && !m.interrupted) replies.set(m.turn_id!, (replies.get(m.turn_id!) ?? 0) + 1);
-    for (const t of turns) expectThat((replies.get(t.id) ?? 0) === (t.status === 'done' ? 1 : 0), `a turn that is ${t.status} has ${replies.get(t.id) ?? 0} replies`);
+    for (const m of messages)
+      if (m.role === 'assistant' && !m.tool_calls?.length && !m.interrupted) replies.set(m.turn_id!, (replies.get(m.turn_id!) ?? 0) + 1);
+    for (const t of turns)
+      expectThat(
+        (replies.get(t.id) ?? 0) === (t.status === 'done' ? 1 : 0),
+        `a turn that is ${t.status} has ${replies.get(t.id) ?? 0} replies`,
+      );
     for (const { message_id: id, turn_id: turnId, reason } of sent) {
       const stored = await tx.query('SELECT 1 FROM messages WHERE id = $1 AND chat_id = $2', [id, chat]);
       expectThat(stored.length === 1, 'an accepted message is gone');
@@ -147,29 +177,38 @@ describe('what is done to one chat at the same moment', () => {
     return wrong;
   };
 
-  it('leads nowhere but where the table leads, answers what was accepted once, and leaves nothing stuck', async () => {
-    const base = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-    const failures: string[] = [];
-    const seen = new Set<string>();
-    for (let first = 0; first < SCHEDULES; first += AT_ONCE) {
-      await Promise.all(
-        Array.from({ length: Math.min(AT_ONCE, SCHEDULES - first) }, async (_, i) => {
-          const seed = base + first + i;
-          const { chat, sent, log } = await play(seed);
-          await quiet(chat);
-          const wrong = await check(chat, sent);
-          if (wrong.length) failures.push(`seed ${seed}: ${wrong.join('; ')} after ${log.join(', ')}`);
-          const changes = await app.db.query<{ change: string }>(`SELECT DISTINCT concat(data->>'from', '>', data->>'to') AS change FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`, [chat]);
-          for (const { change } of changes) seen.add(change);
-        }),
-      );
-    }
-    if (process.env.CERTIFY_SCHEDULES) {
-      process.stdout.write(`\n| Interleavings | |\n|---|---|\n| first seed | ${base} |\n| schedules | ${SCHEDULES} |\n| not as the table has it | ${failures.length} |\n| changes of status seen | ${[...seen].sort().join(', ')} |\n`);
-    }
-    expect(failures).toEqual([]);
-    // Which rare ones come about is chance; that most of them do is what the schedules are for.
-    for (const change of ['ACTIVE>RUNNING', 'RUNNING>ACTIVE', 'ACTIVE>ARCHIVED']) expect(seen).toContain(change);
-    expect(seen.size).toBeGreaterThanOrEqual(6);
-  }, SCHEDULES * SCHEDULE_MS);
+  it(
+    'leads nowhere but where the table leads, answers what was accepted once, and leaves nothing stuck',
+    async () => {
+      const base = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+      const failures: string[] = [];
+      const seen = new Set<string>();
+      for (let first = 0; first < SCHEDULES; first += AT_ONCE) {
+        await Promise.all(
+          Array.from({ length: Math.min(AT_ONCE, SCHEDULES - first) }, async (_, i) => {
+            const seed = base + first + i;
+            const { chat, sent, log } = await play(seed);
+            await quiet(chat);
+            const wrong = await check(chat, sent);
+            if (wrong.length) failures.push(`seed ${seed}: ${wrong.join('; ')} after ${log.join(', ')}`);
+            const changes = await app.db.query<{ change: string }>(
+              `SELECT DISTINCT concat(data->>'from', '>', data->>'to') AS change FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`,
+              [chat],
+            );
+            for (const { change } of changes) seen.add(change);
+          }),
+        );
+      }
+      if (process.env.CERTIFY_SCHEDULES) {
+        process.stdout.write(
+          `\n| Interleavings | |\n|---|---|\n| first seed | ${base} |\n| schedules | ${SCHEDULES} |\n| not as the table has it | ${failures.length} |\n| changes of status seen | ${[...seen].sort().join(', ')} |\n`,
+        );
+      }
+      expect(failures).toEqual([]);
+      // Which rare ones come about is chance; that most of them do is what the schedules are for.
+      for (const change of ['ACTIVE>RUNNING', 'RUNNING>ACTIVE', 'ACTIVE>ARCHIVED']) expect(seen).toContain(change);
+      expect(seen.size).toBeGreaterThanOrEqual(6);
+    },
+    SCHEDULES * SCHEDULE_MS,
+  );
 });

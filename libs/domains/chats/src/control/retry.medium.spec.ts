@@ -2,7 +2,8 @@ import { Outbox } from '@aps/platform/outbox';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { TurnRunner } from '../turns/turn-runner';
 
-const contents = (chat: { messages: { role: string; content: string }[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
+const contents = (chat: { messages: { role: string; content: string }[] }, role: string) =>
+  chat.messages.filter((m) => m.role === role).map((m) => m.content);
 
 describe('a retry', () => {
   let app: ChatsTestApp;
@@ -18,11 +19,14 @@ describe('a retry', () => {
     app.entitle({ direct_model_choice: true });
   });
 
-  const retry = (chat: string, options: { as?: string; headers?: Record<string, string> } = {}) => app.call('POST', `${org.path}/${chat}/retry`, { as: org.owner, ...options });
+  const retry = (chat: string, options: { as?: string; headers?: Record<string, string> } = {}) =>
+    app.call('POST', `${org.path}/${chat}/retry`, { as: org.owner, ...options });
   const rowOf = async (chat: string) => (await app.db.query<Record<string, unknown>>('SELECT * FROM chats WHERE id = $1', [chat]))[0];
-  const events = (chat: string) => app.db.query<{ seq: number; type: string }>(`SELECT seq, type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat]);
+  const events = (chat: string) =>
+    app.db.query<{ seq: number; type: string }>(`SELECT seq, type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat]);
   const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
-  const unreachable = () => jest.spyOn(app.nest.get(Outbox, { strict: false }), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
+  const unreachable = () =>
+    jest.spyOn(app.nest.get(Outbox, { strict: false }), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
 
   it('begins with what users wrote before the first answer, on what is live now, and leaves its source alone', async () => {
     const chat = await app.chat(org, { title: 'Source', sandbox_enabled: true });
@@ -37,26 +41,58 @@ describe('a retry', () => {
       [org.id],
     );
     const attachment = { file_id: file, filename: 'a.bin', media_type: 'application/octet-stream', size_bytes: 1 };
-    await app.db.execute(`UPDATE messages SET attachments = jsonb_build_array($2::jsonb) WHERE chat_id = $1 AND content = 'one more thing'`, [chat, JSON.stringify(attachment)]);
+    await app.db.execute(
+      `UPDATE messages SET attachments = jsonb_build_array($2::jsonb) WHERE chat_id = $1 AND content = 'one more thing'`,
+      [chat, JSON.stringify(attachment)],
+    );
     const before = [await rowOf(chat), await events(chat)];
-    await app.db.execute(`INSERT INTO agent_revisions SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'version', 2))).* FROM agent_revisions r WHERE agent_id = $1 AND version = 1`, [org.agentId]);
-    await app.db.execute(`UPDATE agents SET live_revision_id = (SELECT id FROM agent_revisions WHERE agent_id = $1 AND version = 2) WHERE id = $1`, [org.agentId]);
+    await app.db.execute(
+      `INSERT INTO agent_revisions SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'version', 2))).* FROM agent_revisions r WHERE agent_id = $1 AND version = 1`,
+      [org.agentId],
+    );
+    await app.db.execute(
+      `UPDATE agents SET live_revision_id = (SELECT id FROM agent_revisions WHERE agent_id = $1 AND version = 2) WHERE id = $1`,
+      [org.agentId],
+    );
 
     const { status, body } = await retry(chat);
     expect(status).toBe(201);
-    expect(body).toMatchObject({ source_chat_id: chat, agent_id: org.agentId, title: null, sandbox_enabled: true, created_by: org.ownerId, shared: false, parent_chat_id: null, root_chat_id: body.id, origin: { kind: 'user', ref_id: null } });
+    expect(body).toMatchObject({
+      source_chat_id: chat,
+      agent_id: org.agentId,
+      title: null,
+      sandbox_enabled: true,
+      created_by: org.ownerId,
+      shared: false,
+      parent_chat_id: null,
+      root_chat_id: body.id,
+      origin: { kind: 'user', ref_id: null },
+    });
     expect(body.agent_revision_id).not.toBe(source.agent_revision_id);
     expect(contents(body, 'user')).toEqual([source.messages[0].content, 'one more thing']);
     expect(await rowOf(body.id)).toMatchObject({ enabled_scopes: ['system:web'], turn_seq: 1, message_seq: expect.any(Number) as number });
 
     const done = await app.settled(org, body.id, 1);
-    expect(done.messages.map((m: { seq: number; role: string }) => [m.seq, m.role])).toEqual([[1, 'user'], [2, 'user'], [3, 'assistant']]);
+    expect(done.messages.map((m: { seq: number; role: string }) => [m.seq, m.role])).toEqual([
+      [1, 'user'],
+      [2, 'user'],
+      [3, 'assistant'],
+    ]);
     expect(done.messages[1].attachments).toEqual([attachment]);
     // The copy keeps the file, whatever becomes of the source.
-    expect(await app.db.query(`SELECT target_kind, target_id FROM file_links WHERE file_id = $1`, [file])).toEqual([{ target_kind: 'message', target_id: done.messages[1].id }]);
+    expect(await app.db.query(`SELECT target_kind, target_id FROM file_links WHERE file_id = $1`, [file])).toEqual([
+      { target_kind: 'message', target_id: done.messages[1].id },
+    ]);
     expect(contents(done, 'assistant')).toEqual([expect.stringMatching(/^You said: one more thing/)]);
-    expect((await events(body.id)).map((e) => [e.seq, e.type]).slice(0, 4)).toEqual([[1, 'message_created'], [2, 'message_created'], [3, 'status_changed'], [4, 'message_completed']]);
-    expect(await app.db.query('SELECT seq, cause, status FROM turns WHERE chat_id = $1', [body.id])).toEqual([{ seq: 1, cause: 'retry', status: 'done' }]);
+    expect((await events(body.id)).map((e) => [e.seq, e.type]).slice(0, 4)).toEqual([
+      [1, 'message_created'],
+      [2, 'message_created'],
+      [3, 'status_changed'],
+      [4, 'message_completed'],
+    ]);
+    expect(await app.db.query('SELECT seq, cause, status FROM turns WHERE chat_id = $1', [body.id])).toEqual([
+      { seq: 1, cause: 'retry', status: 'done' },
+    ]);
     expect([await rowOf(chat), await events(chat)]).toEqual(before);
   });
 
@@ -80,8 +116,16 @@ describe('a retry', () => {
   it('asks for the model as the first turn did, as far as the plan still allows', async () => {
     inert();
     const chat = await app.chat(org);
-    expect((await app.call('POST', `${org.path}/${chat}/messages`, { as: org.owner, body: { content: 'x', model: 'mock', reasoning_effort: 'low' } })).status).toBe(202);
-    const choices = async () => app.db.query('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1', [(await retry(chat)).body.id]);
+    expect(
+      (
+        await app.call('POST', `${org.path}/${chat}/messages`, {
+          as: org.owner,
+          body: { content: 'x', model: 'mock', reasoning_effort: 'low' },
+        })
+      ).status,
+    ).toBe(202);
+    const choices = async () =>
+      app.db.query('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1', [(await retry(chat)).body.id]);
     expect(await choices()).toEqual([{ model: 'mock', model_mode_override: null, reasoning_effort: 'low' }]);
     app.entitle({ direct_model_choice: false });
     expect(await choices()).toEqual([{ model: null, model_mode_override: null, reasoning_effort: null }]);

@@ -35,7 +35,9 @@ const SOURCE = statement(`
 
 /** The condition on `m` that holds for what users wrote before the first answer. */
 const OPENING = `m.role = 'user' AND m.seq < coalesce((SELECT min(a.seq) FROM messages a WHERE a.chat_id = m.chat_id AND a.role = 'assistant'), 2147483647)`;
-const OPENING_OF = statement(`SELECT m.id, m.content, m.attachments, m.author_id, m.turn_id FROM messages m WHERE m.org_id = $1 AND m.chat_id = $2 AND ${OPENING} ORDER BY m.seq`);
+const OPENING_OF = statement(
+  `SELECT m.id, m.content, m.attachments, m.author_id, m.turn_id FROM messages m WHERE m.org_id = $1 AND m.chat_id = $2 AND ${OPENING} ORDER BY m.seq`,
+);
 
 /** Whether a chat has anything that a retry could begin with; `c` is the chat. */
 export const HAS_OPENING = `EXISTS (SELECT 1 FROM messages m WHERE m.chat_id = c.id AND ${OPENING})`;

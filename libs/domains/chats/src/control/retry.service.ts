@@ -59,14 +59,23 @@ export class RetryService {
       if (!source) throw notFound('Chat');
       if (source.agent_deleted) throw agentDeleted();
       const opening = await this.rows.opening(tx, scope, source.id);
-      if (opening.length === 0) throw new DomainError('nothing_to_retry', 'No user has written in this chat before its first answer, so there is nothing to begin with.');
+      if (opening.length === 0)
+        throw new DomainError(
+          'nothing_to_retry',
+          'No user has written in this chat before its first answer, so there is nothing to begin with.',
+        );
       const live = await this.agents.forNewChat(tx, scope, agentId);
       if (!live) throw agentDeleted();
       await this.depth.confirm(tx, room);
       const choices = await this.rows.choicesOf(tx, opening[0].turn_id);
       const chat = { ...source, ...live, new_id: turn.chat_id, created_by: source.created_by && scope.actor.userId };
-      const copies = await this.rows.insert(tx, scope, chat, opening, { id: turn.id, choices: choices && carriedChoices(choices, direct), at });
-      for (const [i, { attachments }] of opening.entries()) if (attachments?.length) await this.files.carry(tx, scope, copies[i], attachments);
+      const copies = await this.rows.insert(tx, scope, chat, opening, {
+        id: turn.id,
+        choices: choices && carriedChoices(choices, direct),
+        at,
+      });
+      for (const [i, { attachments }] of opening.entries())
+        if (attachments?.length) await this.files.carry(tx, scope, copies[i], attachments);
       await this.turns.dispatch(tx, { ...turn, org_id: scope.orgId });
       if (attempt) await this.idempotency.attach(tx, attempt, turn.chat_id);
     });
@@ -91,6 +100,9 @@ export class RetryService {
 
   private async publish(scope: OrgScope, turn: { id: string; chat_id: string }): Promise<string> {
     if (await this.dispatch.publish(scope, turn)) return turn.chat_id;
-    throw new DomainError('dispatch_failed', 'The new chat is stored, but no worker can be reached. Continue it, or repeat the request.', { context: { chat_id: turn.chat_id }, retryAfterS: 2 });
+    throw new DomainError('dispatch_failed', 'The new chat is stored, but no worker can be reached. Continue it, or repeat the request.', {
+      context: { chat_id: turn.chat_id },
+      retryAfterS: 2,
+    });
   }
 }

@@ -294,8 +294,11 @@ describe('the states of a chat', () => {
   };
 
   const rowOf = async (chat: string) => (await app.db.query<Row>('SELECT * FROM chats WHERE id = $1', [chat]))[0];
-  const turnsOf = async (chat: string) => (await app.db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat])).map((t) => t.status);
-  const newest = async (chat: string) => (await app.db.query<{ seq: number }>(`SELECT coalesce(max(seq), 0)::int AS seq FROM events WHERE topic = 'chat:' || $1`, [chat]))[0].seq;
+  const turnsOf = async (chat: string) =>
+    (await app.db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat])).map((t) => t.status);
+  const newest = async (chat: string) =>
+    (await app.db.query<{ seq: number }>(`SELECT coalesce(max(seq), 0)::int AS seq FROM events WHERE topic = 'chat:' || $1`, [chat]))[0]
+      .seq;
   const TOLD = ['status_changed', 'hitl_resolved', 'title_changed'];
 
   /** What a chat is, in one line: its status with all that stands beside it, and its turns. */
@@ -309,23 +312,40 @@ describe('the states of a chat', () => {
       row.archived_at && 'archived_at',
       row.completed_at && 'completed_at',
       `[${turns.join(' ')}]`,
-    ].filter(Boolean).join(' ');
+    ]
+      .filter(Boolean)
+      .join(' ');
 
   const after = async (chat: string, action: string): Promise<string> => {
     const before = await newest(chat);
     const was = show(await rowOf(chat), await turnsOf(chat));
     const answer = await actions[action](chat);
     const is = show(await rowOf(chat), await turnsOf(chat));
-    const told = await app.db.query<{ type: string; data: { from?: string; to?: string; status?: string } }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND seq > $2 AND type = ANY($3) ORDER BY seq`, [chat, before, TOLD]);
+    const told = await app.db.query<{ type: string; data: { from?: string; to?: string; status?: string } }>(
+      `SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND seq > $2 AND type = ANY($3) ORDER BY seq`,
+      [chat, before, TOLD],
+    );
     const events = told.map((e) => (e.type === 'status_changed' ? `${e.data.from}>${e.data.to}` : e.type));
     const { body } = answer;
-    const facts = [body?.code, body?.cascaded_chat_ids?.length > 0 && `and ${body.cascaded_chat_ids.length} more`, body?.stopped === true && 'stopped', body?.cleared_pause, body?.terminated === true && 'terminated', body?.queued === true && 'queued', body?.reason].filter(Boolean);
+    const facts = [
+      body?.code,
+      body?.cascaded_chat_ids?.length > 0 && `and ${body.cascaded_chat_ids.length} more`,
+      body?.stopped === true && 'stopped',
+      body?.cleared_pause,
+      body?.terminated === true && 'terminated',
+      body?.queued === true && 'queued',
+      body?.reason,
+    ].filter(Boolean);
     return [answer.status, ...facts, is === was ? '=' : `-> ${is}`, ...(events.length ? [`{${events.join(' ')}}`] : [])].join(' ');
   };
 
   it.each(Object.keys(make))('%s', async (state) => {
     const table: Record<string, string> = {};
-    let diagnosis: { state: string; next_action: string | null; allowed_actions: string[] } = { state: '', next_action: null, allowed_actions: [] };
+    let diagnosis: { state: string; next_action: string | null; allowed_actions: string[] } = {
+      state: '',
+      next_action: null,
+      allowed_actions: [],
+    };
     for (const action of Object.keys(actions)) {
       const chat = await app.chat(org);
       await make[state](chat);
@@ -338,7 +358,9 @@ describe('the states of a chat', () => {
     }
     expect(table).toEqual(EXPECTED[state]);
     // What is said to be allowed is what has an effect.
-    const effective = ['message', 'stop', 'terminate', 'continue', 'retry', 'archive'].filter((action) => /^2\d\d .*->|^201 /.test(table[action]));
+    const effective = ['message', 'stop', 'terminate', 'continue', 'retry', 'archive'].filter((action) =>
+      /^2\d\d .*->|^201 /.test(table[action]),
+    );
     expect(diagnosis.allowed_actions).toEqual([...effective, 'rename', 'share', 'delete']);
     expect([...effective, 'wait', 'answer', null]).toContain(diagnosis.next_action);
   });

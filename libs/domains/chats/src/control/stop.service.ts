@@ -34,14 +34,23 @@ export class StopService {
    * @param how `cascade`: the same for every chat that it has delegated to, directly or not; `reason`: for the record
    * @throws DomainError 404
    */
-  async stop(scope: OrgScope, agentId: string, chatId: string, how: { cascade?: boolean; reason?: string | null } = {}): Promise<StopResult> {
+  async stop(
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    how: { cascade?: boolean; reason?: string | null } = {},
+  ): Promise<StopResult> {
     return this.db.transaction(async (tx) => {
       const alone = how.cascade ? null : await this.control.lock(tx, scope, agentId, chatId);
       const tree = how.cascade ? await this.control.lockTree(tx, scope, agentId, chatId) : alone && [alone];
       const chat = tree?.at(-1);
       if (!tree || !chat) throw notFound('Chat');
       // Nobody waits any more for what is stopped together with who waits for it.
-      if (how.cascade) await this.children.abandonOf(tx, tree.map((c) => c.id));
+      if (how.cascade)
+        await this.children.abandonOf(
+          tx,
+          tree.map((c) => c.id),
+        );
       const stopped = await this.stopLocked(tx, tree, how.reason ?? null);
       if (stopped.has(chat.id)) await this.children.onChatEnded(tx, chat, 'stopped');
       const requestedAt = stopped.get(chat.id);
@@ -62,9 +71,17 @@ export class StopService {
     if (busy.length === 0) return new Map();
     const at = this.db.now();
     const waits = await this.teardown.endTurns(tx, busy, 'stopped', at);
-    const requested = await this.control.settle(tx, busy.map((c) => c.id), at, true);
+    const requested = await this.control.settle(
+      tx,
+      busy.map((c) => c.id),
+      at,
+      true,
+    );
     const events = busy.map((c): { chat_id: string; events: NewEvent[] } => {
-      const changed: NewEvent = { type: 'status_changed', data: { from: c.status, to: 'ACTIVE', stop_reason: 'stopped', pause: null, ...(reason !== null && { reason }) } };
+      const changed: NewEvent = {
+        type: 'status_changed',
+        data: { from: c.status, to: 'ACTIVE', stop_reason: 'stopped', pause: null, ...(reason !== null && { reason }) },
+      };
       return { chat_id: c.id, events: [...(waits.get(c.id) ?? []), changed] };
     });
     await this.teardown.announce(tx, events, at);

@@ -35,18 +35,33 @@ export class Teardown {
     if (busy.length === 0) return events;
     const parents = busy.filter((c) => c.turn?.wait?.kind === 'children');
     // Of many, few have anything that is still to be told.
-    const unread = parents.length > 1 ? await this.control.withUnread(tx, parents.map((c) => c.id)) : null;
-    if (unread) await this.children.abandonOf(tx, parents.map((c) => c.id));
+    const unread =
+      parents.length > 1
+        ? await this.control.withUnread(
+            tx,
+            parents.map((c) => c.id),
+          )
+        : null;
+    if (unread)
+      await this.children.abandonOf(
+        tx,
+        parents.map((c) => c.id),
+      );
     for (const { id, turn } of parents) {
       if (unread && !unread.has(id)) continue;
       const told = await this.waits.abandon(tx, turn!.wait!, reason);
       if (told.length) events.set(id, told);
     }
-    await this.control.endTurns(tx, busy.map((c) => c.id), at);
+    await this.control.endTurns(
+      tx,
+      busy.map((c) => c.id),
+      at,
+    );
     const running = busy.filter((c) => c.turn?.status === 'running');
     const freed = running.length ? await this.turns.dispatchParked(tx, busy[0].org_id, running.length) : [];
     tx.afterCommit(async () => {
-      for (const { org_id, id, turn } of running) this.broadcaster.send('chat.stop', { org_id, chat_id: id, turn_id: turn!.id, at: at.toISOString() });
+      for (const { org_id, id, turn } of running)
+        this.broadcaster.send('chat.stop', { org_id, chat_id: id, turn_id: turn!.id, at: at.toISOString() });
       await this.endings.publishTurns(freed);
     });
     return events;

@@ -41,17 +41,30 @@ export class UpdateService {
       const at = this.db.now();
       if (patch.shared !== undefined) await this.share(tx, scope, chat, tree, patch.shared, at);
       if (patch.title !== undefined && patch.title !== chat.title) await this.rename(tx, chat, patch.title, at);
-      if (patch.archived === false && chat.status === 'ARCHIVED') throw refuseField('cannot_unarchive', ['archived'], 'An archived chat stays archived; only continuing it can open it again, where that is possible.');
+      if (patch.archived === false && chat.status === 'ARCHIVED')
+        throw refuseField(
+          'cannot_unarchive',
+          ['archived'],
+          'An archived chat stays archived; only continuing it can open it again, where that is possible.',
+        );
       if (patch.archived && isArchivable(chat)) await this.closing.archive(tx, chat, at);
     });
   }
 
   private async share(tx: Tx, scope: OrgScope, chat: ControlledChat, tree: ControlledChat[], shared: boolean, at: Date): Promise<void> {
-    if (chat.created_by === null || chat.created_by !== scope.actor.userId) throw new DomainError('creator_only', 'Only the user who began a chat may change who sees it.');
+    if (chat.created_by === null || chat.created_by !== scope.actor.userId)
+      throw new DomainError('creator_only', 'Only the user who began a chat may change who sees it.');
     if (!mayShare(chat, scope.actor.userId) && chat.shared !== shared) {
-      throw refuseField('follows_root', ['shared'], 'This chat was begun by another one and is seen by whoever sees that one.', { root_chat_id: chat.root_chat_id });
+      throw refuseField('follows_root', ['shared'], 'This chat was begun by another one and is seen by whoever sees that one.', {
+        root_chat_id: chat.root_chat_id,
+      });
     }
-    await this.control.share(tx, tree.map((c) => c.id), shared, at);
+    await this.control.share(
+      tx,
+      tree.map((c) => c.id),
+      shared,
+      at,
+    );
   }
 
   private async rename(tx: Tx, chat: ControlledChat, title: string | null, at: Date): Promise<void> {

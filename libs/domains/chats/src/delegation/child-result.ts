@@ -19,8 +19,15 @@ export interface ChildResult {
 export const MAX_CHILD_RESULT_CHARS = 20_000;
 
 /** What a child came to, as its parent gets it. */
-export function childResult(status: ChildEnd, child: { id: string; agent: string; said: string | null; error: { code: string; message: string } | null; stop_reason: string | null }): ChildResult {
-  const error = child.error ?? (child.stop_reason ? { code: child.stop_reason, message: child.stop_reason === 'agent_deleted' ? 'The agent was deleted.' : 'The chat is closed.' } : null);
+export function childResult(
+  status: ChildEnd,
+  child: { id: string; agent: string; said: string | null; error: { code: string; message: string } | null; stop_reason: string | null },
+): ChildResult {
+  const error =
+    child.error ??
+    (child.stop_reason
+      ? { code: child.stop_reason, message: child.stop_reason === 'agent_deleted' ? 'The agent was deleted.' : 'The chat is closed.' }
+      : null);
   return {
     status,
     child_chat_id: child.id,

@@ -69,7 +69,15 @@ export class ChildWaits implements WaitSource {
 
   async outcome(tx: Tx, ref: string): Promise<WaitOutcome> {
     const result = await this.rows.takeResult(tx, ref);
-    if (!result) return { kind: 'result', content: JSON.stringify({ status: 'timeout', child_chat_id: ref, message: 'The child chat runs on. You will be told what it came to.' }) };
+    if (!result)
+      return {
+        kind: 'result',
+        content: JSON.stringify({
+          status: 'timeout',
+          child_chat_id: ref,
+          message: 'The child chat runs on. You will be told what it came to.',
+        }),
+      };
     return { kind: 'result', content: JSON.stringify(result), isError: result.status !== 'done' };
   }
 
@@ -100,7 +108,15 @@ export class ChildWaits implements WaitSource {
     const events: NewEvent[] = [
       {
         type: 'delegation_finished',
-        data: { child_chat_id: chatId, agent_id: child.agent_id, agent: child.agent, status: how, tool_call_id: wait.tool_call_id, turn_id: wait.parent_turn_id, waited: awaited },
+        data: {
+          child_chat_id: chatId,
+          agent_id: child.agent_id,
+          agent: child.agent,
+          status: how,
+          tool_call_id: wait.tool_call_id,
+          turn_id: wait.parent_turn_id,
+          waited: awaited,
+        },
       },
     ];
     if (!awaited) events.push(await this.note(tx, wait.parent_chat_id, result, at));

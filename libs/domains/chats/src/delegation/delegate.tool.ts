@@ -20,7 +20,13 @@ const parameters = z.object({
   agent: z.string().min(1).max(64).describe('Slug or id of the agent'),
   task: z.string().min(1).max(MAX_TASK_CHARS).describe('All that the agent has to know. It sees nothing of this chat.'),
   wait: z.boolean().default(true).describe('Whether you need the result before you go on. Without waiting you are told the result later.'),
-  timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().describe('Seconds after which you go on without the result and are told it later'),
+  timeout_s: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_S)
+    .optional()
+    .describe('Seconds after which you go on without the result and are told it later'),
 });
 type Delegation = z.infer<typeof parameters>;
 
@@ -45,7 +51,8 @@ export class DelegateTool {
       defineTool({
         slug: 'delegate_to_agent',
         name: 'delegate_to_agent',
-        description: 'Has another agent do a task in a chat of its own, and gives you what it said last. Several delegations in one step run side by side.',
+        description:
+          'Has another agent do a task in a chat of its own, and gives you what it said last. Several delegations in one step run side by side.',
         scope: 'core',
         accessLevel: 'write',
         waitsFor: 'children',
@@ -82,12 +89,31 @@ export class DelegateTool {
     const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
     const childId = uuidv7();
     await this.rows.insertChild(tx, { id: childId, parentId: context.chatId, basis, title: titleOf(task), at });
-    await this.rows.insertWait(tx, { id: uuidv7(), childId, orgId: context.orgId, parentChatId: context.chatId, parentTurnId: context.turnId, toolCallId: context.toolCallId, waits: args.wait, deadline, at });
+    await this.rows.insertWait(tx, {
+      id: uuidv7(),
+      childId,
+      orgId: context.orgId,
+      parentChatId: context.chatId,
+      parentTurnId: context.turnId,
+      toolCallId: context.toolCallId,
+      waits: args.wait,
+      deadline,
+      at,
+    });
     await this.dispatch(tx, scope, basis.agent_id, childId, task, at);
 
     const started: ToolEvent = {
       type: 'delegation_started',
-      data: { child_chat_id: childId, agent_id: agent.id, agent: agent.slug, name: agent.name, tool_call_id: context.toolCallId, turn_id: context.turnId, waits: args.wait, deadline_at: deadline?.toISOString() ?? null },
+      data: {
+        child_chat_id: childId,
+        agent_id: agent.id,
+        agent: agent.slug,
+        name: agent.name,
+        tool_call_id: context.toolCallId,
+        turn_id: context.turnId,
+        waits: args.wait,
+        deadline_at: deadline?.toISOString() ?? null,
+      },
     };
     if (args.wait) return { kind: 'wait', ref: childId, ...(deadline && { resumeAt: deadline }), events: [started] };
     const content = { status: 'started', child_chat_id: childId, agent: agent.slug, message: 'You will be told what it came to.' };
@@ -98,7 +124,17 @@ export class DelegateTool {
   private async dispatch(tx: Tx, scope: OrgScope, agentId: string, chatId: string, task: string, at: Date): Promise<void> {
     const [messageId, turnId] = [uuidv7(), uuidv7()];
     const message = eventMessage({ id: messageId, role: 'user', content: task, at });
-    const m: NewMessage = { messageId, turnId, content: task, model: null, mode: null, effort: null, attachments: null, at, event: { message, turn_id: turnId } };
+    const m: NewMessage = {
+      messageId,
+      turnId,
+      content: task,
+      model: null,
+      mode: null,
+      effort: null,
+      attachments: null,
+      at,
+      event: { message, turn_id: turnId },
+    };
     await this.chats.send(tx, scope, agentId, chatId, m);
     tx.afterCommit(() => publishTurns(this.outbox, [{ id: turnId, org_id: scope.orgId, chat_id: chatId }]));
   }

@@ -1,7 +1,17 @@
 import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
-import { addAgent, childrenOf, delegate, delegating, eventually, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import {
+  addAgent,
+  childrenOf,
+  delegate,
+  delegating,
+  eventually,
+  notesOf,
+  repliesOf,
+  resultsOf,
+  type TestPlace,
+} from '../testing/delegations';
 import { LeaseEnded } from '../turns/leases';
 import { ModelStepRunner } from '../turns/model-step';
 import { ToolStepRunner } from '../turns/tool-step';
@@ -34,9 +44,12 @@ describe('delegation when workers die, or all comes at once', () => {
   afterEach(() => jest.restoreAllMocks());
 
   const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
-  const expireLease = (chat: string) => app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
-  const count = async (chat: string, type: string) => (await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND type = $2`, [chat, type])).length;
-  const pauses = async (chat: string) => (await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'children'`, [chat])).length;
+  const expireLease = (chat: string) =>
+    app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+  const count = async (chat: string, type: string) =>
+    (await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND type = $2`, [chat, type])).length;
+  const pauses = async (chat: string) =>
+    (await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'children'`, [chat])).length;
 
   /** Has workers die as it is noted for the chat, or for its child, each death once. */
   const dying = (deaths: Map<string, Death & { seen: number; died: boolean }>): void => {
@@ -45,7 +58,12 @@ describe('delegation when workers die, or all comes at once', () => {
       jest.spyOn(target as Record<string, Method>, method).mockImplementation(async (...args) => {
         const claim = claimOf(args);
         const death = deaths.get(claim.parent_chat_id ?? claim.chat_id);
-        const concerned = death && !death.died && death.at === at && (death.who === 'child') === (claim.parent_chat_id !== null) && ++death.seen === death.n;
+        const concerned =
+          death &&
+          !death.died &&
+          death.at === at &&
+          (death.who === 'child') === (claim.parent_chat_id !== null) &&
+          ++death.seen === death.n;
         if (!concerned) return original(...args);
         death.died = true;
         if (death.when === 'after') await original(...args);
@@ -66,13 +84,20 @@ describe('delegation when workers die, or all comes at once', () => {
       for (const n of [1, 2, 3, 4, 5]) all.push({ who: 'parent', at: 'tools', n, when });
       all.push({ who: 'child', at: 'tools', n: 1, when }, { who: 'child', at: 'end', n: 1, when }, { who: 'child', at: 'end', n: 2, when });
     }
-    all.push({ who: 'parent', at: 'claim', n: 1, when: 'before' }, { who: 'parent', at: 'claim', n: 2, when: 'before' }, { who: 'child', at: 'claim', n: 1, when: 'before' });
+    all.push(
+      { who: 'parent', at: 'claim', n: 1, when: 'before' },
+      { who: 'parent', at: 'claim', n: 2, when: 'before' },
+      { who: 'child', at: 'claim', n: 1, when: 'before' },
+    );
     const deaths = new Map<string, Death & { seen: number; died: boolean }>();
     for (const death of all) deaths.set(await app.chat(boss), { ...death, seen: 0, died: false });
     dying(deaths);
     await Promise.all(
       [...deaths].map(async ([chat, { who, at, n, when }]) => {
-        const work = script({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'once', status: 'pending' }] } }] }, { text: 'worked', delay_ms: 100 });
+        const work = script(
+          { tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'once', status: 'pending' }] } }] },
+          { text: 'worked', delay_ms: 100 },
+        );
         await app.send(boss, chat, delegating([delegate(worker, work), delegate(worker, 'quick')]));
         const body = await app.settled(boss, chat, 1);
         const children = await childrenOf(app, chat);
@@ -81,13 +106,20 @@ describe('delegation when workers die, or all comes at once', () => {
           results: resultsOf(body),
           notes: notesOf(body),
           children: children.map(({ turns, wait, waits }) => ({ turns, wait, waits })),
-          events: [await count(chat, 'delegation_started'), await count(chat, 'delegation_finished'), await count(children[0].id, 'todo_updated')],
+          events: [
+            await count(chat, 'delegation_started'),
+            await count(chat, 'delegation_finished'),
+            await count(children[0].id, 'todo_updated'),
+          ],
           died: deaths.get(chat)!.died,
         };
         expect({ who, at, n, when, ...seen }).toEqual({
           ...{ who, at, n, when },
           replies: ['all done'],
-          results: [expect.objectContaining({ status: 'done', result: 'worked' }), expect.objectContaining({ status: 'done', result: 'You said: quick' })],
+          results: [
+            expect.objectContaining({ status: 'done', result: 'worked' }),
+            expect.objectContaining({ status: 'done', result: 'You said: quick' }),
+          ],
           notes: [],
           children: Array(2).fill({ turns: 1, wait: 'finished', waits: false }),
           events: [2, 2, 1],
@@ -106,20 +138,36 @@ describe('delegation when workers die, or all comes at once', () => {
     jest.spyOn(steps, 'inOwnedTransaction').mockImplementation(async (...args) => {
       const parents = (args[0] as { claim: ClaimedTurn }).claim.chat_id === chat;
       // The second call and the wait come when the children that there are have ended.
-      if (parents && ++calls > 1) await eventually(() => childrenOf(app, chat), (children) => children.every((c) => c.wait === 'finished'));
+      if (parents && ++calls > 1)
+        await eventually(
+          () => childrenOf(app, chat),
+          (children) => children.every((c) => c.wait === 'finished'),
+        );
       return original(...args);
     });
     await app.send(boss, chat, delegating([delegate(worker, 'one'), delegate(worker, 'two')]));
     const body = await app.settled(boss, chat, 1);
-    expect(resultsOf(body)).toEqual([expect.objectContaining({ result: 'You said: one' }), expect.objectContaining({ result: 'You said: two' })]);
+    expect(resultsOf(body)).toEqual([
+      expect.objectContaining({ result: 'You said: one' }),
+      expect.objectContaining({ result: 'You said: two' }),
+    ]);
     expect([await pauses(chat), await count(chat, 'delegation_finished'), repliesOf(body)]).toEqual([0, 2, ['all done']]);
   });
 
   it('has children end and parents begin to wait at the same moment, all at once, without a deadlock', async () => {
-    const deadlocks = async () => (await app.db.query<{ n: string }>('SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()'))[0].n;
+    const deadlocks = async () =>
+      (await app.db.query<{ n: string }>('SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()'))[0].n;
     const before = await deadlocks();
     const chats = await Promise.all(Array.from({ length: 25 }, () => app.chat(boss)));
-    await Promise.all(chats.map((chat, i) => app.send(boss, chat, delegating(Array.from({ length: 3 }, (_, n) => delegate(worker, `task ${i}.${n}`, n === 2 ? { wait: false } : {}))))));
+    await Promise.all(
+      chats.map((chat, i) =>
+        app.send(
+          boss,
+          chat,
+          delegating(Array.from({ length: 3 }, (_, n) => delegate(worker, `task ${i}.${n}`, n === 2 ? { wait: false } : {}))),
+        ),
+      ),
+    );
     for (const [i, chat] of chats.entries()) {
       await app.settled(boss, chat, 1);
       const body = await app.until(boss, chat, (c) => notesOf(c).length === 1);
@@ -127,7 +175,7 @@ describe('delegation when workers die, or all comes at once', () => {
       expect([...resultsOf(body).slice(0, 3), ...notesOf(body)]).toEqual(
         expect.arrayContaining([0, 1, 2].map((n) => expect.objectContaining({ status: 'done', result: `You said: task ${i}.${n}` }))),
       );
-      expect([await count(chat, 'delegation_finished'), await pauses(chat) <= 1]).toEqual([3, true]);
+      expect([await count(chat, 'delegation_finished'), (await pauses(chat)) <= 1]).toEqual([3, true]);
     }
     await new Promise((r) => setTimeout(r, 1_100)); // The statistics are a second behind.
     expect(await deadlocks()).toBe(before);
@@ -138,12 +186,17 @@ describe('delegation when workers die, or all comes at once', () => {
     const steps = get(ToolStepRunner) as unknown as { beginWait: Method };
     const died = new Promise<void>((resolve) => {
       jest.spyOn(steps, 'beginWait').mockImplementationOnce(async () => {
-        await eventually(() => childrenOf(app, chat), (children) => children.some((c) => c.wait === 'finished'));
+        await eventually(
+          () => childrenOf(app, chat),
+          (children) => children.some((c) => c.wait === 'finished'),
+        );
         resolve();
         throw new LeaseEnded('lost');
       });
     });
-    const { turn_id } = (await app.send(boss, chat, delegating([delegate(worker, 'unread'), delegate(worker, script({ text: 'later', delay_ms: 3_000 }))]))).body as { turn_id: string };
+    const { turn_id } = (
+      await app.send(boss, chat, delegating([delegate(worker, 'unread'), delegate(worker, script({ text: 'later', delay_ms: 3_000 }))]))
+    ).body as { turn_id: string };
     await died;
     // As if it had been delivered too often.
     await app.db.execute('UPDATE turns SET deliveries = 3 WHERE chat_id = $1', [chat]);
@@ -165,7 +218,10 @@ describe('delegation when workers die, or all comes at once', () => {
     const claiming = await app.db.transaction(async (tx) => {
       await tx.query('SELECT id FROM chats WHERE id = $1 FOR UPDATE', [chat]);
       const claim = turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
-      await eventually(() => app.db.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`), (rows) => rows.length > 0);
+      await eventually(
+        () => app.db.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
+        (rows) => rows.length > 0,
+      );
       await get(DelegationRepository).insertNote(tx, chat, { id: crypto.randomUUID(), content: '{"status":"done"}', at: new Date() });
       return { claim };
     });
@@ -186,10 +242,18 @@ describe('delegation when workers die, or all comes at once', () => {
     await app.until(worker, id, (c) => c.pause?.kind === 'timer');
     const outbox = get(Outbox);
     const publish = outbox.publish.bind(outbox);
-    const spy = jest.spyOn(outbox, 'publish').mockImplementation((jobs) => (jobs.some((job) => (job.payload as { chat_id?: string }).chat_id === id) ? Promise.reject(new Error('Redis is away')) : publish(jobs)));
+    const spy = jest
+      .spyOn(outbox, 'publish')
+      .mockImplementation((jobs) =>
+        jobs.some((job) => (job.payload as { chat_id?: string }).chat_id === id)
+          ? Promise.reject(new Error('Redis is away'))
+          : publish(jobs),
+      );
     expect((await app.send(worker, id, 'wake up')).status).toBe(503);
     spy.mockRestore();
-    expect(resultsOf(await app.settled(boss, chat, 1))).toEqual([{ status: 'cancelled', child_chat_id: id, agent: 'worker', error: { code: 'dispatch_failed', message: expect.any(String) } }]);
+    expect(resultsOf(await app.settled(boss, chat, 1))).toEqual([
+      { status: 'cancelled', child_chat_id: id, agent: 'worker', error: { code: 'dispatch_failed', message: expect.any(String) } },
+    ]);
   });
 
   it('keeps leases without waiting for a turn that is being written', async () => {
@@ -209,7 +273,10 @@ describe('delegation when workers die, or all comes at once', () => {
       return turns.heartbeat(app.db, [...held, { id: crypto.randomUUID(), fence: '1' }]);
     });
     expect([...alive.keys()].sort()).toEqual(held.map((h) => h.id).sort());
-    const renewed = await app.db.query(`SELECT lease_expires_at > now() + interval '10 seconds' AS renewed FROM turns WHERE id = ANY($1) ORDER BY array_position($1, id)`, [held.map((h) => h.id)]);
+    const renewed = await app.db.query(
+      `SELECT lease_expires_at > now() + interval '10 seconds' AS renewed FROM turns WHERE id = ANY($1) ORDER BY array_position($1, id)`,
+      [held.map((h) => h.id)],
+    );
     expect(renewed).toEqual([{ renewed: false }, { renewed: true }]);
     await app.db.execute('UPDATE turns SET fence = fence + 1 WHERE id = $1', [held[1].id]);
     expect([...(await turns.heartbeat(app.db, held)).keys()]).toEqual([held[0].id]);

@@ -64,12 +64,21 @@ export class DelegationSweeper {
     if (child.current_turn_id) {
       const wait = await this.turns.waitOf(tx, child.current_turn_id);
       const events = wait ? await this.waits.abandon(tx, wait, 'terminated') : [];
-      await this.endings.end(tx, { id: child.current_turn_id, chat_id: chatId, org_id: child.org_id }, child.status, { turnStatus: 'cancelled', chatStatus: 'ABANDONED', events });
+      await this.endings.end(tx, { id: child.current_turn_id, chat_id: chatId, org_id: child.org_id }, child.status, {
+        turnStatus: 'cancelled',
+        chatStatus: 'ABANDONED',
+        events,
+      });
       return;
     }
     const at = this.db.now();
     await this.rows.setAbandoned(tx, chatId, at);
-    await this.announce(tx, chatId, [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }], at);
+    await this.announce(
+      tx,
+      chatId,
+      [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }],
+      at,
+    );
     await this.children.onChatEnded(tx, { id: chatId }, 'abandoned');
   }
 

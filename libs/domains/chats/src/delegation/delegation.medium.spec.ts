@@ -1,7 +1,17 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
-import { addAgent, childrenOf, delegate, delegating, eventually, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import {
+  addAgent,
+  childrenOf,
+  delegate,
+  delegating,
+  eventually,
+  notesOf,
+  repliesOf,
+  resultsOf,
+  type TestPlace,
+} from '../testing/delegations';
 import { DelegationSweeper } from './delegation-sweeper';
 
 describe('delegation', () => {
@@ -20,7 +30,11 @@ describe('delegation', () => {
   afterAll(() => app?.close());
   afterEach(() => app.entitle({ max_concurrent_chats: -1, max_queue_depth: -1 }));
 
-  const events = (chat: string, type: string) => app.db.query<{ data: Record<string, unknown> }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`, [chat, type]);
+  const events = (chat: string, type: string) =>
+    app.db.query<{ data: Record<string, unknown> }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`, [
+      chat,
+      type,
+    ]);
   const sweep = () => app.nest.get(DelegationSweeper, { strict: false }).sweep();
   const stop = (place: TestPlace, chat: string) => app.call('POST', `${place.path}/${chat}/stop`, { as: org.owner, body: {} });
   const paused = (place: TestPlace, chat: string) => app.until(place, chat, (c) => c.pause?.kind === 'children');
@@ -45,12 +59,17 @@ describe('delegation', () => {
       { status: 'done', child_chat_id: children[2].id, agent: 'lead', result: 'three' },
     ]);
     expect(repliesOf(body)).toEqual(['all done']);
-    expect(children.map(({ depth, turns, wait, waits }) => ({ depth, turns, wait, waits }))).toEqual(Array(3).fill({ depth: 1, turns: 1, wait: 'finished', waits: false }));
+    expect(children.map(({ depth, turns, wait, waits }) => ({ depth, turns, wait, waits }))).toEqual(
+      Array(3).fill({ depth: 1, turns: 1, wait: 'finished', waits: false }),
+    );
     const [began, ended] = [await events(chat, 'delegation_started'), await events(chat, 'delegation_finished')];
     expect(began.map((e) => e.data.child_chat_id)).toEqual(children.map((c) => c.id));
     expect(ended.map((e) => e.data.child_chat_id).sort()).toEqual(children.map((c) => c.id).sort());
     // All were at work before the first was over.
-    const [{ overlap }] = await app.db.query<{ overlap: boolean }>('SELECT max(started_at) < min(finished_at) AS overlap FROM turns WHERE chat_id = ANY($1) AND chat_id <> $2', [children.map((c) => c.id), children[1].id]);
+    const [{ overlap }] = await app.db.query<{ overlap: boolean }>(
+      'SELECT max(started_at) < min(finished_at) AS overlap FROM turns WHERE chat_id = ANY($1) AND chat_id <> $2',
+      [children.map((c) => c.id), children[1].id],
+    );
     expect(overlap).toBe(true);
   });
 
@@ -84,11 +103,16 @@ describe('delegation', () => {
     app.entitle({ max_concurrent_chats: 1 });
     const chat = await begin(delegating([delegate(lead, delegating([delegate(worker, 'deepest')], 'middle')), delegate(worker, 'beside')]));
     const body = await app.settled(boss, chat, 1);
-    expect(resultsOf(body)).toEqual([expect.objectContaining({ status: 'done', result: 'middle' }), expect.objectContaining({ status: 'done', result: 'You said: beside' })]);
+    expect(resultsOf(body)).toEqual([
+      expect.objectContaining({ status: 'done', result: 'middle' }),
+      expect.objectContaining({ status: 'done', result: 'You said: beside' }),
+    ]);
     const [middle] = await childrenOf(app, chat);
     const [deepest] = await childrenOf(app, middle.id);
     expect(deepest).toMatchObject({ depth: 2, status: 'ACTIVE', wait: 'finished' });
-    expect(await app.db.query('SELECT DISTINCT root_chat_id FROM chats WHERE id = ANY($1)', [[middle.id, deepest.id]])).toEqual([{ root_chat_id: chat }]);
+    expect(await app.db.query('SELECT DISTINCT root_chat_id FROM chats WHERE id = ANY($1)', [[middle.id, deepest.id]])).toEqual([
+      { root_chat_id: chat },
+    ]);
   });
 
   describe('is refused to the model, and nothing is begun,', () => {
@@ -137,11 +161,20 @@ describe('delegation', () => {
     });
 
     it('to whoever is above in the chain, and deeper than an agent above allows', async () => {
-      const [one, two] = [await addAgent(app, org, { name: 'One', allowed_tools: ['*'] }), await addAgent(app, org, { name: 'Two', allowed_tools: ['*'] })];
-      const circle = await begin(delegating([delegate(two, delegating([delegate(one, 'again'), delegate(two, 'myself')], 'no circle'))]), one);
+      const [one, two] = [
+        await addAgent(app, org, { name: 'One', allowed_tools: ['*'] }),
+        await addAgent(app, org, { name: 'Two', allowed_tools: ['*'] }),
+      ];
+      const circle = await begin(
+        delegating([delegate(two, delegating([delegate(one, 'again'), delegate(two, 'myself')], 'no circle'))]),
+        one,
+      );
       expect(resultsOf(await app.settled(one, circle, 1))).toEqual([expect.objectContaining({ result: 'no circle' })]);
       const [{ id }] = await childrenOf(app, circle);
-      expect(resultsOf((await app.get(two, id)).body)).toEqual([expect.stringContaining('that would be a circle'), 'There is no agent two that you may delegate to.']);
+      expect(resultsOf((await app.get(two, id)).body)).toEqual([
+        expect.stringContaining('that would be a circle'),
+        'There is no agent two that you may delegate to.',
+      ]);
       expect(await childrenOf(app, id)).toEqual([]);
 
       const shallow = await addAgent(app, org, { name: 'Shallow', allowed_tools: ['*'], max_child_depth: 1 });
@@ -163,14 +196,22 @@ describe('delegation', () => {
   });
 
   it('goes on at the deadline of the last child where another was waited for without one', async () => {
-    const chat = await begin(delegating([delegate(worker, slow('late', 60_000), { timeout_s: 2 }), delegate(worker, slow('soon', 500))], 'with one'));
+    const chat = await begin(
+      delegating([delegate(worker, slow('late', 60_000), { timeout_s: 2 }), delegate(worker, slow('soon', 500))], 'with one'),
+    );
     await paused(boss, chat);
-    const body = await eventually(async () => {
-      await sweep();
-      return (await app.get(boss, chat)).body;
-    }, (c) => repliesOf(c).length === 1);
+    const body = await eventually(
+      async () => {
+        await sweep();
+        return (await app.get(boss, chat)).body;
+      },
+      (c) => repliesOf(c).length === 1,
+    );
     await stop(worker, (await childrenOf(app, chat))[0].id);
-    expect(resultsOf(body)).toEqual([expect.objectContaining({ status: 'timeout' }), expect.objectContaining({ status: 'done', result: 'soon' })]);
+    expect(resultsOf(body)).toEqual([
+      expect.objectContaining({ status: 'timeout' }),
+      expect.objectContaining({ status: 'done', result: 'soon' }),
+    ]);
   });
 
   it('does not wait where it is told so; the next turn reads the result once, before the words of its user', async () => {
@@ -186,7 +227,10 @@ describe('delegation', () => {
     expect(repliesOf(body)).toEqual(['meanwhile', 'You said: and now?']);
     expect(body.messages.map((m: { role: string }) => m.role).slice(-3)).toEqual(['system', 'user', 'assistant']);
     // The note is of the turn that answers the message, and of no earlier one.
-    const turns = await app.db.query<{ role: string; turn_no: number }>(`SELECT role, turn_no FROM messages WHERE chat_id = $1 ORDER BY seq DESC LIMIT 3`, [chat]);
+    const turns = await app.db.query<{ role: string; turn_no: number }>(
+      `SELECT role, turn_no FROM messages WHERE chat_id = $1 ORDER BY seq DESC LIMIT 3`,
+      [chat],
+    );
     expect(turns.map((t) => t.turn_no)).toEqual([2, 2, 2]);
   });
 
@@ -195,7 +239,9 @@ describe('delegation', () => {
     const chat = await begin(delegating([delegate(worker, failing)], 'noted'));
     const body = await app.settled(boss, chat, 1);
     const [{ id }] = await childrenOf(app, chat);
-    expect(resultsOf(body)).toEqual([{ status: 'failed', child_chat_id: id, agent: 'worker', error: { code: 'provider_rejected', message: expect.any(String) } }]);
+    expect(resultsOf(body)).toEqual([
+      { status: 'failed', child_chat_id: id, agent: 'worker', error: { code: 'provider_rejected', message: expect.any(String) } },
+    ]);
     const before = await events(chat, 'delegation_finished');
     expect((await app.call('POST', `${worker.path}/${id}/continue`, { as: org.owner, body: {} })).status).toBe(200);
     expect(repliesOf(await app.settled(worker, id, 1))).toEqual(['mended']);
@@ -212,11 +258,18 @@ describe('delegation', () => {
     const [{ id }] = await childrenOf(app, chat);
     await app.until(worker, id, (c) => c.status === 'RUNNING');
     expect((await app.send(worker, id, 'and this')).body).toMatchObject({ queued: true });
-    expect(resultsOf(await app.settled(boss, chat, 1))).toEqual([expect.objectContaining({ status: 'done', result: 'You said: and this' })]);
+    expect(resultsOf(await app.settled(boss, chat, 1))).toEqual([
+      expect.objectContaining({ status: 'done', result: 'You said: and this' }),
+    ]);
   });
 
   it('is not over while the child itself only waits, and is when the child is stopped', async () => {
-    const chat = await begin(delegating([delegate(worker, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 600 } }] }, { text: 'never' }))], 'stopped it'));
+    const chat = await begin(
+      delegating(
+        [delegate(worker, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 600 } }] }, { text: 'never' }))],
+        'stopped it',
+      ),
+    );
     await paused(boss, chat);
     const [{ id }] = await childrenOf(app, chat);
     await app.until(worker, id, (c) => c.pause?.kind === 'timer');
@@ -228,7 +281,10 @@ describe('delegation', () => {
   it('is interrupted by a message; the children run on, and what they come to enters the next turns', async () => {
     const chat = await begin(delegating([delegate(worker, slow('the result', 2_500)), delegate(worker, 'over already')]));
     await paused(boss, chat);
-    await eventually(() => childrenOf(app, chat), (children) => children[1].wait === 'finished');
+    await eventually(
+      () => childrenOf(app, chat),
+      (children) => children[1].wait === 'finished',
+    );
     expect((await app.send(boss, chat, 'never mind')).body).toMatchObject({ dispatched: true });
     const body = await app.settled(boss, chat, 1);
     expect(resultsOf(body)).toEqual([{ status: 'interrupted_by_message' }, { status: 'interrupted_by_message' }]);
@@ -238,8 +294,14 @@ describe('delegation', () => {
     expect(notesOf(body)).toEqual([known]);
     await app.until(boss, chat, (c) => notesOf(c).length > 1);
     await app.send(boss, chat, 'well?');
-    expect(notesOf(await app.settled(boss, chat, 2))).toEqual([known, { status: 'done', child_chat_id: late, agent: 'worker', result: 'the result' }]);
-    expect(await app.db.query(`SELECT turn_no FROM messages WHERE chat_id = $1 AND role = 'system' ORDER BY seq`, [chat])).toEqual([{ turn_no: 2 }, { turn_no: 3 }]);
+    expect(notesOf(await app.settled(boss, chat, 2))).toEqual([
+      known,
+      { status: 'done', child_chat_id: late, agent: 'worker', result: 'the result' },
+    ]);
+    expect(await app.db.query(`SELECT turn_no FROM messages WHERE chat_id = $1 AND role = 'system' ORDER BY seq`, [chat])).toEqual([
+      { turn_no: 2 },
+      { turn_no: 3 },
+    ]);
   });
 
   it('is given up by a stop; the child runs on, and what it comes to wakes and tells nobody', async () => {
@@ -255,7 +317,15 @@ describe('delegation', () => {
   });
 
   it('abandons children that do not run when their parent has failed or is gone, and lets the others end first', async () => {
-    const failing = script({ tool_calls: [delegate(worker, slow('runs', 1_500), { wait: false }), delegate(worker, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 600 } }] }), { wait: false })] }, { delay_ms: 600, error: { status: 400, message: 'no' } });
+    const failing = script(
+      {
+        tool_calls: [
+          delegate(worker, slow('runs', 1_500), { wait: false }),
+          delegate(worker, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 600 } }] }), { wait: false }),
+        ],
+      },
+      { delay_ms: 600, error: { status: 400, message: 'no' } },
+    );
     const chat = await begin(failing);
     await app.until(boss, chat, (c) => c.status === 'ERRORED');
     const [running, waiting] = await childrenOf(app, chat);
@@ -264,11 +334,16 @@ describe('delegation', () => {
     expect((await app.get(worker, waiting.id)).body).toMatchObject({ status: 'ABANDONED', pause: null });
     expect((await events(waiting.id, 'status_changed')).filter((e) => e.data.to === 'ABANDONED')).toHaveLength(1);
     await app.until(worker, running.id, (c) => repliesOf(c).length === 1);
-    await eventually(async () => {
-      await sweep();
-      return (await app.get(worker, running.id)).body.status as string;
-    }, (status) => status === 'ABANDONED');
-    expect(await app.db.query(`SELECT id FROM turns WHERE chat_id = $1 AND status IN ('queued', 'running', 'waiting')`, [waiting.id])).toEqual([]);
+    await eventually(
+      async () => {
+        await sweep();
+        return (await app.get(worker, running.id)).body.status as string;
+      },
+      (status) => status === 'ABANDONED',
+    );
+    expect(
+      await app.db.query(`SELECT id FROM turns WHERE chat_id = $1 AND status IN ('queued', 'running', 'waiting')`, [waiting.id]),
+    ).toEqual([]);
     expect(await app.db.query('SELECT id FROM child_waits WHERE orphaned_at IS NOT NULL AND parent_chat_id = $1', [chat])).toEqual([]);
   });
 

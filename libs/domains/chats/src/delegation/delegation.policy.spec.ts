@@ -38,7 +38,12 @@ describe('whether a chat may delegate', () => {
 
 describe('the title of a child chat', () => {
   it('is the first line of its task, cut between characters', () => {
-    expect([titleOf('\n Look it up \nand tell'), titleOf('x'.repeat(80)), titleOf('x'.repeat(81)), titleOf(`${'x'.repeat(78)}😀y`)]).toEqual(['Look it up', 'x'.repeat(80), `${'x'.repeat(79)}…`, `${'x'.repeat(78)}…`]);
+    expect([
+      titleOf('\n Look it up \nand tell'),
+      titleOf('x'.repeat(80)),
+      titleOf('x'.repeat(81)),
+      titleOf(`${'x'.repeat(78)}😀y`),
+    ]).toEqual(['Look it up', 'x'.repeat(80), `${'x'.repeat(79)}…`, `${'x'.repeat(78)}…`]);
   });
 });
 
@@ -47,8 +52,16 @@ describe('what a parent is told of a child', () => {
 
   it('has what it said last, and why there is no more', () => {
     expect(childResult('done', child)).toEqual({ status: 'done', child_chat_id: 'c', agent: 'a', result: 'words' });
-    expect(childResult('failed', { ...child, said: null, error: { code: 'x', message: 'y' } })).toEqual({ status: 'failed', child_chat_id: 'c', agent: 'a', error: { code: 'x', message: 'y' } });
-    expect(childResult('archived', { ...child, stop_reason: 'credits_exhausted' })).toMatchObject({ result: 'words', error: { code: 'credits_exhausted' } });
+    expect(childResult('failed', { ...child, said: null, error: { code: 'x', message: 'y' } })).toEqual({
+      status: 'failed',
+      child_chat_id: 'c',
+      agent: 'a',
+      error: { code: 'x', message: 'y' },
+    });
+    expect(childResult('archived', { ...child, stop_reason: 'credits_exhausted' })).toMatchObject({
+      result: 'words',
+      error: { code: 'credits_exhausted' },
+    });
   });
 
   it('is cut where it is too long, between characters', () => {

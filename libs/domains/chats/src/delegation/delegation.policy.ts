@@ -34,12 +34,16 @@ export interface DelegationSubject {
  * below its own chat.
  */
 export function refusalOf({ agent, chain, childrenAtWork, descendants, waitingTurns, maxQueueDepth }: DelegationSubject): string | null {
-  if (chain.some((link) => link.agentId === agent.id)) return `${agent.slug} is at work above you in this chain of delegations: that would be a circle. Do it yourself, or ask another agent.`;
+  if (chain.some((link) => link.agentId === agent.id))
+    return `${agent.slug} is at work above you in this chain of delegations: that would be a circle. Do it yourself, or ask another agent.`;
   const depth = chain[0].depth + 1;
-  if (depth > MAX_DEPTH || chain.some((link) => depth - link.depth > link.maxChildDepth)) return 'Delegation may not go deeper than here. Do it yourself.';
-  if (childrenAtWork >= MAX_CHILDREN_AT_WORK) return `${MAX_CHILDREN_AT_WORK} child chats of yours are at work already. Wait for some of them first.`;
+  if (depth > MAX_DEPTH || chain.some((link) => depth - link.depth > link.maxChildDepth))
+    return 'Delegation may not go deeper than here. Do it yourself.';
+  if (childrenAtWork >= MAX_CHILDREN_AT_WORK)
+    return `${MAX_CHILDREN_AT_WORK} child chats of yours are at work already. Wait for some of them first.`;
   if (descendants >= MAX_DESCENDANTS) return `${MAX_DESCENDANTS} chats have come of this conversation; there may be no more.`;
-  if (maxQueueDepth >= 0 && waitingTurns >= maxQueueDepth) return 'Too many turns of this organization wait already. Try again later, or do it yourself.';
+  if (maxQueueDepth >= 0 && waitingTurns >= maxQueueDepth)
+    return 'Too many turns of this organization wait already. Try again later, or do it yourself.';
   return null;
 }
 

@@ -91,7 +91,10 @@ export class DelegationRepository {
 
   /** Locks the parent of a child whose own row is locked already, for the rest of the transaction. */
   async lockParent(tx: Tx, chatId: string): Promise<{ status: ChatStatus; deleted_at: Date | null }> {
-    const [parent] = await tx.query<{ status: ChatStatus; deleted_at: Date | null }>('SELECT status, deleted_at FROM chats WHERE id = $1 FOR UPDATE', [chatId]);
+    const [parent] = await tx.query<{ status: ChatStatus; deleted_at: Date | null }>(
+      'SELECT status, deleted_at FROM chats WHERE id = $1 FOR UPDATE',
+      [chatId],
+    );
     return parent;
   }
 
@@ -136,33 +139,50 @@ export class DelegationRepository {
    * @returns what the child came to; null while it is open
    */
   async takeResult(tx: Tx, childChatId: string): Promise<ChildResult | null> {
-    const [row] = await tx.query<{ result: ChildResult | null }>(`UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = $1 RETURNING result`, [childChatId]);
+    const [row] = await tx.query<{ result: ChildResult | null }>(
+      `UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = $1 RETURNING result`,
+      [childChatId],
+    );
     return row?.result ?? null;
   }
 
   /** Ends the waiting for children that have ended. @returns what they came to, and nobody has read */
   async takeUnread(tx: Tx, where: { childChatIds: string[] } | { parentChatId: string }): Promise<UnreadResult[]> {
-    const [condition, value] = 'parentChatId' in where ? ['parent_chat_id = $1', where.parentChatId] : ['child_chat_id = ANY($1)', where.childChatIds];
-    const rows = await tx.query<UnreadResult>(`UPDATE child_waits SET waits = false WHERE ${condition} AND status = 'finished' AND waits RETURNING id, parent_chat_id, result`, [value]);
+    const [condition, value] =
+      'parentChatId' in where ? ['parent_chat_id = $1', where.parentChatId] : ['child_chat_id = ANY($1)', where.childChatIds];
+    const rows = await tx.query<UnreadResult>(
+      `UPDATE child_waits SET waits = false WHERE ${condition} AND status = 'finished' AND waits RETURNING id, parent_chat_id, result`,
+      [value],
+    );
     return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** From now on these children are not waited for; what they come to is told later. */
   async waitNoMore(tx: Tx, childChatIds: string[]): Promise<void> {
-    await tx.execute(`UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = ANY($1) AND status = 'open'`, [childChatIds]);
+    await tx.execute(`UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = ANY($1) AND status = 'open'`, [
+      childChatIds,
+    ]);
   }
 
   /** What these children come to will be told to nobody. */
   async abandon(tx: Tx, where: { childChatIds: string[] } | { parentChatIds: string[] }, at: Date): Promise<void> {
-    const [condition, value] = 'parentChatIds' in where ? ['parent_chat_id = ANY($1)', where.parentChatIds] : ['child_chat_id = ANY($1)', where.childChatIds];
-    await tx.execute(`UPDATE child_waits SET status = 'abandoned', waits = false, finished_at = $2 WHERE ${condition} AND status = 'open'`, [value, at]);
+    const [condition, value] =
+      'parentChatIds' in where ? ['parent_chat_id = ANY($1)', where.parentChatIds] : ['child_chat_id = ANY($1)', where.childChatIds];
+    await tx.execute(
+      `UPDATE child_waits SET status = 'abandoned', waits = false, finished_at = $2 WHERE ${condition} AND status = 'open'`,
+      [value, at],
+    );
   }
 
   /**
    * Stores a note of the system for the next turn that has not begun, in a chat that this transaction has locked. The number of the turn
    * is what makes it context of that turn and of all later ones; the turn itself may not be there yet.
    */
-  async insertNote(tx: Tx, chatId: string, note: { id: string; content: string; at: Date }): Promise<{ seq: number; turn_id: string | null }> {
+  async insertNote(
+    tx: Tx,
+    chatId: string,
+    note: { id: string; content: string; at: Date },
+  ): Promise<{ seq: number; turn_id: string | null }> {
     const [row] = await tx.query<{ seq: number; turn_id: string | null }>(
       `WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $4, updated_at = $4 WHERE id = $1 RETURNING id, org_id, message_seq, turn_seq),
             n AS (SELECT id, seq FROM turns WHERE chat_id = $1 AND status = 'queued' AND started_at IS NULL ORDER BY seq LIMIT 1)
@@ -181,21 +201,53 @@ export class DelegationRepository {
 
   /** What has come of a chat, and of its root. */
   async countBelow(tx: Tx, chat: ChainChat): Promise<{ childrenAtWork: number; descendants: number }> {
-    const [{ children_at_work: childrenAtWork, descendants }] = await tx.query<{ children_at_work: number; descendants: number }>(COUNT_BELOW, [chat.id, chat.root_chat_id ?? chat.id]);
+    const [{ children_at_work: childrenAtWork, descendants }] = await tx.query<{ children_at_work: number; descendants: number }>(
+      COUNT_BELOW,
+      [chat.id, chat.root_chat_id ?? chat.id],
+    );
     return { childrenAtWork, descendants };
   }
 
   /** Opens the chat of a delegation below a parent that this transaction has locked. */
   async insertChild(tx: Tx, child: { id: string; parentId: string; basis: NewChatBasis; title: string; at: Date }): Promise<void> {
     const { basis } = child;
-    await tx.execute(INSERT_CHILD, [child.id, child.parentId, basis.agent_id, basis.revision_id, basis.rollout_id, basis.arm_label, child.title, child.at]);
+    await tx.execute(INSERT_CHILD, [
+      child.id,
+      child.parentId,
+      basis.agent_id,
+      basis.revision_id,
+      basis.rollout_id,
+      basis.arm_label,
+      child.title,
+      child.at,
+    ]);
   }
 
   async insertWait(
     tx: Tx,
-    wait: { id: string; orgId: string; parentChatId: string; parentTurnId: string; toolCallId: string; childId: string; waits: boolean; deadline: Date | null; at: Date },
+    wait: {
+      id: string;
+      orgId: string;
+      parentChatId: string;
+      parentTurnId: string;
+      toolCallId: string;
+      childId: string;
+      waits: boolean;
+      deadline: Date | null;
+      at: Date;
+    },
   ): Promise<void> {
-    await tx.execute(INSERT_WAIT, [wait.id, wait.orgId, wait.parentChatId, wait.parentTurnId, wait.toolCallId, wait.childId, wait.waits, wait.deadline, wait.at]);
+    await tx.execute(INSERT_WAIT, [
+      wait.id,
+      wait.orgId,
+      wait.parentChatId,
+      wait.parentTurnId,
+      wait.toolCallId,
+      wait.childId,
+      wait.waits,
+      wait.deadline,
+      wait.at,
+    ]);
   }
 
   /** Notes that the children of a locked chat, which has failed or is closed, are to be abandoned. */

@@ -27,11 +27,24 @@ const optionsSchema = z
   .max(MAX_OPTIONS);
 
 const parameters = z.object({
-  kind: z.enum(['question', 'approval', 'form']).describe('question: an answer in words, or one of the options; approval: yes or no; form: values by a schema'),
-  prompt: z.string().trim().min(1).max(MAX_PROMPT_CHARS).describe('What the human reads. Say all that is needed to answer: they may not have read the chat.'),
+  kind: z
+    .enum(['question', 'approval', 'form'])
+    .describe('question: an answer in words, or one of the options; approval: yes or no; form: values by a schema'),
+  prompt: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_PROMPT_CHARS)
+    .describe('What the human reads. Say all that is needed to answer: they may not have read the chat.'),
   options: optionsSchema.optional().describe('Of a question: what can be chosen'),
   schema: z.record(z.string(), z.unknown()).optional().describe('Of a form: JSON Schema of type object with a property for each field'),
-  assignee: z.string().trim().min(1).max(254).optional().describe('Who has to answer, by email address or user id; only if it must be this person'),
+  assignee: z
+    .string()
+    .trim()
+    .min(1)
+    .max(254)
+    .optional()
+    .describe('Who has to answer, by email address or user id; only if it must be this person'),
 });
 type Question = z.infer<typeof parameters>;
 
@@ -48,7 +61,8 @@ export class AskHumanTool {
       defineTool({
         slug: 'ask_human',
         name: 'ask_human',
-        description: 'Asks a human and waits for the answer, which may take days. Ask only what you cannot find out or decide yourself. Several questions in one step are asked together.',
+        description:
+          'Asks a human and waits for the answer, which may take days. Ask only what you cannot find out or decide yourself. Several questions in one step are asked together.',
         scope: 'core',
         accessLevel: 'read',
         waitsFor: 'human',
@@ -59,20 +73,43 @@ export class AskHumanTool {
           const routing = await this.route(tx, orgId, question.assignee);
           if ('fault' in routing) return { kind: 'result', content: routing.fault, isError: true };
           const { kind, prompt, options, schema } = question;
-          const asked = await this.hitl.request(tx, { orgId, chatId, agentId, turnId, stepNo, toolCallId, kind, prompt, options: options && withIds(options), schema, ...routing });
+          const asked = await this.hitl.request(tx, {
+            orgId,
+            chatId,
+            agentId,
+            turnId,
+            stepNo,
+            toolCallId,
+            kind,
+            prompt,
+            options: options && withIds(options),
+            schema,
+            ...routing,
+          });
           return { kind: 'wait', ref: asked.id, events: asked.events };
         },
       }),
     );
   }
 
-  private async route(tx: Parameters<HitlRepository['memberBy']>[0], orgId: string, assignee: string | undefined): Promise<{ assigneeUserId: string | null; notice: string | null } | { fault: string }> {
+  private async route(
+    tx: Parameters<HitlRepository['memberBy']>[0],
+    orgId: string,
+    assignee: string | undefined,
+  ): Promise<{ assigneeUserId: string | null; notice: string | null } | { fault: string }> {
     if (assignee === undefined) return { assigneeUserId: null, notice: null };
     if (!(await this.entitlements.has(orgId, 'hitl_routing', tx))) {
-      return { assigneeUserId: null, notice: 'The assignee was ignored, because the plan of this organization does not include hitl_routing: everybody who sees the chat could answer.' };
+      return {
+        assigneeUserId: null,
+        notice:
+          'The assignee was ignored, because the plan of this organization does not include hitl_routing: everybody who sees the chat could answer.',
+      };
     }
     const userId = await this.requests.memberBy(tx, orgId, assignee);
-    if (!userId) return { fault: `assignee: nobody in this organization has this address or id. Nothing was asked; ask again with another assignee, or without one.` };
+    if (!userId)
+      return {
+        fault: `assignee: nobody in this organization has this address or id. Nothing was asked; ask again with another assignee, or without one.`,
+      };
     return { assigneeUserId: userId, notice: null };
   }
 }

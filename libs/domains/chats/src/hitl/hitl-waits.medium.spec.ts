@@ -10,9 +10,13 @@ import { HitlService } from './hitl.service';
 
 type Chat = Answer['body'];
 const QUESTION = { name: 'ask_human', arguments: { kind: 'question', prompt: 'Well?' } };
-const escalate = (more: Record<string, unknown>) => ({ name: 'record_decision', arguments: { kind: 'escalate', summary: 'Charge them', basis: 'Over 100 needs a human', rationale: 'It is 250', ...more } });
+const escalate = (more: Record<string, unknown>) => ({
+  name: 'record_decision',
+  arguments: { kind: 'escalate', summary: 'Charge them', basis: 'Over 100 needs a human', rationale: 'It is 250', ...more },
+});
 const CHARGE = { tool_slug: 'con_bank.charge', arguments: { amount: 250 } };
-const toolResults = (chat: Chat): string[] => chat.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => m.content);
+const toolResults = (chat: Chat): string[] =>
+  chat.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => m.content);
 
 describe('turns that wait for humans', () => {
   let app: ChatsTestApp;
@@ -38,7 +42,15 @@ describe('turns that wait for humans', () => {
           return { kind: 'result', content: `charged ${args.amount}` };
         },
       }),
-      defineTool({ slug: 'con_gold.sell', name: 'con_gold_sell', description: 'Sells', scope: 'con:gold', accessLevel: 'write', parameters: z.object({}), run: () => Promise.resolve({ kind: 'result', content: 'sold' }) }),
+      defineTool({
+        slug: 'con_gold.sell',
+        name: 'con_gold_sell',
+        description: 'Sells',
+        scope: 'con:gold',
+        accessLevel: 'write',
+        parameters: z.object({}),
+        run: () => Promise.resolve({ kind: 'result', content: 'sold' }),
+      }),
     );
   });
   afterAll(() => app?.close());
@@ -51,10 +63,14 @@ describe('turns that wait for humans', () => {
   const rows = <R = Record<string, unknown>>(sql: string, ...values: unknown[]) => app.db.query<R>(sql, values);
   const answer = (id: string, body: unknown) => app.call('POST', `${path}/${id}/answer`, { as: org.owner, body });
   const request = async (id: string) => (await app.call('GET', `${path}/${id}`, { as: org.owner })).body;
-  const requestsOf = (chat: string) => rows<{ id: string; status: string }>('SELECT id, status FROM hitl_requests WHERE chat_id = $1 ORDER BY id', chat);
-  const charges = async (chat: string) => (await rows<{ arguments: unknown }>('SELECT arguments FROM charges WHERE chat_id = $1', chat)).map((c) => c.arguments);
-  const eventsOf = (chat: string) => rows<{ type: string; data: Record<string, unknown> }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, chat);
-  const expireLease = (chat: string) => app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+  const requestsOf = (chat: string) =>
+    rows<{ id: string; status: string }>('SELECT id, status FROM hitl_requests WHERE chat_id = $1 ORDER BY id', chat);
+  const charges = async (chat: string) =>
+    (await rows<{ arguments: unknown }>('SELECT arguments FROM charges WHERE chat_id = $1', chat)).map((c) => c.arguments);
+  const eventsOf = (chat: string) =>
+    rows<{ type: string; data: Record<string, unknown> }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, chat);
+  const expireLease = (chat: string) =>
+    app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
   /** A chat that waits for the answers to these calls of one step. */
   const waiting = async (...calls: Record<string, unknown>[]) => {
     const chat = await app.chat(org);
@@ -64,7 +80,10 @@ describe('turns that wait for humans', () => {
     return { chat, id };
   };
   /** Lets the next call of a method of the runner of calls do something else. */
-  const once = (method: 'completeWait' | 'inOwnedTransaction' | 'beginWait', instead: (original: (...args: unknown[]) => Promise<unknown>, args: unknown[]) => Promise<unknown>) => {
+  const once = (
+    method: 'completeWait' | 'inOwnedTransaction' | 'beginWait',
+    instead: (original: (...args: unknown[]) => Promise<unknown>, args: unknown[]) => Promise<unknown>,
+  ) => {
     const steps = get(ToolStepRunner) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
     const original = steps[method].bind(steps);
     return jest.spyOn(steps, method).mockImplementationOnce((...args) => instead(original, args));
@@ -82,8 +101,12 @@ describe('turns that wait for humans', () => {
       expect((await answer(id, { decision: 'approve' })).body).toMatchObject({ resumed: true });
       expect(toolResults(await app.settled(org, chat, 1))).toEqual(['charged 250']);
       expect(await charges(chat)).toEqual([{ amount: 250 }]);
-      expect(await rows('SELECT kind, tool_slug FROM decisions WHERE chat_id = $1', chat)).toEqual([{ kind: 'escalate', tool_slug: 'con_bank.charge' }]);
-      expect(await rows('SELECT metadata FROM audit_log WHERE target_id = $1', id)).toEqual([{ metadata: { decision: 'approve', chat_id: chat, tool_slug: 'con_bank.charge' } }]);
+      expect(await rows('SELECT kind, tool_slug FROM decisions WHERE chat_id = $1', chat)).toEqual([
+        { kind: 'escalate', tool_slug: 'con_bank.charge' },
+      ]);
+      expect(await rows('SELECT metadata FROM audit_log WHERE target_id = $1', id)).toEqual([
+        { metadata: { decision: 'approve', chat_id: chat, tool_slug: 'con_bank.charge' } },
+      ]);
     });
 
     it('runs once when the worker dies before it, and when it dies in the commit that went through', async () => {
@@ -118,22 +141,34 @@ describe('turns that wait for humans', () => {
       await answer(good.id, { decision: 'edit', edited_arguments: { amount: 99, memo: 'less' }, note: 'too much' });
       await answer(bad.id, { decision: 'edit', edited_arguments: { amount: -1 } });
       const [told] = toolResults(await app.settled(org, good.chat, 1));
-      expect(told).toBe('A human approved this with other arguments: {"memo":"less","amount":99}\nA human approved this and says: too much\n\ncharged 99');
+      expect(told).toBe(
+        'A human approved this with other arguments: {"memo":"less","amount":99}\nA human approved this and says: too much\n\ncharged 99',
+      );
       expect(await charges(good.chat)).toEqual([{ amount: 99, memo: 'less' }]);
-      expect(await request(good.id)).toMatchObject({ tool_call: { arguments: { amount: 250 } }, answer: { decision: 'edit', edited_arguments: { amount: 99, memo: 'less' } } });
-      expect(toolResults(await app.settled(org, bad.chat, 1))).toEqual([expect.stringMatching(/arguments of con_bank_charge are not valid. amount/)]);
+      expect(await request(good.id)).toMatchObject({
+        tool_call: { arguments: { amount: 250 } },
+        answer: { decision: 'edit', edited_arguments: { amount: 99, memo: 'less' } },
+      });
+      expect(toolResults(await app.settled(org, bad.chat, 1))).toEqual([
+        expect.stringMatching(/arguments of con_bank_charge are not valid. amount/),
+      ]);
       expect(await charges(bad.chat)).toEqual([]);
     });
 
     it('does not run when it is refused, and its agent is told', async () => {
       const { chat, id } = await waiting(escalate(CHARGE));
       await answer(id, { decision: 'reject', note: 'Ask them first' });
-      expect(toolResults(await app.settled(org, chat, 1)).map((c) => JSON.parse(c) as unknown)).toEqual([{ status: 'answered', decision: 'reject', message: 'con_bank.charge was not run: a human refused it.', note: 'Ask them first' }]);
+      expect(toolResults(await app.settled(org, chat, 1)).map((c) => JSON.parse(c) as unknown)).toEqual([
+        { status: 'answered', decision: 'reject', message: 'con_bank.charge was not run: a human refused it.', note: 'Ask them first' },
+      ]);
       expect(await charges(chat)).toEqual([]);
     });
 
     it('leaves nothing behind when its tool fails, and does not run without the grant', async () => {
-      const [failing, foreign] = [await waiting(escalate({ ...CHARGE, arguments: { amount: 1, memo: 'fail' } })), await waiting(escalate({ tool_slug: 'con_gold_sell', arguments: {} }))];
+      const [failing, foreign] = [
+        await waiting(escalate({ ...CHARGE, arguments: { amount: 1, memo: 'fail' } })),
+        await waiting(escalate({ tool_slug: 'con_gold_sell', arguments: {} })),
+      ];
       for (const { id } of [failing, foreign]) await answer(id, { decision: 'approve' });
       expect(toolResults(await app.settled(org, failing.chat, 1))).toEqual(['The approved call failed on our side and had no effect.']);
       expect(await charges(failing.chat)).toEqual([]);
@@ -158,7 +193,11 @@ describe('turns that wait for humans', () => {
   });
 
   it('record what waits for nobody before the calls of the same step, and ask after them', async () => {
-    const { chat, id } = await waiting(escalate({}), { name: 'record_decision', arguments: { kind: 'act', summary: 'Go', basis: 'Rule' } }, { name: 'con_bank_charge', arguments: { amount: 1 } });
+    const { chat, id } = await waiting(
+      escalate({}),
+      { name: 'record_decision', arguments: { kind: 'act', summary: 'Go', basis: 'Rule' } },
+      { name: 'con_bank_charge', arguments: { amount: 1 } },
+    );
     expect(toolResults((await app.get(org, chat)).body)).toEqual([expect.stringContaining('recorded'), 'charged 1']);
     await answer(id, { decision: 'approve' });
     expect(toolResults(await app.settled(org, chat, 1)).at(-1)).toBe('{"status":"answered","decision":"approve"}');
@@ -200,8 +239,13 @@ describe('turns that wait for humans', () => {
     const body = await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: never mind');
     expect(toolResults(body)).toEqual(['{"status":"interrupted_by_message"}']);
     expect(await request(id)).toMatchObject({ status: 'cancelled', answer: null });
-    expect((await eventsOf(chat)).filter((e) => e.type === 'hitl_resolved').map((e) => e.data)).toMatchObject([{ request_id: id, status: 'cancelled', reason: 'message' }]);
-    expect(await answer(id, { answer: 'late' })).toMatchObject({ status: 409, body: { code: 'already_resolved', context: { status: 'cancelled' } } });
+    expect((await eventsOf(chat)).filter((e) => e.type === 'hitl_resolved').map((e) => e.data)).toMatchObject([
+      { request_id: id, status: 'cancelled', reason: 'message' },
+    ]);
+    expect(await answer(id, { answer: 'late' })).toMatchObject({
+      status: 409,
+      body: { code: 'already_resolved', context: { status: 'cancelled' } },
+    });
   });
 
   it('keep what was answered already when a message ends the wait for the rest', async () => {
@@ -213,22 +257,34 @@ describe('turns that wait for humans', () => {
     const body = await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: never mind');
     expect(toolResults(body).map((r) => JSON.parse(r) as unknown)).toEqual([
       { status: 'answered', answer: 'the blue one' },
-      { status: 'interrupted_by_message', decision: 'approve', message: expect.stringContaining('con_bank.charge was approved, but not run') },
+      {
+        status: 'interrupted_by_message',
+        decision: 'approve',
+        message: expect.stringContaining('con_bank.charge was approved, but not run'),
+      },
       { status: 'interrupted_by_message' },
     ]);
     expect(await charges(chat)).toEqual([]);
-    expect([await request(first.id), await request(charge.id), await request(last.id)].map((r) => r.status)).toEqual(['answered', 'answered', 'cancelled']);
+    expect([await request(first.id), await request(charge.id), await request(last.id)].map((r) => r.status)).toEqual([
+      'answered',
+      'answered',
+      'cancelled',
+    ]);
   });
 
   it('are answered or revived, never both', async () => {
     const chats = await Promise.all(Array.from({ length: 8 }, () => waiting(QUESTION)));
-    const outcomes = await Promise.all(chats.map(({ chat, id }) => Promise.all([answer(id, { answer: 'here' }), app.send(org, chat, 'there')])));
+    const outcomes = await Promise.all(
+      chats.map(({ chat, id }) => Promise.all([answer(id, { answer: 'here' }), app.send(org, chat, 'there')])),
+    );
     for (const [i, { chat, id }] of chats.entries()) {
       const [answered, sent] = outcomes[i];
       expect(sent.status).toBe(202);
       const body = await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: there');
       expect([answered.status, (await request(id)).status, toolResults(body)]).toEqual(
-        answered.status === 200 ? [200, 'answered', ['{"status":"answered","answer":"here"}']] : [409, 'cancelled', ['{"status":"interrupted_by_message"}']],
+        answered.status === 200
+          ? [200, 'answered', ['{"status":"answered","answer":"here"}']]
+          : [409, 'cancelled', ['{"status":"interrupted_by_message"}']],
       );
     }
   });
@@ -245,7 +301,10 @@ describe('turns that wait for humans', () => {
     const { chat, id } = await waiting(QUESTION);
     expect((await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } })).status).toBe(200);
     expect((await app.get(org, chat)).body).toMatchObject({ status: 'ARCHIVED', pending_hitl_count: 1 });
-    expect(await answer(id, { answer: 'too late' })).toMatchObject({ status: 200, body: { status: 'answered', answer: { answer: 'too late' }, resumed: false } });
+    expect(await answer(id, { answer: 'too late' })).toMatchObject({
+      status: 200,
+      body: { status: 'answered', answer: { answer: 'too late' }, resumed: false },
+    });
     expect((await app.get(org, chat)).body).toMatchObject({ status: 'ARCHIVED', pending_hitl_count: 0 });
     expect(await rows(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id WHERE t.chat_id = $1`, chat)).toEqual([]);
   });
@@ -253,8 +312,13 @@ describe('turns that wait for humans', () => {
   it('take their questions with them when their chat is terminated or deleted', async () => {
     const [ended, deleted] = [await waiting(QUESTION, QUESTION), await waiting(QUESTION)];
     const ids = (await requestsOf(ended.chat)).map((r) => r.id);
-    expect((await app.call('POST', `${org.path}/${ended.chat}/terminate`, { as: org.owner, body: {} })).body).toMatchObject({ terminated: true, cancelled_hitl_request_ids: ids });
-    expect((await eventsOf(ended.chat)).filter((e) => e.type === 'hitl_resolved').map((e) => [e.data.request_id, e.data.reason])).toEqual(ids.map((id) => [id, 'terminated']));
+    expect((await app.call('POST', `${org.path}/${ended.chat}/terminate`, { as: org.owner, body: {} })).body).toMatchObject({
+      terminated: true,
+      cancelled_hitl_request_ids: ids,
+    });
+    expect((await eventsOf(ended.chat)).filter((e) => e.type === 'hitl_resolved').map((e) => [e.data.request_id, e.data.reason])).toEqual(
+      ids.map((id) => [id, 'terminated']),
+    );
     expect(await answer(ended.id, { answer: 'x' })).toMatchObject({ status: 409 });
     expect((await app.call('DELETE', `${org.path}/${deleted.chat}`, { as: org.owner })).status).toBe(204);
     expect((await requestsOf(deleted.chat)).map((r) => r.status)).toEqual(['cancelled']);
@@ -272,28 +336,42 @@ describe('turns that wait for humans', () => {
   }, 60_000);
 
   describe('for too long', () => {
-    const overdue = (chat: string) => app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
+    const overdue = (chat: string) =>
+      app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
 
     it('are given up with their chat, once, whoever finds them', async () => {
       const chats = await Promise.all([waiting(QUESTION), waiting(QUESTION, QUESTION), waiting(QUESTION)]);
       const young = await waiting(QUESTION);
       // Of two that were asked together only one needs to be due.
-      await app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE id = ANY($1)`, [chats.map((c) => c.id)]);
+      await app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE id = ANY($1)`, [
+        chats.map((c) => c.id),
+      ]);
       const hitl = get(HitlService);
       const found = await Promise.all([hitl.expire(100), hitl.expire(100), hitl.expire(2)]);
       expect(found.reduce((a, b) => a + b)).toBe(3);
       expect(await hitl.expire(100)).toBe(0);
       for (const { chat, id } of chats) {
-        expect((await app.get(org, chat)).body).toMatchObject({ status: 'ABANDONED', stop_reason: 'hitl_expired', pause: null, pending_hitl_count: 0 });
+        expect((await app.get(org, chat)).body).toMatchObject({
+          status: 'ABANDONED',
+          stop_reason: 'hitl_expired',
+          pause: null,
+          pending_hitl_count: 0,
+        });
         const requests = await requestsOf(chat);
         expect(requests.map((r) => r.status)).toEqual(requests.map(() => 'expired'));
         expect(await rows('SELECT status FROM turns WHERE chat_id = $1', chat)).toEqual([{ status: 'stopped' }]);
         const events = (await eventsOf(chat)).slice(-requests.length - 1);
-        expect(events.map((e) => [e.type, e.data.status ?? e.data.to])).toEqual([...requests.map(() => ['hitl_resolved', 'expired']), ['status_changed', 'ABANDONED']]);
+        expect(events.map((e) => [e.type, e.data.status ?? e.data.to])).toEqual([
+          ...requests.map(() => ['hitl_resolved', 'expired']),
+          ['status_changed', 'ABANDONED'],
+        ]);
         expect(await answer(id, { answer: 'x' })).toMatchObject({ status: 409, body: { context: { status: 'expired' } } });
       }
       expect((await app.get(org, young.chat)).body).toMatchObject({ status: 'PAUSED' });
-      expect(await app.send(org, chats[0].chat, 'hello?')).toMatchObject({ status: 202, body: { dispatched: false, reason: 'chat_abandoned' } });
+      expect(await app.send(org, chats[0].chat, 'hello?')).toMatchObject({
+        status: 202,
+        body: { dispatched: false, reason: 'chat_abandoned' },
+      });
     });
 
     it('are found by the maintenance of the workers', async () => {
@@ -307,7 +385,11 @@ describe('turns that wait for humans', () => {
       const chats = await Promise.all(Array.from({ length: 8 }, () => waiting(QUESTION)));
       for (const { chat } of chats) await overdue(chat);
       const hitl = get(HitlService);
-      const [answers] = await Promise.all([Promise.all(chats.map(({ id }) => answer(id, { answer: 'just in time' }))), hitl.expire(100), hitl.expire(100)]);
+      const [answers] = await Promise.all([
+        Promise.all(chats.map(({ id }) => answer(id, { answer: 'just in time' }))),
+        hitl.expire(100),
+        hitl.expire(100),
+      ]);
       for (const [i, { chat }] of chats.entries()) {
         const body = await app.until(org, chat, (c) => c.status === 'ABANDONED' || c.messages.at(-1).content === 'done');
         expect([answers[i].status, body.status]).toEqual(answers[i].status === 200 ? [200, 'ACTIVE'] : [409, 'ABANDONED']);
@@ -327,7 +409,11 @@ describe('turns that wait for humans', () => {
       await app.call('PATCH', `${org.path}/${archived.chat}`, { as: org.owner, body: { archived: true } });
       await overdue(archived.chat);
       await get(HitlService).expire(100);
-      expect((await app.get(org, archived.chat)).body).toMatchObject({ status: 'ARCHIVED', stop_reason: 'user_archived', pending_hitl_count: 0 });
+      expect((await app.get(org, archived.chat)).body).toMatchObject({
+        status: 'ARCHIVED',
+        stop_reason: 'user_archived',
+        pending_hitl_count: 0,
+      });
     });
   });
 });

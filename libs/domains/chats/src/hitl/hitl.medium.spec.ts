@@ -3,8 +3,14 @@ import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
 const ask = (question: Record<string, unknown>) => ({ name: 'ask_human', arguments: question });
-const toolResults = (chat: Answer['body']) => chat.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => m.content);
-const FORM = { type: 'object', properties: { name: { type: 'string', maxLength: 10 }, seats: { type: 'integer', minimum: 1 } }, required: ['name', 'seats'], additionalProperties: false };
+const toolResults = (chat: Answer['body']) =>
+  chat.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => m.content);
+const FORM = {
+  type: 'object',
+  properties: { name: { type: 'string', maxLength: 10 }, seats: { type: 'integer', minimum: 1 } },
+  required: ['name', 'seats'],
+  additionalProperties: false,
+};
 
 describe('questions to humans', () => {
   let app: ChatsTestApp;
@@ -19,13 +25,20 @@ describe('questions to humans', () => {
   afterAll(() => app?.close());
 
   const list = async (query: string, as = org.owner) => (await app.call('GET', `${path}?${query}`, { as })).body;
-  const answer = (id: string, body: unknown, options: { as?: string; headers?: Record<string, string> } = {}) => app.call('POST', `${path}/${id}/answer`, { as: org.owner, body, ...options });
+  const answer = (id: string, body: unknown, options: { as?: string; headers?: Record<string, string> } = {}) =>
+    app.call('POST', `${path}/${id}/answer`, { as: org.owner, body, ...options });
   const rows = <R = Record<string, unknown>>(sql: string, ...values: unknown[]) => app.db.query<R>(sql, values);
   /** A chat whose agent has asked these questions in one step. Requests come in the order in which they were asked. */
-  const asked = async (questions: Record<string, unknown>[], options: { as?: string; shared?: boolean; then?: Record<string, unknown>[] } = {}) => {
+  const asked = async (
+    questions: Record<string, unknown>[],
+    options: { as?: string; shared?: boolean; then?: Record<string, unknown>[] } = {},
+  ) => {
     const chat = await app.chat(org, { title: 'Test' }, options.as);
     if (options.shared) await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
-    await app.call('POST', `${org.path}/${chat}/messages`, { as: options.as ?? org.owner, body: { content: script({ tool_calls: questions.map(ask) }, ...(options.then ?? []), { text: 'thanks' }) } });
+    await app.call('POST', `${org.path}/${chat}/messages`, {
+      as: options.as ?? org.owner,
+      body: { content: script({ tool_calls: questions.map(ask) }, ...(options.then ?? []), { text: 'thanks' }) },
+    });
     const body = await paused(chat, options.as);
     const { items } = await list(`chat_id=${chat}`, options.as);
     return { chat, body, requests: (items as Answer['body'][]).reverse(), id: (items as Answer['body'][]).at(-1)?.id as string };
@@ -38,27 +51,80 @@ describe('questions to humans', () => {
     }
     throw new Error('The chat did not pause');
   };
-  const events = (chat: string) => rows<{ type: string; data: Record<string, unknown> }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND type LIKE 'hitl%' ORDER BY seq`, chat);
+  const events = (chat: string) =>
+    rows<{ type: string; data: Record<string, unknown> }>(
+      `SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND type LIKE 'hitl%' ORDER BY seq`,
+      chat,
+    );
 
   it('pause the chat, and the answer is the result of the call', async () => {
-    const { chat, body, requests, id } = await asked([{ kind: 'question', prompt: 'Which one?', options: ['Train', { id: '1', label: 'Bus' }, { label: 'Car' }] }]);
+    const { chat, body, requests, id } = await asked([
+      { kind: 'question', prompt: 'Which one?', options: ['Train', { id: '1', label: 'Bus' }, { label: 'Car' }] },
+    ]);
     expect(body).toMatchObject({ status: 'PAUSED', pause: { kind: 'human', request_id: id }, pending_hitl_count: 1 });
-    const request = { id, chat_id: chat, run_id: null, agent_id: org.agentId, kind: 'question', prompt: 'Which one?', schema: null, tool_call: null, status: 'pending', assignee_user_id: null, answered_by: null, answered_at: null, answer: null };
-    expect(requests).toMatchObject([{ ...request, step_id: '2', options: [{ id: '2', label: 'Train' }, { id: '1', label: 'Bus' }, { id: '3', label: 'Car' }] }]);
+    const request = {
+      id,
+      chat_id: chat,
+      run_id: null,
+      agent_id: org.agentId,
+      kind: 'question',
+      prompt: 'Which one?',
+      schema: null,
+      tool_call: null,
+      status: 'pending',
+      assignee_user_id: null,
+      answered_by: null,
+      answered_at: null,
+      answer: null,
+    };
+    expect(requests).toMatchObject([
+      {
+        ...request,
+        step_id: '2',
+        options: [
+          { id: '2', label: 'Train' },
+          { id: '1', label: 'Bus' },
+          { id: '3', label: 'Car' },
+        ],
+      },
+    ]);
     const days = (Date.parse(requests[0].expires_at) - Date.parse(requests[0].created_at)) / 86_400_000;
     expect(days).toBe(30);
-    expect((await app.call('GET', org.path, { as: org.owner })).body.items.find((c: { id: string }) => c.id === chat)).toMatchObject({ pending_hitl_count: 1 });
+    expect((await app.call('GET', org.path, { as: org.owner })).body.items.find((c: { id: string }) => c.id === chat)).toMatchObject({
+      pending_hitl_count: 1,
+    });
     // Nothing waits in the queue meanwhile, and no slot is held.
-    expect(await rows(`SELECT status, lease_owner, (SELECT count(*)::int FROM outbox WHERE id = t.id) AS jobs FROM turns t WHERE chat_id = $1`, chat)).toEqual([{ status: 'waiting', lease_owner: null, jobs: 0 }]);
+    expect(
+      await rows(
+        `SELECT status, lease_owner, (SELECT count(*)::int FROM outbox WHERE id = t.id) AS jobs FROM turns t WHERE chat_id = $1`,
+        chat,
+      ),
+    ).toEqual([{ status: 'waiting', lease_owner: null, jobs: 0 }]);
 
     const answered = await answer(id, { option_id: '1', note: 'please' });
-    expect(answered).toMatchObject({ status: 200, body: { ...request, options: expect.anything(), status: 'answered', answered_by: org.ownerId, answered_at: expect.any(String), answer: { option_id: '1', note: 'please' }, resumed: true } });
+    expect(answered).toMatchObject({
+      status: 200,
+      body: {
+        ...request,
+        options: expect.anything(),
+        status: 'answered',
+        answered_by: org.ownerId,
+        answered_at: expect.any(String),
+        answer: { option_id: '1', note: 'please' },
+        resumed: true,
+      },
+    });
     const after = await app.settled(org, chat, 1);
     expect(after).toMatchObject({ status: 'ACTIVE', pause: null, pending_hitl_count: 0 });
-    expect(toolResults(after).map((c: string) => JSON.parse(c))).toEqual([{ status: 'answered', option: { id: '1', label: 'Bus' }, note: 'please' }]);
+    expect(toolResults(after).map((c: string) => JSON.parse(c))).toEqual([
+      { status: 'answered', option: { id: '1', label: 'Bus' }, note: 'please' },
+    ]);
     const { resumed: _, ...stored } = answered.body;
     expect((await app.call('GET', `${path}/${id}`, { as: org.owner })).body).toEqual(stored);
-    expect((await events(chat)).map(({ type, data }) => [type, data.request_id, data.status])).toEqual([['hitl_requested', id, undefined], ['hitl_resolved', id, 'answered']]);
+    expect((await events(chat)).map(({ type, data }) => [type, data.request_id, data.status])).toEqual([
+      ['hitl_requested', id, undefined],
+      ['hitl_resolved', id, 'answered'],
+    ]);
     expect(await rows(`SELECT id FROM outbox`)).toEqual([]);
   });
 
@@ -73,7 +139,9 @@ describe('questions to humans', () => {
       ['body.values.more', 'extra_forbidden'],
     ]);
     expect(await answer(id, { values: { name: 'Ada', seats: 2 } })).toMatchObject({ status: 200, body: { resumed: true } });
-    expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([{ status: 'answered', values: { name: 'Ada', seats: 2 } }]);
+    expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([
+      { status: 'answered', values: { name: 'Ada', seats: 2 } },
+    ]);
   });
 
   it('can be approvals, which are on record', async () => {
@@ -81,32 +149,65 @@ describe('questions to humans', () => {
     expect((await answer(id, { answer: 'yes' })).status).toBe(422);
     expect((await answer(id, { decision: 'maybe' })).body.detail).toMatchObject([{ loc: ['body', 'decision'], type: 'enum' }]);
     await answer(id, { decision: 'reject', note: 'no' });
-    expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([{ status: 'answered', decision: 'reject', note: 'no' }]);
+    expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([
+      { status: 'answered', decision: 'reject', note: 'no' },
+    ]);
     expect(await rows('SELECT action, actor_id, org_id, metadata FROM audit_log WHERE target_id = $1', id)).toEqual([
-      { action: 'approval.answered', actor_id: org.ownerId, org_id: org.id, metadata: { decision: 'reject', chat_id: chat, tool_slug: null } },
+      {
+        action: 'approval.answered',
+        actor_id: org.ownerId,
+        org_id: org.id,
+        metadata: { decision: 'reject', chat_id: chat, tool_slug: null },
+      },
     ]);
   });
 
   it('that are asked together are answered apart, in any order', async () => {
-    const { chat, body, requests } = await asked([{ kind: 'question', prompt: 'One?' }, { kind: 'approval', prompt: 'Two?' }, { kind: 'question', prompt: 'Three?' }]);
+    const { chat, body, requests } = await asked([
+      { kind: 'question', prompt: 'One?' },
+      { kind: 'approval', prompt: 'Two?' },
+      { kind: 'question', prompt: 'Three?' },
+    ]);
     const [one, two, three] = requests.map((r: { id: string }) => r.id);
     expect(body).toMatchObject({ pause: { request_id: one }, pending_hitl_count: 3 });
     expect((await answer(one, { answer: '1' })).body).toMatchObject({ resumed: false });
-    expect((await app.get(org, chat)).body).toMatchObject({ status: 'PAUSED', pause: { kind: 'human', request_id: two }, pending_hitl_count: 2 });
+    expect((await app.get(org, chat)).body).toMatchObject({
+      status: 'PAUSED',
+      pause: { kind: 'human', request_id: two },
+      pending_hitl_count: 2,
+    });
     expect((await answer(three, { answer: '3' })).body).toMatchObject({ resumed: false });
     expect((await answer(two, { decision: 'approve' })).body).toMatchObject({ resumed: true });
     const after = await app.settled(org, chat, 1);
-    const result = new Map(after.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { tool_call_id: string; content: string }) => [m.tool_call_id, JSON.parse(m.content)]));
+    const result = new Map(
+      after.messages
+        .filter((m: { role: string }) => m.role === 'tool')
+        .map((m: { tool_call_id: string; content: string }) => [m.tool_call_id, JSON.parse(m.content)]),
+    );
     const calls = after.messages[1].tool_calls.map((c: { id: string }) => c.id);
-    expect(calls.map((c: string) => result.get(c))).toEqual([{ status: 'answered', answer: '1' }, { status: 'answered', decision: 'approve' }, { status: 'answered', answer: '3' }]);
+    expect(calls.map((c: string) => result.get(c))).toEqual([
+      { status: 'answered', answer: '1' },
+      { status: 'answered', decision: 'approve' },
+      { status: 'answered', answer: '3' },
+    ]);
   });
 
   it('never get another chat’s answers, when many are answered at once', async () => {
-    const chats = await Promise.all(Array.from({ length: 6 }, (_, i) => asked([{ kind: 'question', prompt: `a${i}` }, { kind: 'question', prompt: `b${i}` }])));
-    const answers = await Promise.all(chats.flatMap(({ requests }) => requests.map((r: Answer['body']) => answer(r.id, { answer: `to ${r.prompt}` }))));
+    const chats = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        asked([
+          { kind: 'question', prompt: `a${i}` },
+          { kind: 'question', prompt: `b${i}` },
+        ]),
+      ),
+    );
+    const answers = await Promise.all(
+      chats.flatMap(({ requests }) => requests.map((r: Answer['body']) => answer(r.id, { answer: `to ${r.prompt}` }))),
+    );
     expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
     // Of two that are answered at once, exactly one finds the other answered.
-    for (let i = 0; i < answers.length; i += 2) expect([answers[i].body.resumed, answers[i + 1].body.resumed].sort()).toEqual([false, true]);
+    for (let i = 0; i < answers.length; i += 2)
+      expect([answers[i].body.resumed, answers[i + 1].body.resumed].sort()).toEqual([false, true]);
     for (const [i, { chat }] of chats.entries()) {
       const after = await app.settled(org, chat, 1);
       expect(toolResults(after).map((c: string) => JSON.parse(c).answer)).toEqual([`to a${i}`, `to b${i}`]);
@@ -154,14 +255,20 @@ describe('questions to humans', () => {
     const { id } = await asked([{ kind: 'question', prompt: 'Here?' }]);
     const other = await app.org();
     expect((await app.call('GET', `/api/orgs/${other.id}/hitl-requests/${id}`, { as: other.owner })).status).toBe(404);
-    expect((await app.call('POST', `/api/orgs/${other.id}/hitl-requests/${id}/answer`, { as: other.owner, body: { answer: 'x' } })).status).toBe(404);
+    expect(
+      (await app.call('POST', `/api/orgs/${other.id}/hitl-requests/${id}/answer`, { as: other.owner, body: { answer: 'x' } })).status,
+    ).toBe(404);
     expect((await app.call('GET', `/api/orgs/${other.id}/hitl-requests`, { as: other.owner })).body.total).toBe(0);
     expect((await app.call('GET', `${path}/${id}`, { as: other.owner })).body.code).toBe('not_org_member');
     expect((await answer(id, { answer: 'x' })).status).toBe(200);
   });
 
   it('are listed by state, chat, agent and run, page by page', async () => {
-    const { chat, requests } = await asked([{ kind: 'question', prompt: '1' }, { kind: 'question', prompt: '2' }, { kind: 'question', prompt: '3' }]);
+    const { chat, requests } = await asked([
+      { kind: 'question', prompt: '1' },
+      { kind: 'question', prompt: '2' },
+      { kind: 'question', prompt: '3' },
+    ]);
     await answer(requests[0].id, { answer: 'x' });
     const prompts = (page: Answer['body']) => page.items.map((r: { prompt: string }) => r.prompt);
     expect(prompts(await list(`chat_id=${chat}&status=pending`))).toEqual(['3', '2']);
@@ -172,7 +279,8 @@ describe('questions to humans', () => {
     expect([prompts(page), page.total, page.next_offset]).toEqual([['3', '2'], 3, 2]);
     const last = await list(`chat_id=${chat}&limit=2&offset=2`);
     expect([prompts(last), last.total, last.next_offset]).toEqual([['1'], 3, null]);
-    for (const query of ['status=open', 'chat_id=1', 'run_id=x', 'agent_id=x', 'limit=0', 'offset=-1']) expect((await app.call('GET', `${path}?${query}`, { as: org.owner })).status).toBe(422);
+    for (const query of ['status=open', 'chat_id=1', 'run_id=x', 'agent_id=x', 'limit=0', 'offset=-1'])
+      expect((await app.call('GET', `${path}?${query}`, { as: org.owner })).status).toBe(422);
     expect((await app.call('GET', `${path}/nothing`, { as: org.owner })).status).toBe(422);
     expect((await app.call('GET', `${path}/${uuidv7()}`, { as: org.owner })).status).toBe(404);
   });
@@ -183,12 +291,18 @@ describe('questions to humans', () => {
     it('are for that user and for admins', async () => {
       const user = await insertUser(app.db, { [org.id]: 'MEMBER' });
       const { chat, requests } = await asked(
-        [{ kind: 'question', prompt: 'You?', assignee: `${user.id.toUpperCase()}@Example.com` }, { kind: 'question', prompt: 'You again?', assignee: user.id }],
+        [
+          { kind: 'question', prompt: 'You?', assignee: `${user.id.toUpperCase()}@Example.com` },
+          { kind: 'question', prompt: 'You again?', assignee: user.id },
+        ],
         { shared: true },
       );
       const [one, two] = requests;
       expect([one.assignee_user_id, two.assignee_user_id]).toEqual([user.id, user.id]);
-      expect(await answer(one.id, { answer: 'x' }, { as: org.member })).toMatchObject({ status: 403, body: { code: 'insufficient_role', context: { required: ['ADMIN', 'OWNER'] } } });
+      expect(await answer(one.id, { answer: 'x' }, { as: org.member })).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_role', context: { required: ['ADMIN', 'OWNER'] } },
+      });
       expect((await answer(one.id, { answer: 'mine' }, { as: user.token })).status).toBe(200);
       expect((await answer(two.id, { answer: 'as admin' })).status).toBe(200);
       await app.settled(org, chat, 1);
@@ -196,7 +310,13 @@ describe('questions to humans', () => {
 
     it('can be answered where the chat cannot be opened, and by its creator when the assignee has left', async () => {
       const user = await insertUser(app.db, { [org.id]: 'MEMBER' });
-      const { chat, requests } = await asked([{ kind: 'question', prompt: 'a', assignee: user.id }, { kind: 'question', prompt: 'b', assignee: user.id }], { as: org.member });
+      const { chat, requests } = await asked(
+        [
+          { kind: 'question', prompt: 'a', assignee: user.id },
+          { kind: 'question', prompt: 'b', assignee: user.id },
+        ],
+        { as: org.member },
+      );
       expect((await app.get(org, chat, user.token)).status).toBe(404);
       expect((await list(`chat_id=${chat}`, user.token)).total).toBe(2);
       expect((await answer(requests[0].id, { answer: 'x' }, { as: user.token })).status).toBe(200);
@@ -211,14 +331,31 @@ describe('questions to humans', () => {
       const { chat, requests } = await asked([{ kind: 'question', prompt: 'Anybody?', assignee: org.ownerId }], { shared: true });
       expect(requests[0].assignee_user_id).toBeNull();
       expect((await answer(requests[0].id, { answer: 'me' }, { as: org.member })).status).toBe(200);
-      expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([{ status: 'answered', answer: 'me', notice: expect.stringContaining('hitl_routing') }]);
+      expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([
+        { status: 'answered', answer: 'me', notice: expect.stringContaining('hitl_routing') },
+      ]);
     });
 
     it('are not asked when there is no such member', async () => {
       const stranger = await insertUser(app.db);
       const chat = await app.chat(org);
-      await app.send(org, chat, script({ tool_calls: [ask({ kind: 'question', prompt: 'You?', assignee: stranger.id }), ask({ kind: 'question', prompt: 'You?', assignee: 'nobody@example.com' })] }, { text: 'oh' }));
-      expect(toolResults(await app.settled(org, chat, 1))).toEqual([expect.stringMatching(/^assignee: nobody/), expect.stringMatching(/^assignee: nobody/)]);
+      await app.send(
+        org,
+        chat,
+        script(
+          {
+            tool_calls: [
+              ask({ kind: 'question', prompt: 'You?', assignee: stranger.id }),
+              ask({ kind: 'question', prompt: 'You?', assignee: 'nobody@example.com' }),
+            ],
+          },
+          { text: 'oh' },
+        ),
+      );
+      expect(toolResults(await app.settled(org, chat, 1))).toEqual([
+        expect.stringMatching(/^assignee: nobody/),
+        expect.stringMatching(/^assignee: nobody/),
+      ]);
       expect((await list(`chat_id=${chat}`)).total).toBe(0);
     });
   });
@@ -230,7 +367,14 @@ describe('questions to humans', () => {
       { kind: 'form', prompt: 'x', schema: { type: 'object', properties: { a: { pattern: '(a+)+$' } } } },
       { kind: 'question', prompt: 'x', schema: FORM },
       { kind: 'approval', prompt: 'x', options: ['a'] },
-      { kind: 'question', prompt: 'x', options: [{ id: 'a', label: 'A' }, { id: 'a', label: 'B' }] },
+      {
+        kind: 'question',
+        prompt: 'x',
+        options: [
+          { id: 'a', label: 'A' },
+          { id: 'a', label: 'B' },
+        ],
+      },
       { kind: 'question', prompt: 'x', options: Array.from({ length: 21 }, (_, i) => `${i}`) },
       { kind: 'question', prompt: 'x', options: [{ id: 'a b', label: 'A' }] },
       { kind: 'question', prompt: '   ' },
@@ -247,7 +391,18 @@ describe('questions to humans', () => {
   it('take hostile text without a fault', async () => {
     const { chat, requests, id } = await asked([{ kind: 'question', prompt: 'a\0b\ud800c', options: [{ label: 'x\udfff' }] }]);
     expect(requests[0]).toMatchObject({ prompt: expect.stringMatching(/^ab?.c$/), options: [{ label: 'x\ufffd' }] });
-    for (const body of [{ answer: 'a\0' }, { answer: '' }, { answer: 'x'.repeat(20_001) }, { answer: 1 }, { values: [] }, { note: 'x'.repeat(5_001), answer: 'x' }, { option_id: 'x'.repeat(65) }, { edited_arguments: 'x' }, {}, []]) {
+    for (const body of [
+      { answer: 'a\0' },
+      { answer: '' },
+      { answer: 'x'.repeat(20_001) },
+      { answer: 1 },
+      { values: [] },
+      { note: 'x'.repeat(5_001), answer: 'x' },
+      { option_id: 'x'.repeat(65) },
+      { edited_arguments: 'x' },
+      {},
+      [],
+    ]) {
       expect([body, (await answer(id, body)).status]).toEqual([body, 422]);
     }
     expect((await answer(id, { answer: 'x'.repeat(20_000) })).status).toBe(200);

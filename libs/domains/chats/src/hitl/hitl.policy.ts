@@ -43,8 +43,13 @@ export function storable<T>(value: T): T {
 }
 
 /** An assignee, or an admin for them; without an assignee, or with one who has left, everybody who sees the request. */
-export function mayAnswer(request: { assignee_user_id: string | null; assignee_is_member: boolean }, caller: { actor: { userId: string | null }; isAdmin: boolean }): boolean {
-  return request.assignee_user_id === null || !request.assignee_is_member || request.assignee_user_id === caller.actor.userId || caller.isAdmin;
+export function mayAnswer(
+  request: { assignee_user_id: string | null; assignee_is_member: boolean },
+  caller: { actor: { userId: string | null }; isAdmin: boolean },
+): boolean {
+  return (
+    request.assignee_user_id === null || !request.assignee_is_member || request.assignee_user_id === caller.actor.userId || caller.isAdmin
+  );
 }
 
 /**
@@ -52,12 +57,21 @@ export function mayAnswer(request: { assignee_user_id: string | null; assignee_i
  *
  * @throws DomainError 422 with every problem when it does not fit the question
  */
-export function checkAnswer(request: Pick<HitlRequest, 'kind' | 'options' | 'schema' | 'tool_call'>, input: AnswerInput): Record<string, unknown> {
+export function checkAnswer(
+  request: Pick<HitlRequest, 'kind' | 'options' | 'schema' | 'tool_call'>,
+  input: AnswerInput,
+): Record<string, unknown> {
   const { kind } = request;
-  const given = (['decision', 'answer', 'option_id', 'values', 'edited_arguments'] as const).filter((field) => input[field] !== undefined && input[field] !== null);
+  const given = (['decision', 'answer', 'option_id', 'values', 'edited_arguments'] as const).filter(
+    (field) => input[field] !== undefined && input[field] !== null,
+  );
   const problems: Problem[] = given
     .filter((field) => !FIELDS_OF[kind].includes(field))
-    .map((field) => ({ loc: ['body', field], msg: `Not part of an answer to ${kind === 'approval' ? 'an approval' : `a ${kind}`}`, type: 'value_error' }));
+    .map((field) => ({
+      loc: ['body', field],
+      msg: `Not part of an answer to ${kind === 'approval' ? 'an approval' : `a ${kind}`}`,
+      type: 'value_error',
+    }));
   problems.push(...PROBLEMS[kind](request, input));
   if (problems.length) throw new DomainError('validation_error', 'The answer does not fit the request.', { problems });
   const answer = Object.fromEntries(given.map((field) => [field, input[field]]));
@@ -66,15 +80,20 @@ export function checkAnswer(request: Pick<HitlRequest, 'kind' | 'options' | 'sch
 
 const missing = (field: Field): Problem => ({ loc: ['body', field], msg: 'Field required', type: 'missing' });
 
-const PROBLEMS: Record<HitlRequest['kind'], (request: Pick<HitlRequest, 'options' | 'schema' | 'tool_call'>, input: AnswerInput) => Problem[]> = {
+const PROBLEMS: Record<
+  HitlRequest['kind'],
+  (request: Pick<HitlRequest, 'options' | 'schema' | 'tool_call'>, input: AnswerInput) => Problem[]
+> = {
   question({ options }, { answer, option_id: chosen }) {
-    if (typeof chosen === 'string' && !options?.some((option) => option.id === chosen)) return [{ loc: ['body', 'option_id'], msg: 'The request has no such option', type: 'enum' }];
+    if (typeof chosen === 'string' && !options?.some((option) => option.id === chosen))
+      return [{ loc: ['body', 'option_id'], msg: 'The request has no such option', type: 'enum' }];
     if (typeof chosen === 'string' || typeof answer === 'string') return [];
     return [missing(options ? 'option_id' : 'answer')];
   },
   approval({ tool_call: call }, { decision, edited_arguments: edited }) {
     if (!decision) return [missing('decision')];
-    if (decision !== 'edit') return edited ? [{ loc: ['body', 'edited_arguments'], msg: 'Only with the decision edit', type: 'value_error' }] : [];
+    if (decision !== 'edit')
+      return edited ? [{ loc: ['body', 'edited_arguments'], msg: 'Only with the decision edit', type: 'value_error' }] : [];
     if (!call) return [{ loc: ['body', 'decision'], msg: 'The request has no call that could be edited', type: 'value_error' }];
     return edited ? tooLong(edited, MAX_ARGUMENTS_CHARS, 'edited_arguments') : [missing('edited_arguments')];
   },
@@ -86,7 +105,9 @@ const PROBLEMS: Record<HitlRequest['kind'], (request: Pick<HitlRequest, 'options
 };
 
 function tooLong(value: object, limit: number, field: Field): Problem[] {
-  return JSON.stringify(value).length > limit ? [{ loc: ['body', field], msg: `Should have at most ${limit} characters as JSON`, type: 'too_long' }] : [];
+  return JSON.stringify(value).length > limit
+    ? [{ loc: ['body', field], msg: `Should have at most ${limit} characters as JSON`, type: 'too_long' }]
+    : [];
 }
 
 /** What of changed arguments the model is told; its transcript is to hold the result. */
@@ -97,12 +118,28 @@ const cut = (text: string): string => (text.length > MAX_REMARK_CHARS ? `${text.
 export function outcomeOf(request: HitlRequest): WaitOutcome {
   const { status, kind, options, tool_call: call, notice } = request;
   const answer = (request.answer ?? {}) as AnswerInput;
-  const result = (content: Record<string, unknown>): WaitOutcome => ({ kind: 'result', content: JSON.stringify({ ...content, ...(notice && { notice }) }) });
-  if (status !== 'answered') return result({ status: status === 'expired' ? 'expired' : 'cancelled', message: status === 'expired' ? 'Nobody answered in time.' : 'The request was withdrawn; nobody answered it.' });
+  const result = (content: Record<string, unknown>): WaitOutcome => ({
+    kind: 'result',
+    content: JSON.stringify({ ...content, ...(notice && { notice }) }),
+  });
+  if (status !== 'answered')
+    return result({
+      status: status === 'expired' ? 'expired' : 'cancelled',
+      message: status === 'expired' ? 'Nobody answered in time.' : 'The request was withdrawn; nobody answered it.',
+    });
   if (kind === 'approval' && call && answer.decision !== 'reject') {
     const edited = answer.decision === 'edit' ? (answer.edited_arguments ?? {}) : undefined;
-    const remarks = [...(edited ? [`A human approved this with other arguments: ${cut(JSON.stringify(edited))}`] : []), ...(answer.note ? [`A human approved this and says: ${answer.note}`] : []), ...(notice ? [notice] : [])];
-    return { kind: 'run', toolSlug: call.tool_slug, arguments: edited ?? call.arguments, ...(remarks.length && { remark: remarks.join('\n') }) };
+    const remarks = [
+      ...(edited ? [`A human approved this with other arguments: ${cut(JSON.stringify(edited))}`] : []),
+      ...(answer.note ? [`A human approved this and says: ${answer.note}`] : []),
+      ...(notice ? [notice] : []),
+    ];
+    return {
+      kind: 'run',
+      toolSlug: call.tool_slug,
+      arguments: edited ?? call.arguments,
+      ...(remarks.length && { remark: remarks.join('\n') }),
+    };
   }
   const option = options?.find((o) => o.id === answer.option_id);
   return result({
@@ -125,16 +162,35 @@ export function toldOf(request: HitlRequest): string {
 }
 
 /** What readers of the chat are told of a question. */
-export function requestedEvent(request: Pick<HitlRequest, 'id' | 'kind' | 'prompt' | 'options' | 'schema' | 'tool_call' | 'assignee_user_id' | 'expires_at' | 'turn_id' | 'tool_call_id'>): NewEvent {
+export function requestedEvent(
+  request: Pick<
+    HitlRequest,
+    'id' | 'kind' | 'prompt' | 'options' | 'schema' | 'tool_call' | 'assignee_user_id' | 'expires_at' | 'turn_id' | 'tool_call_id'
+  >,
+): NewEvent {
   const { id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, turn_id, tool_call_id } = request;
   return {
     type: 'hitl_requested',
-    data: { request_id: id, kind, prompt, options: options ?? [], schema, tool_call, assignee_user_id, expires_at: expires_at.toISOString(), turn_id, tool_call_id },
+    data: {
+      request_id: id,
+      kind,
+      prompt,
+      options: options ?? [],
+      schema,
+      tool_call,
+      assignee_user_id,
+      expires_at: expires_at.toISOString(),
+      turn_id,
+      tool_call_id,
+    },
   };
 }
 
 /** What readers of the chat are told of its end. @param reason why nobody answered it */
-export function resolvedEvent(request: Pick<HitlRequest, 'id' | 'kind' | 'status' | 'answer' | 'answered_by' | 'turn_id' | 'tool_call_id'>, reason: string | null = null): NewEvent {
+export function resolvedEvent(
+  request: Pick<HitlRequest, 'id' | 'kind' | 'status' | 'answer' | 'answered_by' | 'turn_id' | 'tool_call_id'>,
+  reason: string | null = null,
+): NewEvent {
   const { id, kind, status, answer, answered_by, turn_id, tool_call_id } = request;
   return { type: 'hitl_resolved', data: { request_id: id, kind, status, reason, answer, answered_by, turn_id, tool_call_id } };
 }

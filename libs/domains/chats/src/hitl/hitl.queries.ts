@@ -33,9 +33,19 @@ export class HitlQueries {
 
   /** Newest first. */
   async list(scope: OrgScope, filter: HitlFilter, slice: Slice): Promise<Listed<HitlRequest>> {
-    const values = [scope.orgId, scope.actor.userId, filter.status ?? null, filter.chat_id ?? null, filter.run_id ?? null, filter.agent_id ?? null];
+    const values = [
+      scope.orgId,
+      scope.actor.userId,
+      filter.status ?? null,
+      filter.chat_id ?? null,
+      filter.run_id ?? null,
+      filter.agent_id ?? null,
+    ];
     const { list, count } = filter.status ? IN_STATUS : ANY;
-    const [items, [{ n }]] = await Promise.all([this.db.query<HitlRequest>(list, [...values, ...sliceBounds(slice)]), this.db.query<{ n: number }>(count, values)]);
+    const [items, [{ n }]] = await Promise.all([
+      this.db.query<HitlRequest>(list, [...values, ...sliceBounds(slice)]),
+      this.db.query<{ n: number }>(count, values),
+    ]);
     return { items, total: n };
   }
 

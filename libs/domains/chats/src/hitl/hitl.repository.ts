@@ -73,43 +73,62 @@ export class HitlRepository {
 
   /** Of these, those that nobody has answered, in the order in which they were asked. */
   async pendingAmong(db: Db, ids: string[]): Promise<string[]> {
-    return (await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE id = ANY($1) AND status = 'pending' ORDER BY id`, [ids])).map((r) => r.id);
+    return (
+      await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE id = ANY($1) AND status = 'pending' ORDER BY id`, [ids])
+    ).map((r) => r.id);
   }
 
   async pendingOfTurn(db: Db, chatId: string, turnId: string): Promise<string[]> {
-    return (await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE chat_id = $1 AND turn_id = $2 AND status = 'pending' ORDER BY id`, [chatId, turnId])).map((r) => r.id);
+    return (
+      await db.query<{ id: string }>(
+        `SELECT id FROM hitl_requests WHERE chat_id = $1 AND turn_id = $2 AND status = 'pending' ORDER BY id`,
+        [chatId, turnId],
+      )
+    ).map((r) => r.id);
   }
 
   async pendingOfChat(db: Db, chatId: string): Promise<string[]> {
-    return (await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE chat_id = $1 AND status = 'pending' ORDER BY id`, [chatId])).map((r) => r.id);
+    return (
+      await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE chat_id = $1 AND status = 'pending' ORDER BY id`, [chatId])
+    ).map((r) => r.id);
   }
 
   /** @returns false when it is not pending any more */
   async answer(tx: Tx, id: string, by: { userId: string | null; answer: Record<string, unknown>; at: Date }): Promise<boolean> {
-    const n = await tx.execute(`UPDATE hitl_requests SET status = 'answered', answer = $2, answered_by = $3, answered_at = $4, updated_at = $4 WHERE id = $1 AND status = 'pending'`, [
-      id,
-      JSON.stringify(by.answer),
-      by.userId,
-      by.at,
-    ]);
+    const n = await tx.execute(
+      `UPDATE hitl_requests SET status = 'answered', answer = $2, answered_by = $3, answered_at = $4, updated_at = $4 WHERE id = $1 AND status = 'pending'`,
+      [id, JSON.stringify(by.answer), by.userId, by.at],
+    );
     return n > 0;
   }
 
   /** Ends requests without an answer. @returns those that were pending */
   async close(tx: Tx, ids: string[], status: Exclude<HitlStatus, 'pending' | 'answered'>, at: Date): Promise<HitlRequest[]> {
     if (ids.length === 0) return [];
-    const rows = await tx.query<HitlRequest>(`UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`, [ids, status, at]);
+    const rows = await tx.query<HitlRequest>(
+      `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
+      [ids, status, at],
+    );
     return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Requests that have waited too long, oldest first. */
   due(db: Db, limit: number): Promise<DueRequest[]> {
-    return db.query<DueRequest>(`SELECT id, org_id, chat_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`, [limit]);
+    return db.query<DueRequest>(
+      `SELECT id, org_id, chat_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
+      [limit],
+    );
   }
 
   /** Locks a chat for the rest of the transaction. Null when it is deleted. */
   async lockChat(tx: Tx, chatId: string): Promise<LockedChat | null> {
-    return (await tx.query<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE', [chatId]))[0] ?? null;
+    return (
+      (
+        await tx.query<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE', [
+          chatId,
+        ])
+      )[0] ?? null
+    );
   }
 
   /** Shows a paused chat's next open question, where the one that it showed has been answered. */

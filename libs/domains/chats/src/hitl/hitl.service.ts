@@ -162,7 +162,12 @@ export class HitlService {
     const events = await this.close(tx, ids, 'expired', 'expired');
     if (paused) {
       const turn = { id: paused.current_turn_id as string, chat_id: paused.id, org_id: request.org_id };
-      await this.endings.end(tx, turn, paused.status, { turnStatus: 'stopped', chatStatus: 'ABANDONED', stopReason: 'hitl_expired', events });
+      await this.endings.end(tx, turn, paused.status, {
+        turnStatus: 'stopped',
+        chatStatus: 'ABANDONED',
+        stopReason: 'hitl_expired',
+        events,
+      });
     } else if (chat) await this.append(tx, chat.id, events, at);
     return true;
   }
@@ -170,8 +175,12 @@ export class HitlService {
   /** What the caller may answer. */
   private answerable(request: SeenRequest | null, scope: OrgScope): SeenRequest {
     if (!request) throw notFound('Request');
-    if (!mayAnswer(request, scope)) throw new DomainError('insufficient_role', 'This request is assigned to somebody else.', { context: { required: ['ADMIN', 'OWNER'], assignee_user_id: request.assignee_user_id } });
-    if (request.status !== 'pending') throw new DomainError('already_resolved', `This request is ${request.status}.`, { context: { status: request.status } });
+    if (!mayAnswer(request, scope))
+      throw new DomainError('insufficient_role', 'This request is assigned to somebody else.', {
+        context: { required: ['ADMIN', 'OWNER'], assignee_user_id: request.assignee_user_id },
+      });
+    if (request.status !== 'pending')
+      throw new DomainError('already_resolved', `This request is ${request.status}.`, { context: { status: request.status } });
     return request;
   }
 

@@ -19,7 +19,17 @@ export class HumanEscalation implements Escalation {
   async ask(tx: Tx, context: ToolContext, { prompt, call }: Escalated): Promise<{ ref: string; events: ToolEvent[] } | null> {
     const { orgId, chatId, agentId, turnId, stepNo, toolCallId } = context;
     if (!(await this.entitlements.has(orgId, 'hitl_routing', tx))) return null;
-    const { id, events } = await this.hitl.request(tx, { orgId, chatId, agentId, turnId, stepNo, toolCallId, kind: 'approval', prompt, call });
+    const { id, events } = await this.hitl.request(tx, {
+      orgId,
+      chatId,
+      agentId,
+      turnId,
+      stepNo,
+      toolCallId,
+      kind: 'approval',
+      prompt,
+      call,
+    });
     return { ref: id, events };
   }
 }

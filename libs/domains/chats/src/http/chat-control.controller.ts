@@ -1,8 +1,25 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiConflictResponse, ApiCreatedResponse, ApiForbiddenResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiResponse, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiForbiddenResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiResponse,
+  ApiServiceUnavailableResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, CloseService, ContinueService, DiagnosisQueries, RetryService, StopService, UpdateService } from '@aps/chats';
-import { ChatDiagnosisResponse, ChatResponse, StopChatRequest, StopChatResponse, TerminateChatResponse, UpdateChatRequest } from '@aps/dtos';
+import {
+  ChatDiagnosisResponse,
+  ChatResponse,
+  StopChatRequest,
+  StopChatResponse,
+  TerminateChatResponse,
+  UpdateChatRequest,
+} from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import { toChat } from './chats.convert';
@@ -25,10 +42,18 @@ export class ChatControlController {
 
   @Patch()
   @OrgMember('chats')
-  @ApiOperation({ summary: 'Rename, share or archive a chat', description: 'At least one field. An archived chat keeps its open questions to humans, but answers no longer have it go on.' })
+  @ApiOperation({
+    summary: 'Rename, share or archive a chat',
+    description: 'At least one field. An archived chat keeps its open questions to humans, but answers no longer have it go on.',
+  })
   @ApiOkResponse({ type: ChatResponse })
   @ApiForbiddenResponse({ description: '`creator_only`: only who began the chat may change `shared`.' })
-  async update(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() body: UpdateChatRequest): Promise<ChatResponse> {
+  async update(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @Body() body: UpdateChatRequest,
+  ): Promise<ChatResponse> {
     await this.updates.update(scope, agentId, chatId, body);
     return this.chat(scope, agentId, chatId);
   }
@@ -36,7 +61,10 @@ export class ChatControlController {
   @Delete()
   @OrgMember('chats')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a chat', description: 'Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.' })
+  @ApiOperation({
+    summary: 'Delete a chat',
+    description: 'Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.',
+  })
   @ApiNoContentResponse()
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<void> {
     await this.closing.delete(scope, agentId, chatId);
@@ -52,27 +80,47 @@ export class ChatControlController {
       'With `cascade`, every chat that it has delegated to is stopped likewise. Doing nothing is no error.',
   })
   @ApiOkResponse({ type: StopChatResponse })
-  async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() body: StopChatRequest): Promise<StopChatResponse> {
+  async stop(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @Body() body: StopChatRequest,
+  ): Promise<StopChatResponse> {
     return toStop(await this.stops.stop(scope, agentId, chatId, body));
   }
 
   @Post('terminate')
   @OrgMember('chats')
   @HttpCode(200)
-  @ApiOperation({ summary: 'End a chat', description: 'It is archived for good: what runs is cut off, questions to humans are cancelled. Chats that it has delegated to run on.' })
+  @ApiOperation({
+    summary: 'End a chat',
+    description: 'It is archived for good: what runs is cut off, questions to humans are cancelled. Chats that it has delegated to run on.',
+  })
   @ApiOkResponse({ type: TerminateChatResponse })
-  async terminate(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<TerminateChatResponse> {
+  async terminate(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<TerminateChatResponse> {
     return toTerminated(await this.closing.terminate(scope, agentId, chatId));
   }
 
   @Post('continue')
   @OrgMember('chats')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Continue a chat', description: 'Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message. Two at once dispatch one turn.' })
+  @ApiOperation({
+    summary: 'Continue a chat',
+    description:
+      'Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message. Two at once dispatch one turn.',
+  })
   @ApiOkResponse({ type: ChatResponse })
   @ApiConflictResponse({ description: '`agent_deleted`: the chat can only be read.' })
   @ApiResponse({ status: 402, description: '`credits_exhausted` or `budget_exceeded`: what closed the chat has not passed.' })
-  async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
+  async continue(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<ChatResponse> {
     await this.continuing.continue(scope, agentId, chatId);
     return this.chat(scope, agentId, chatId);
   }
@@ -82,25 +130,45 @@ export class ChatControlController {
   @Idempotent()
   @ApiOperation({
     summary: 'Begin a chat anew',
-    description: 'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is.',
+    description:
+      'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is.',
   })
   @ApiCreatedResponse({ type: ChatResponse })
   @ApiConflictResponse({ description: '`agent_deleted`: there is nothing that a new chat could run on.' })
-  @ApiServiceUnavailableResponse({ description: '`dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`.' })
-  async retry(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @IdempotencyAttempt() attempt: Attempt | undefined): Promise<ChatResponse> {
+  @ApiServiceUnavailableResponse({
+    description:
+      '`dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`.',
+  })
+  async retry(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ): Promise<ChatResponse> {
     return this.chat(scope, agentId, await this.retries.retry(scope, agentId, chatId, attempt));
   }
 
   @Get('diagnosis')
   @OrgMember('chats')
-  @ApiOperation({ summary: 'Explain what a chat waits for', description: 'What keeps it from going on, who runs it, where it stands in the queue, and what may be done. Works while no worker and no queue can be reached.' })
+  @ApiOperation({
+    summary: 'Explain what a chat waits for',
+    description:
+      'What keeps it from going on, who runs it, where it stands in the queue, and what may be done. Works while no worker and no queue can be reached.',
+  })
   @ApiOkResponse({ type: ChatDiagnosisResponse })
-  async diagnosis(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatDiagnosisResponse> {
+  async diagnosis(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<ChatDiagnosisResponse> {
     return toDiagnosis(await this.diagnoses.of(scope, agentId, chatId));
   }
 
   private async chat(scope: OrgScope, agentId: string, chatId: string): Promise<ChatResponse> {
-    const [{ chat, messages }, { enforces_credits: hideDollars }] = await Promise.all([this.queries.withMessages(scope, agentId, chatId), this.entitlements.of(scope.orgId)]);
+    const [{ chat, messages }, { enforces_credits: hideDollars }] = await Promise.all([
+      this.queries.withMessages(scope, agentId, chatId),
+      this.entitlements.of(scope.orgId),
+    ]);
     return toChat(chat, messages, hideDollars);
   }
 }

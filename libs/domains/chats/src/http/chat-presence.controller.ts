@@ -19,7 +19,11 @@ export class ChatPresenceController {
       'To be repeated every `heartbeat_interval_s`; who is silent for `expires_in_s` is gone. An open stream alone is no presence. The chat’s streams are told of who comes and goes by `presence_changed` (no id, best effort), with `viewers` as they are then.',
   })
   @ApiOkResponse({ type: ChatPresenceResponse })
-  async heartbeat(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatPresenceResponse> {
+  async heartbeat(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<ChatPresenceResponse> {
     return toPresence(await this.presence.heartbeat(scope, agentId, chatId));
   }
 
@@ -28,7 +32,11 @@ export class ChatPresenceController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Say that one has closed the chat', description: 'Best effort: who does not say it ages out.' })
   @ApiOkResponse({ type: ChatPresenceResponse })
-  async leave(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatPresenceResponse> {
+  async leave(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<ChatPresenceResponse> {
     return toPresence(await this.presence.leave(scope, agentId, chatId));
   }
 }

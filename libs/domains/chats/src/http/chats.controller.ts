@@ -1,9 +1,27 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiConflictResponse, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiAcceptedResponse,
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiServiceUnavailableResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
 import { chatTopic } from '@aps/contracts';
-import { ChatResponse, ChatStreamEvent, ChatStreamQuery, ChatSummary, ChatTodo, CreateChatRequest, ListChatsQuery, SendMessageRequest, SendMessageResponse } from '@aps/dtos';
+import {
+  ChatResponse,
+  ChatStreamEvent,
+  ChatStreamQuery,
+  ChatSummary,
+  ChatTodo,
+  CreateChatRequest,
+  ListChatsQuery,
+  SendMessageRequest,
+  SendMessageResponse,
+} from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
 import { ApiEventStream, ApiPage, PageOf, type Page } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
@@ -26,9 +44,16 @@ export class ChatsController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({ summary: 'List the agent’s chats', description: 'Newest first, without their messages. Only chats that the caller may open.' })
+  @ApiOperation({
+    summary: 'List the agent’s chats',
+    description: 'Newest first, without their messages. Only chats that the caller may open.',
+  })
   @ApiOkResponse({ type: ChatPage })
-  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: ListChatsQuery): Promise<Page<ChatSummary>> {
+  async list(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Query() query: ListChatsQuery,
+  ): Promise<Page<ChatSummary>> {
     const [page, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
     return { ...page, items: page.items.map((c) => toChatSummary(c, hide)) };
   }
@@ -79,7 +104,11 @@ export class ChatsController {
   @OrgMember('chats')
   @ApiOperation({ summary: 'List what the agent means to do' })
   @ApiPage(ChatTodo)
-  async todos(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<Page<ChatTodo>> {
+  async todos(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<Page<ChatTodo>> {
     const items = (await this.queries.todosOf(scope, agentId, chatId)).map(toTodo);
     return { items, total: items.length, next_offset: null };
   }

@@ -14,10 +14,15 @@ export class CostController {
   @OrgMember('chats')
   @ApiOperation({
     summary: 'What the chat has cost, by kind of token and by model',
-    description: 'Every model call of the chat counts, its title and summaries too, at the prices of its time. Chats that it delegated to stand apart, in `descendants`.',
+    description:
+      'Every model call of the chat counts, its title and summaries too, at the prices of its time. Chats that it delegated to stand apart, in `descendants`.',
   })
   @ApiOkResponse({ type: ChatCostBreakdownResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatCostBreakdownResponse> {
+  async get(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+  ): Promise<ChatCostBreakdownResponse> {
     return toCostBreakdown(await this.costs.ofChat(scope, agentId, chatId));
   }
 }

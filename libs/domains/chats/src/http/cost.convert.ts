@@ -12,7 +12,13 @@ function parts(costs: Breakdown, hideDollars: boolean) {
   return {
     total_cost_usd: hideDollars ? null : costs.total_cost_usd,
     total_credits: costs.total_credits,
-    by_token_type: { input: shown(input), cached_input: shown(cached_input), cache_write: shown(cache_write), output: shown(output), reasoning: shown(reasoning) },
+    by_token_type: {
+      input: shown(input),
+      cached_input: shown(cached_input),
+      cache_write: shown(cache_write),
+      output: shown(output),
+      reasoning: shown(reasoning),
+    },
     by_model: costs.by_model.map(shown),
     rounding: costs.rounding,
   };

@@ -20,7 +20,10 @@ export class EventStreams {
   /** @throws DomainError 404 for a chat that the caller may not open; 429 when the user has too many streams open */
   ofChat(scope: OrgScope, agentId: string, chatId: string, request: AuthenticatedRequest, response: Response): Promise<void> {
     const topic = chatTopic(chatId);
-    return this.serve(scope, request, response, { topics: [{ topic, name: topic }], snapshots: async () => [await this.chats.snapshotOf(scope, agentId, chatId)] });
+    return this.serve(scope, request, response, {
+      topics: [{ topic, name: topic }],
+      snapshots: async () => [await this.chats.snapshotOf(scope, agentId, chatId)],
+    });
   }
 
   /** @throws DomainError 422 for what is no topic; 403 `insufficient_scope`; 404 `not_found` that names the topics which are none for the caller; 429 */
@@ -29,7 +32,8 @@ export class EventStreams {
     const kinds = new Set(topics.map(({ topic }) => kindOf(topic)));
     for (const kind of kinds) {
       const area = this.sources.of(kind)?.area;
-      if (area && !mayUse(request.principal!, area, 'read')) throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:read` } });
+      if (area && !mayUse(request.principal!, area, 'read'))
+        throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:read` } });
     }
     return this.serve(scope, request, response, { topics, multiplexed: true, snapshots: () => this.snapshots(scope, topics, kinds) });
   }
@@ -40,7 +44,10 @@ export class EventStreams {
     await Promise.all(
       [...kinds].map(async (kind) => {
         const asked = topics.filter(({ topic }) => kindOf(topic) === kind);
-        const snapshots = await this.sources.of(kind)?.snapshots(scope, asked.map(({ topic }) => topic.slice(kind.length + 1)));
+        const snapshots = await this.sources.of(kind)?.snapshots(
+          scope,
+          asked.map(({ topic }) => topic.slice(kind.length + 1)),
+        );
         asked.forEach(({ topic }, i) => found.set(topic, snapshots?.[i]));
       }),
     );
@@ -57,7 +64,13 @@ export class EventStreams {
   ): Promise<void> {
     await this.openStreams.admit(scope.userId, response);
     const reader = this.sources.readerOf(request.principal!, scope);
-    return this.streams.serve(response, { ...about, orgId: scope.orgId, after: resumePoint(request), reader, audience: this.sources.audience });
+    return this.streams.serve(response, {
+      ...about,
+      orgId: scope.orgId,
+      after: resumePoint(request),
+      reader,
+      audience: this.sources.audience,
+    });
   }
 }
 

@@ -2,7 +2,17 @@ import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '@aps/contracts';
 import { CreateTicketRequest, FollowEventsQuery, TicketResponse, TopicStreamEvent } from '@aps/dtos';
-import { CurrentOrg, CurrentPrincipal, OrgMember, OrgScope, SignedIn, TICKET_TTL_S, Tickets, type AuthenticatedRequest, type Principal } from '@aps/guards';
+import {
+  CurrentOrg,
+  CurrentPrincipal,
+  OrgMember,
+  OrgScope,
+  SignedIn,
+  TICKET_TTL_S,
+  Tickets,
+  type AuthenticatedRequest,
+  type Principal,
+} from '@aps/guards';
 import { ApiEventStream, ShowsCredential } from '@aps/platform/http';
 import type { Response } from 'express';
 import { EventStreams } from './event-streams';
@@ -25,7 +35,12 @@ export class EventsController {
       '`topic_closed` says that the caller may not follow a topic any more; the stream goes on with the others. A stream counts as one of the user’s, however many topics it has.',
   })
   @ApiEventStream(TopicStreamEvent, 'The id of the last frame that the client has seen.')
-  follow(@CurrentOrg() scope: OrgScope, @Query() query: FollowEventsQuery, @Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
+  follow(
+    @CurrentOrg() scope: OrgScope,
+    @Query() query: FollowEventsQuery,
+    @Req() request: AuthenticatedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
     return this.streams.ofTopics(scope, query.topics, request, response);
   }
 }
@@ -49,7 +64,9 @@ export class TicketsController {
   async create(@CurrentPrincipal() principal: Principal, @Body() body: CreateTicketRequest): Promise<TicketResponse> {
     const topics = listTopics(body.topics.join());
     if (topics.includes('org') && !body.org_id) {
-      throw new DomainError('validation_error', 'The body is not valid.', { problems: [{ loc: ['body', 'org_id'], msg: 'Field required with the topic org', type: 'missing' }] });
+      throw new DomainError('validation_error', 'The body is not valid.', {
+        problems: [{ loc: ['body', 'org_id'], msg: 'Field required with the topic org', type: 'missing' }],
+      });
     }
     return { ticket: await this.tickets.issue(principal, { orgId: body.org_id?.toLowerCase() ?? null, topics }), expires_in: TICKET_TTL_S };
   }

@@ -4,7 +4,12 @@ import { ChatsTestApp, script, type Frame, type StreamReader, type TestOrg } fro
 import { EventStreamsClient, numbersOf, upTo } from '../testing/event-streams';
 
 const todo = { name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } };
-const eventful = () => script({ text: 'on it', tool_calls: [todo], delay_ms: 50 }, { text: 'one two three four', tool_calls: [todo], delay_ms: 50 }, { text: 'done at last', delay_ms: 20 });
+const eventful = () =>
+  script(
+    { text: 'on it', tool_calls: [todo], delay_ms: 50 },
+    { text: 'one two three four', tool_calls: [todo], delay_ms: 50 },
+    { text: 'done at last', delay_ms: 20 },
+  );
 const over = (frame: Frame) => frame.event === 'status_changed' && frame.data.data.to === 'ACTIVE';
 
 describe('a stream of many topics', () => {
@@ -22,7 +27,8 @@ describe('a stream of many topics', () => {
     await app?.close();
   });
 
-  const newest = async (chat: string): Promise<number> => (await app.db.query<{ n: number }>('SELECT event_seq::int AS n FROM chats WHERE id = $1', [chat]))[0].n;
+  const newest = async (chat: string): Promise<number> =>
+    (await app.db.query<{ n: number }>('SELECT event_seq::int AS n FROM chats WHERE id = $1', [chat]))[0].n;
   const share = (chat: string, shared: boolean) => app.db.execute('UPDATE chats SET shared = $2 WHERE id = $1', [chat, shared]);
   /** Reads until so many of the topics have ended their turn. */
   const turnsOver = async (stream: StreamReader, count: number): Promise<Frame[]> => {
@@ -58,10 +64,16 @@ describe('a stream of many topics', () => {
     let cursor: string | undefined;
     const got: Frame[] = [];
     const dispatched = Promise.all(chats.map((chat) => app.send(org, chat, eventful())));
-    for (let ended = 0; ended < 3; ) {
-      const piece = await streams.events(org, { topics, ...(cursor && way === 'after' && { after: cursor }) }, { lastEventId: way === 'after' ? undefined : cursor });
+    for (let ended = 0; ended < 3;) {
+      const piece = await streams.events(
+        org,
+        { topics, ...(cursor && way === 'after' && { after: cursor }) },
+        { lastEventId: way === 'after' ? undefined : cursor },
+      );
       // Cut after the first event that is new, and after the snapshots alone when the first piece has begun.
-      const frames = cursor ? await piece.until(({ id, event }) => id !== undefined && event !== 'snapshot') : await piece.until(({ id }) => id !== undefined);
+      const frames = cursor
+        ? await piece.until(({ id, event }) => id !== undefined && event !== 'snapshot')
+        : await piece.until(({ id }) => id !== undefined);
       piece.close();
       got.push(...frames);
       cursor = frames.findLast(({ id }) => id !== undefined)!.id;
@@ -84,7 +96,9 @@ describe('a stream of many topics', () => {
     const behind = snapshot.id!.replace(/\.\d+$/, '.1');
     const stream = await streams.events(org, { topics: `chat:${added},chat:${known}` }, { lastEventId: behind });
     const count = await newest(known);
-    const frames = await stream.until(({ data }) => data.topic === `chat:${known}` && data.type !== 'snapshot' && data.id === String(count));
+    const frames = await stream.until(
+      ({ data }) => data.topic === `chat:${known}` && data.type !== 'snapshot' && data.id === String(count),
+    );
     expect(numbersOf(frames, `chat:${known}`)).toEqual(upTo(count).slice(1));
     expect(numbersOf(frames, `chat:${added}`)).toEqual([]);
     // A number from the future was never given out: that topic begins anew, too.
@@ -101,12 +115,15 @@ describe('a stream of many topics', () => {
     const [own, strange] = [await app.chat(org), await app.chat(await app.org())];
     const hidden = [`chat:${uuidv7()}`, `chat:${strange}`, `run:${uuidv7()}`, `env:${uuidv7()}`, 'inbox:inb_0123456789abcdefghjkmnpqrs'];
     const { response } = await streams.events(org, { topics: [`chat:${own}`, 'org', ...hidden].join() });
-    expect([response.status, await response.json()]).toEqual([404, expect.objectContaining({ code: 'not_found', context: { topics: hidden } })]);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      expect.objectContaining({ code: 'not_found', context: { topics: hidden } }),
+    ]);
     // Private to its creator.
     expect((await streams.events(org, { topics: `chat:${own}` }, { as: org.member })).status).toBe(404);
     for (const topics of ['x', `chat:${own},x`, Array.from({ length: 51 }, () => `chat:${uuidv7()}`).join()]) {
       const refused = await streams.events(org, { topics });
-      expect([refused.status, (await refused.response.json() as { code: string }).code]).toEqual([422, 'validation_error']);
+      expect([refused.status, ((await refused.response.json()) as { code: string }).code]).toEqual([422, 'validation_error']);
     }
   });
 

@@ -17,7 +17,10 @@ export class HitlController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({ summary: 'List requests to humans', description: 'Newest first: those of chats that the caller may open, and those that are assigned to the caller.' })
+  @ApiOperation({
+    summary: 'List requests to humans',
+    description: 'Newest first: those of chats that the caller may open, and those that are assigned to the caller.',
+  })
   @ApiPage(HitlRequest)
   async list(@CurrentOrg() scope: OrgScope, @Query() query: HitlRequestsQuery): Promise<Page<HitlRequest>> {
     const { items, total } = await this.queries.list(scope, query, query);
@@ -44,7 +47,11 @@ export class HitlController {
   })
   @ApiOkResponse({ type: AnsweredHitlRequest })
   @ApiResponse({ status: 409, description: '`already_resolved`, with its `status`', schema: { $ref: '#/components/schemas/Error' } })
-  async answer(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string, @Body() body: AnswerHitlRequest): Promise<AnsweredHitlRequest> {
+  async answer(
+    @CurrentOrg() scope: OrgScope,
+    @Param('request_id') id: string,
+    @Body() body: AnswerHitlRequest,
+  ): Promise<AnsweredHitlRequest> {
     const { request, resumed } = await this.hitl.answer(scope, id, body);
     return { ...toHitlRequest(request), resumed };
   }

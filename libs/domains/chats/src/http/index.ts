@@ -16,6 +16,16 @@ import { ChatTopics, OrgTopics } from './topic-sources';
 @Module({
   imports: [ChatsModule, PresenceModule, IdempotencyModule, RealtimeStreamModule],
   providers: [EventStreams, ChatTopics, OrgTopics],
-  controllers: [ChatsController, ChatControlController, TimelineController, CostController, TogglesController, HitlController, ChatPresenceController, EventsController, TicketsController],
+  controllers: [
+    ChatsController,
+    ChatControlController,
+    TimelineController,
+    CostController,
+    TogglesController,
+    HitlController,
+    ChatPresenceController,
+    EventsController,
+    TicketsController,
+  ],
 })
 export class ChatsHttpModule {}

@@ -2,5 +2,9 @@ import { EXPIRES_S, HEARTBEAT_S, type Viewer } from '@aps/chats';
 import type { ChatPresenceResponse } from '@aps/dtos';
 
 export function toPresence(viewers: Viewer[]): ChatPresenceResponse {
-  return { viewers: viewers.map((viewer) => ({ ...viewer, last_seen_at: viewer.last_seen_at.toISOString() })), heartbeat_interval_s: HEARTBEAT_S, expires_in_s: EXPIRES_S };
+  return {
+    viewers: viewers.map((viewer) => ({ ...viewer, last_seen_at: viewer.last_seen_at.toISOString() })),
+    heartbeat_interval_s: HEARTBEAT_S,
+    expires_in_s: EXPIRES_S,
+  };
 }

@@ -32,10 +32,17 @@ describe('tickets for streams', () => {
   };
   const forChat = (as?: string) => issue({ topics: [`chat:${chat}`] }, as);
   const ofChat = (ticket: string, as: string | null = null) => streams.follow(`${org.path}/${chat}/stream?ticket=${ticket}`, { as });
-  const refusal = async ({ response }: StreamReader): Promise<[number, string]> => [response.status, ((await response.json()) as { code: string }).code];
+  const refusal = async ({ response }: StreamReader): Promise<[number, string]> => [
+    response.status,
+    ((await response.json()) as { code: string }).code,
+  ];
   const session = async (): Promise<string> => {
     const token = newSessionToken();
-    await app.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [uuidv7(), org.ownerId, hashToken(token)]);
+    await app.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+      uuidv7(),
+      org.ownerId,
+      hashToken(token),
+    ]);
     return token;
   };
   const UNAUTHENTICATED = [401, 'not_authenticated'];
@@ -61,17 +68,28 @@ describe('tickets for streams', () => {
     expect(await redis.ttl(key)).toBeLessThanOrEqual(60);
     await redis.pexpire(key, 1);
     await new Promise((r) => setTimeout(r, 20));
-    for (const ticket of [old, newOpaqueToken(), 'x', '', `${newOpaqueToken()}&ticket=${newOpaqueToken()}`, org.owner]) expect(await refusal(await ofChat(ticket))).toEqual(UNAUTHENTICATED);
+    for (const ticket of [old, newOpaqueToken(), 'x', '', `${newOpaqueToken()}&ticket=${newOpaqueToken()}`, org.owner])
+      expect(await refusal(await ofChat(ticket))).toEqual(UNAUTHENTICATED);
   });
 
   it('open nothing but the topics that they are for, in the organization that they are for', async () => {
     const [elsewhere, other] = [await app.org(), await app.chat(org)];
-    await app.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [uuidv7(), elsewhere.id, org.ownerId]);
+    await app.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [
+      uuidv7(),
+      elsewhere.id,
+      org.ownerId,
+    ]);
     const events = (ticket: string, topics: string, where = org) => streams.events(where, { topics, ticket }, { as: null });
-    expect(await refusal(await streams.follow(`${org.path}/${other}/stream?ticket=${await forChat()}`, { as: null }))).toEqual([403, 'insufficient_scope']);
+    expect(await refusal(await streams.follow(`${org.path}/${other}/stream?ticket=${await forChat()}`, { as: null }))).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
     expect(await refusal(await events(await forChat(), `chat:${chat},chat:${other}`))).toEqual([403, 'insufficient_scope']);
     expect(await refusal(await events(await forChat(), 'org'))).toEqual([403, 'insufficient_scope']);
-    expect(await refusal(await events(await issue({ topics: ['org'], org_id: org.id }), 'org', elsewhere))).toEqual([403, 'not_org_member']);
+    expect(await refusal(await events(await issue({ topics: ['org'], org_id: org.id }), 'org', elsewhere))).toEqual([
+      403,
+      'not_org_member',
+    ]);
     // Some of them are fine; and what its user may not open, it does not either.
     expect((await events(await issue({ topics: [`chat:${chat}`, `chat:${other}`] }), `chat:${other}`)).status).toBe(200);
     expect(await refusal(await ofChat(await forChat(org.member)))).toEqual([404, 'not_found']);
@@ -101,7 +119,10 @@ describe('tickets for streams', () => {
   it('do no more than the API token that asked for them', async () => {
     const apiToken = async (scope: string, pin: string | null = null): Promise<string> => {
       const token = newApiToken();
-      await app.db.execute(`INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, 't', $3, $4, $5, 'apt_', 'last')`, [uuidv7(), org.ownerId, scope, pin, hashToken(token)]);
+      await app.db.execute(
+        `INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, 't', $3, $4, $5, 'apt_', 'last')`,
+        [uuidv7(), org.ownerId, scope, pin, hashToken(token)],
+      );
       return token;
     };
     expect((await ofChat(await forChat(await apiToken('chats:read')))).status).toBe(200);
@@ -115,7 +136,10 @@ describe('tickets for streams', () => {
   it('are refused for what is no topic, and for the organization without saying which', async () => {
     const problems = async (body: unknown) => {
       const answer = await app.call('POST', '/api/realtime/tickets', { as: org.owner, body });
-      return [answer.status, ...(answer.body.detail as { loc: unknown[]; type: string }[]).map(({ loc, type }) => `${loc.join('.')} ${type}`)];
+      return [
+        answer.status,
+        ...(answer.body.detail as { loc: unknown[]; type: string }[]).map(({ loc, type }) => `${loc.join('.')} ${type}`),
+      ];
     };
     expect(await problems({ topics: ['org'] })).toEqual([422, 'body.org_id missing']);
     expect(await problems({ topics: [] })).toEqual([422, 'body.topics too_short']);
@@ -138,7 +162,9 @@ describe('tickets for streams', () => {
     const tickets = new Tickets(away, app.nest.get(PrincipalStore, { strict: false }));
     const said = { code: 'service_unavailable', retryAfterS: 2 };
     const [{ id: credentialId }] = await app.db.query<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1', [org.ownerId]);
-    await expect(tickets.issue({ via: 'session', credentialId, orgPin: null } as Principal, { orgId: null, topics: ['org'] })).rejects.toMatchObject(said);
+    await expect(
+      tickets.issue({ via: 'session', credentialId, orgPin: null } as Principal, { orgId: null, topics: ['org'] }),
+    ).rejects.toMatchObject(said);
     await expect(tickets.redeem(newOpaqueToken())).rejects.toMatchObject(said);
   });
 });

@@ -24,8 +24,16 @@ export class TimelineController {
       'and every event that the chat’s stream keeps. An event stands once. Clients ignore types that they do not know.',
   })
   @ApiOkResponse({ type: PageOf(TimelineEvent, 'ConversationTimelineResponse') })
-  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Query() query: TimelineQuery): Promise<Page<TimelineEvent>> {
-    const [timeline, hideDollars] = await Promise.all([this.timelines.ofChat(scope, agentId, chatId, query), this.entitlements.has(scope.orgId, 'enforces_credits')]);
+  async list(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @Query() query: TimelineQuery,
+  ): Promise<Page<TimelineEvent>> {
+    const [timeline, hideDollars] = await Promise.all([
+      this.timelines.ofChat(scope, agentId, chatId, query),
+      this.entitlements.has(scope.orgId, 'enforces_credits'),
+    ]);
     return toPage(toTimeline(timeline, query.offset ?? 0, hideDollars), timeline.total, query);
   }
 }

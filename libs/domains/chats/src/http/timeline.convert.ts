@@ -34,7 +34,12 @@ function toEvent(row: TimelineRow, names: Map<string, string>, hideDollars: bool
   });
 
   if (row.type === 'message_created' && message?.role === 'user') {
-    const metadata = { message_id: message.id, content: message.content, attachments: row.attachments ?? [], turn_id: data.turn_id ?? null };
+    const metadata = {
+      message_id: message.id,
+      content: message.content,
+      attachments: row.attachments ?? [],
+      turn_id: data.turn_id ?? null,
+    };
     return told('user_message_received', metadata, oneLine(message.content), authorOf(row, names));
   }
   if (row.part === 0) {
@@ -44,7 +49,15 @@ function toEvent(row: TimelineRow, names: Map<string, string>, hideDollars: bool
   if (row.type === 'message_completed' && message) {
     const { id: messageId, content, tool_calls: toolCalls, attachments, model } = message;
     const { message: _, ...rest } = data;
-    const metadata = { message_id: messageId, content, attachments: attachments ?? [], tool_calls: toolCalls ?? [], model, interrupted: false, ...rest };
+    const metadata = {
+      message_id: messageId,
+      content,
+      attachments: attachments ?? [],
+      tool_calls: toolCalls ?? [],
+      model,
+      interrupted: false,
+      ...rest,
+    };
     return told('assistant_message', metadata, oneLine(content));
   }
   return told(row.type, (hideDollars ? withoutDollars(data) : data) as Data, sentenceOf(row.type, data));
@@ -66,7 +79,13 @@ function stepOf(row: TimelineRow): [metadata: Data, sentence: string] {
     return [{ kind: 'tool', ...common, name, tool_call_id: row.tool_call_id ?? data.tool_call_id }, `Called ${name}`];
   }
   const model = row.model_key ?? ((data.message as Data | undefined)?.model as string | undefined) ?? null;
-  const call = { model, requested_model: row.requested_model, finish_reason: row.finish_reason ?? data.finish_reason ?? null, provider_finish_reason: row.provider_finish_reason, first_token_ms: row.first_token_ms };
+  const call = {
+    model,
+    requested_model: row.requested_model,
+    finish_reason: row.finish_reason ?? data.finish_reason ?? null,
+    provider_finish_reason: row.provider_finish_reason,
+    first_token_ms: row.first_token_ms,
+  };
   return [{ kind: 'llm', ...common, ...call }, `Asked ${model ?? 'the model'}`];
 }
 
@@ -74,7 +93,13 @@ function stepOf(row: TimelineRow): [metadata: Data, sentence: string] {
 function spendOf(row: TimelineRow, hideDollars: boolean): Pick<TimelineEvent, 'usage' | 'cost'> {
   if (row.model_key === null) return { usage: null, cost: null };
   return {
-    usage: { input: row.input_tokens, cached_input: row.cached_input_tokens, cache_write: row.cache_write_tokens, output: row.output_tokens, reasoning: row.reasoning_tokens },
+    usage: {
+      input: row.input_tokens,
+      cached_input: row.cached_input_tokens,
+      cache_write: row.cache_write_tokens,
+      output: row.output_tokens,
+      reasoning: row.reasoning_tokens,
+    },
     cost: { cost_usd: hideDollars || row.usd_cost === null ? null : decimalText(row.usd_cost), credits: decimalText(row.credits) },
   };
 }
@@ -82,7 +107,9 @@ function spendOf(row: TimelineRow, hideDollars: boolean): Pick<TimelineEvent, 'u
 function authorOf(row: TimelineRow, names: Map<string, string>): TimelineActor {
   if (row.author_id) return { kind: 'user', id: row.author_id, name: names.get(row.author_id) ?? null };
   // Nobody's: what began the chat wrote it.
-  return row.origin_kind === 'user' ? { kind: 'system', id: null, name: null } : { kind: row.origin_kind, id: row.origin_ref_id, name: null };
+  return row.origin_kind === 'user'
+    ? { kind: 'system', id: null, name: null }
+    : { kind: row.origin_kind, id: row.origin_ref_id, name: null };
 }
 
 function actorOf(row: TimelineRow, names: Map<string, string>): TimelineActor {
@@ -94,13 +121,22 @@ function actorOf(row: TimelineRow, names: Map<string, string>): TimelineActor {
 
 function sentenceOf(type: string, data: Data): string | null {
   if (type === 'status_changed') return `${String(data.from)} → ${String(data.to)}`;
-  return oneLine(data.message) ?? oneLine((data.message as Data | null | undefined)?.content) ?? oneLine(data.prompt) ?? oneLine(data.summary) ?? oneLine(data.name);
+  return (
+    oneLine(data.message) ??
+    oneLine((data.message as Data | null | undefined)?.content) ??
+    oneLine(data.prompt) ??
+    oneLine(data.summary) ??
+    oneLine(data.name)
+  );
 }
 
 /** The beginning of a text as one line; null for what is none. */
 function oneLine(text: unknown): string | null {
   if (typeof text !== 'string') return null;
-  const line = text.slice(0, 4 * MAX_SENTENCE).replace(/\s+/g, ' ').trim();
+  const line = text
+    .slice(0, 4 * MAX_SENTENCE)
+    .replace(/\s+/g, ' ')
+    .trim();
   if (line === '') return null;
   return line.length <= MAX_SENTENCE && text.length <= 4 * MAX_SENTENCE ? line : `${line.slice(0, MAX_SENTENCE - 1)}…`.toWellFormed();
 }

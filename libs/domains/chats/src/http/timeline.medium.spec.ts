@@ -22,7 +22,8 @@ describe('timeline', () => {
   let org: TestOrg;
   let talk: string;
 
-  const timeline = (chat: string, query = '', as = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/timeline${query}`, { as });
+  const timeline = (chat: string, query = '', as = org.owner): Promise<Answer> =>
+    app.call('GET', `${org.path}/${chat}/timeline${query}`, { as });
   const items = async (chat: string, query = ''): Promise<Event[]> => (await timeline(chat, query)).body.items as Event[];
   const append = async (chat: string, type: string, data: Record<string, unknown>): Promise<void> => {
     await app.db.execute(
@@ -37,7 +38,13 @@ describe('timeline', () => {
     org = await app.org({ name: 'Planner' });
     talk = await app.chat(org);
     const plan = script(
-      { text: 'Planning.', tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'in_progress' }] } }, { name: 'no_such_tool', arguments: {} }] },
+      {
+        text: 'Planning.',
+        tool_calls: [
+          { name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'in_progress' }] } },
+          { name: 'no_such_tool', arguments: {} },
+        ],
+      },
       { text: 'Planned.', usage: { input: 1000, cached_input: 200, cache_write: 30, output: 40, reasoning: 5 } },
     );
     await app.send(org, talk, plan);
@@ -68,7 +75,9 @@ describe('timeline', () => {
     ]);
     expect(body).toMatchObject({ total: 14, next_offset: null });
     expect(new Set(events.map((e) => e.id)).size).toBe(14);
-    const stored = await app.db.query<{ seq: number; type: string }>('SELECT seq, type FROM events WHERE topic = $1 ORDER BY seq DESC', [`chat:${talk}`]);
+    const stored = await app.db.query<{ seq: number; type: string }>('SELECT seq, type FROM events WHERE topic = $1 ORDER BY seq DESC', [
+      `chat:${talk}`,
+    ]);
     expect(events.filter((e) => /^\d+$/.test(e.id)).map((e) => e.id)).toEqual(stored.map((e) => String(e.seq)));
   });
 
@@ -91,13 +100,19 @@ describe('timeline', () => {
   it('tells of each step what it took', async () => {
     const events = await items(talk);
     const steps = events.filter((e) => e.type === 'agent_step').reverse();
-    expect(steps.map((s) => [s.metadata.kind, s.metadata.step_no, s.metadata.status, s.metadata.name ?? s.metadata.finish_reason])).toEqual([
-      ['llm', 1, 'done', 'tool_calls'],
-      ['tool', 2, 'done', 'todo_write'],
-      ['tool', 3, 'failed', 'no_such_tool'],
-      ['llm', 4, 'done', 'stop'],
-    ]);
-    expect(steps[3]).toMatchObject({ usage: { input: 1000, cached_input: 200, cache_write: 30, output: 40, reasoning: 5 }, cost: { cost_usd: '0.00132', credits: '0' }, actor: { id: org.agentId, name: 'Planner' } });
+    expect(steps.map((s) => [s.metadata.kind, s.metadata.step_no, s.metadata.status, s.metadata.name ?? s.metadata.finish_reason])).toEqual(
+      [
+        ['llm', 1, 'done', 'tool_calls'],
+        ['tool', 2, 'done', 'todo_write'],
+        ['tool', 3, 'failed', 'no_such_tool'],
+        ['llm', 4, 'done', 'stop'],
+      ],
+    );
+    expect(steps[3]).toMatchObject({
+      usage: { input: 1000, cached_input: 200, cache_write: 30, output: 40, reasoning: 5 },
+      cost: { cost_usd: '0.00132', credits: '0' },
+      actor: { id: org.agentId, name: 'Planner' },
+    });
     expect(steps[1]).toMatchObject({ usage: null, cost: null });
     for (const { metadata } of steps) expect(metadata.duration_ms).toBeGreaterThanOrEqual(0);
     // Costs stand once: they can be added up.
@@ -109,14 +124,19 @@ describe('timeline', () => {
     const { body: copy } = await app.call('POST', `${org.path}/${talk}/retry`, { as: org.owner });
     await app.settled(org, copy.id as string, 1);
     const [original, first] = [(await items(talk)).at(-1), (await items(copy.id as string)).at(-1)];
-    expect(first).toMatchObject({ seq: 1, type: 'user_message_received', actor: { kind: 'user', id: org.ownerId }, metadata: { content: original?.metadata.content as string } });
+    expect(first).toMatchObject({
+      seq: 1,
+      type: 'user_message_received',
+      actor: { kind: 'user', id: org.ownerId },
+      metadata: { content: original?.metadata.content as string },
+    });
     expect((await items(copy.id as string)).filter((e) => e.type === 'user_message_received')).toHaveLength(1);
   });
 
   it('cuts pages out of the whole', async () => {
     const whole = await items(talk);
     const pages: Event[] = [];
-    for (let offset: number | null = 0; offset !== null; ) {
+    for (let offset: number | null = 0; offset !== null;) {
       const { body } = await timeline(talk, `?limit=3&offset=${offset}`);
       expect(body.total).toBe(14);
       pages.push(...(body.items as Event[]));
@@ -125,7 +145,12 @@ describe('timeline', () => {
     expect(pages).toEqual(whole);
     expect(await items(talk, '?offset=5')).toEqual(whole.slice(5));
     expect((await timeline(talk, '?limit=3&offset=14')).body).toEqual({ items: [], total: 14, next_offset: null });
-    for (const [query, field] of [['?limit=0', 'limit'], ['?limit=101', 'limit'], ['?offset=-1', 'offset'], ['?limit=x', 'limit']]) {
+    for (const [query, field] of [
+      ['?limit=0', 'limit'],
+      ['?limit=101', 'limit'],
+      ['?offset=-1', 'offset'],
+      ['?limit=x', 'limit'],
+    ]) {
       expect(await timeline(talk, query)).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', field] }] } });
     }
   });
@@ -160,11 +185,19 @@ describe('timeline', () => {
     const chat = await app.chat(org);
     await app.send(org, chat, 'hello');
     await app.settled(org, chat, 1);
-    await append(chat, 'delegation_finished', { cost_usd: '1.5', child: { usd_cost: '1.25', total_cost_usd: 3 }, calls: [{ cost_usd: '0.75' }] });
+    await append(chat, 'delegation_finished', {
+      cost_usd: '1.5',
+      child: { usd_cost: '1.25', total_cost_usd: 3 },
+      calls: [{ cost_usd: '0.75' }],
+    });
     expect((await timeline(chat)).text).toMatch(/"1\.5".*"0\.0000/);
     app.entitle({ enforces_credits: true });
     const { body, text } = await timeline(chat);
-    expect(body.items[0].metadata).toEqual({ cost_usd: null, child: { usd_cost: null, total_cost_usd: null }, calls: [{ cost_usd: null }] });
+    expect(body.items[0].metadata).toEqual({
+      cost_usd: null,
+      child: { usd_cost: null, total_cost_usd: null },
+      calls: [{ cost_usd: null }],
+    });
     expect((body.items as Event[]).find((e) => e.cost)).toMatchObject({ cost: { cost_usd: null, credits: '0' } });
     expect(text).not.toMatch(/"\d+\.\d+"/);
   });
@@ -178,8 +211,16 @@ describe('timeline', () => {
     await app.until(org, chat, (c) => c.messages.at(-1).interrupted);
     stream.close();
     const [said, step] = await items(chat);
-    expect(said).toMatchObject({ type: 'assistant_message', metadata: { interrupted: true, content: expect.stringContaining('one') as string } });
-    expect(step).toMatchObject({ type: 'agent_step', usage: null, cost: null, metadata: { kind: 'llm', status: 'interrupted', model: 'mock' } });
+    expect(said).toMatchObject({
+      type: 'assistant_message',
+      metadata: { interrupted: true, content: expect.stringContaining('one') as string },
+    });
+    expect(step).toMatchObject({
+      type: 'agent_step',
+      usage: null,
+      cost: null,
+      metadata: { kind: 'llm', status: 'interrupted', model: 'mock' },
+    });
   });
 
   it('is open to whoever may open the chat, by its own agent', async () => {
@@ -187,8 +228,13 @@ describe('timeline', () => {
     await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [talk]);
     expect((await timeline(talk, '', org.member)).body.total).toBe(14);
     await app.db.execute('UPDATE chats SET shared = false WHERE id = $1', [talk]);
-    const other = await app.nest.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
-    expect(await app.call('GET', `/api/orgs/${org.id}/agents/${other.id}/chats/${talk}/timeline`, { as: org.owner })).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    const other = await app.nest
+      .get(AgentsService, { strict: false })
+      .create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
+    expect(await app.call('GET', `/api/orgs/${org.id}/agents/${other.id}/chats/${talk}/timeline`, { as: org.owner })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
     const foreign = await app.org();
     expect(await timeline(talk, '', foreign.owner)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
     expect((await app.call('GET', `${foreign.path}/${talk}/timeline`, { as: foreign.owner })).status).toBe(404);

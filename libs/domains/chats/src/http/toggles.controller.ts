@@ -11,7 +11,10 @@ export class TogglesController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({ summary: 'What the chat has switched on', description: 'The web, and each active connection that the agent of this chat is granted.' })
+  @ApiOperation({
+    summary: 'What the chat has switched on',
+    description: 'The web, and each active connection that the agent of this chat is granted.',
+  })
   @ApiOkResponse({ type: TogglesResponse })
   get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<TogglesResponse> {
     return this.toggles.get(scope, agentId, chatId);
@@ -26,7 +29,12 @@ export class TogglesController {
       'It holds for turns that begin afterwards. Switching never grants what the agent may not use.',
   })
   @ApiOkResponse({ type: TogglesResponse })
-  change(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string, @Body() body: ChangeTogglesRequest): Promise<TogglesResponse> {
+  change(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @Body() body: ChangeTogglesRequest,
+  ): Promise<TogglesResponse> {
     return this.toggles.change(scope, agentId, chatId, body);
   }
 }

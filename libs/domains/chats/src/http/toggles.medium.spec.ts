@@ -13,16 +13,36 @@ describe('toggles', () => {
   let org: TestOrg;
 
   const get = (chat: string, as = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/toggles`, { as });
-  const put = (chat: string, body: unknown, as = org.owner): Promise<Answer> => app.call('PUT', `${org.path}/${chat}/toggles`, { as, body });
-  const stateOf = ({ body }: Answer): unknown => [(body.toggles as { scope: string; enabled: boolean }[]).map((t) => [t.scope, t.enabled]), body.enabled_scopes];
+  const put = (chat: string, body: unknown, as = org.owner): Promise<Answer> =>
+    app.call('PUT', `${org.path}/${chat}/toggles`, { as, body });
+  const stateOf = ({ body }: Answer): unknown => [
+    (body.toggles as { scope: string; enabled: boolean }[]).map((t) => [t.scope, t.enabled]),
+    body.enabled_scopes,
+  ];
 
   beforeAll(async () => {
     app = await ChatsTestApp.start();
     org = await app.org({ allowed_tools: [web, 'con:mail', 'crm.find', 'system:exec'] });
     const answer = (text: string) => () => Promise.resolve({ kind: 'result' as const, content: text });
     app.nest.get(ToolCatalog, { strict: false }).register(
-      defineTool({ slug: 'web_probe', name: 'web_probe', description: 'web', scope: web, accessLevel: 'read', parameters: z.object({}), run: answer('web reached') }),
-      defineTool({ slug: 'mail.probe', name: 'mail_probe', description: 'mail', scope: 'con:mail', accessLevel: 'read', parameters: z.object({}), run: answer('mail reached') }),
+      defineTool({
+        slug: 'web_probe',
+        name: 'web_probe',
+        description: 'web',
+        scope: web,
+        accessLevel: 'read',
+        parameters: z.object({}),
+        run: answer('web reached'),
+      }),
+      defineTool({
+        slug: 'mail.probe',
+        name: 'mail_probe',
+        description: 'mail',
+        scope: 'con:mail',
+        accessLevel: 'read',
+        parameters: z.object({}),
+        run: answer('mail reached'),
+      }),
     );
   });
   afterAll(() => app?.close());
@@ -47,23 +67,60 @@ describe('toggles', () => {
 
   it('merges toggles, and replaces by a list', async () => {
     const chat = await app.chat(org);
-    expect(stateOf(await put(chat, { toggles: [{ scope: 'con:mail', enabled: false }] }))).toEqual([[[web, true], ['con:mail', false], ['con:crm', true]], [web, 'con:crm']]);
-    expect(stateOf(await put(chat, { toggles: [{ scope: web, enabled: false }] }))).toEqual([[[web, false], ['con:mail', false], ['con:crm', true]], ['con:crm']]);
-    expect(stateOf(await get(chat))).toEqual([[[web, false], ['con:mail', false], ['con:crm', true]], ['con:crm']]);
-    expect(stateOf(await put(chat, { enabled_scopes: [] }))).toEqual([[[web, false], ['con:mail', false], ['con:crm', false]], []]);
-    expect(stateOf(await put(chat, { enabled_scopes: null }))).toEqual([[[web, true], ['con:mail', true], ['con:crm', true]], null]);
+    expect(stateOf(await put(chat, { toggles: [{ scope: 'con:mail', enabled: false }] }))).toEqual([
+      [
+        [web, true],
+        ['con:mail', false],
+        ['con:crm', true],
+      ],
+      [web, 'con:crm'],
+    ]);
+    expect(stateOf(await put(chat, { toggles: [{ scope: web, enabled: false }] }))).toEqual([
+      [
+        [web, false],
+        ['con:mail', false],
+        ['con:crm', true],
+      ],
+      ['con:crm'],
+    ]);
+    expect(stateOf(await get(chat))).toEqual([
+      [
+        [web, false],
+        ['con:mail', false],
+        ['con:crm', true],
+      ],
+      ['con:crm'],
+    ]);
+    expect(stateOf(await put(chat, { enabled_scopes: [] }))).toEqual([
+      [
+        [web, false],
+        ['con:mail', false],
+        ['con:crm', false],
+      ],
+      [],
+    ]);
+    expect(stateOf(await put(chat, { enabled_scopes: null }))).toEqual([
+      [
+        [web, true],
+        ['con:mail', true],
+        ['con:crm', true],
+      ],
+      null,
+    ]);
   });
 
   it('writes nothing when nothing changes', async () => {
     const chat = await app.chat(org);
     const row = async () => (await app.db.query('SELECT enabled_scopes, updated_at, xmin::text FROM chats WHERE id = $1', [chat]))[0];
     const fresh = await row();
-    for (const body of [{ toggles: [] }, { toggles: [{ scope: web, enabled: true }] }, { enabled_scopes: null }]) expect((await put(chat, body)).status).toBe(200);
+    for (const body of [{ toggles: [] }, { toggles: [{ scope: web, enabled: true }] }, { enabled_scopes: null }])
+      expect((await put(chat, body)).status).toBe(200);
     expect({ ...(await row()), xmin: null }).toEqual({ ...fresh, xmin: null });
     await put(chat, { enabled_scopes: [web, 'con:crm'] });
     const chosen = await row();
     expect(chosen.updated_at).not.toEqual(fresh.updated_at);
-    for (const body of [{ enabled_scopes: ['con:crm', web] }, { toggles: [{ scope: 'con:mail', enabled: false }] }]) expect((await put(chat, body)).status).toBe(200);
+    for (const body of [{ enabled_scopes: ['con:crm', web] }, { toggles: [{ scope: 'con:mail', enabled: false }] }])
+      expect((await put(chat, body)).status).toBe(200);
     expect((await row()).updated_at).toEqual(chosen.updated_at);
   });
 
@@ -72,15 +129,52 @@ describe('toggles', () => {
     ['both', { toggles: [], enabled_scopes: null }, ['body'], 'value_error'],
     ['no list', { toggles: null }, ['body', 'toggles'], 'list_type'],
     ['a toggle without a state', { toggles: [{ scope: web }] }, ['body', 'toggles', 0, 'enabled'], 'missing'],
-    ['two words about one scope', { toggles: [{ scope: web, enabled: true }, { scope: web, enabled: false }] }, ['body', 'toggles', 1, 'scope'], 'value_error'],
+    [
+      'two words about one scope',
+      {
+        toggles: [
+          { scope: web, enabled: true },
+          { scope: web, enabled: false },
+        ],
+      },
+      ['body', 'toggles', 1, 'scope'],
+      'value_error',
+    ],
     ['a scope twice', { enabled_scopes: [web, web] }, ['body', 'enabled_scopes'], 'value_error'],
-    ['an unknown scope', { toggles: [{ scope: web, enabled: true }, { scope: 'con:nowhere', enabled: true }] }, ['body', 'toggles', 1, 'scope'], 'semantic.unknown_reference'],
-    ['a connection that the agent is not granted', { enabled_scopes: [web, 'con:other'] }, ['body', 'enabled_scopes', 1], 'semantic.unknown_reference'],
-    ['core tools, which cannot be switched', { toggles: [{ scope: 'core', enabled: false }] }, ['body', 'toggles', 0, 'scope'], 'semantic.unknown_reference'],
+    [
+      'an unknown scope',
+      {
+        toggles: [
+          { scope: web, enabled: true },
+          { scope: 'con:nowhere', enabled: true },
+        ],
+      },
+      ['body', 'toggles', 1, 'scope'],
+      'semantic.unknown_reference',
+    ],
+    [
+      'a connection that the agent is not granted',
+      { enabled_scopes: [web, 'con:other'] },
+      ['body', 'enabled_scopes', 1],
+      'semantic.unknown_reference',
+    ],
+    [
+      'core tools, which cannot be switched',
+      { toggles: [{ scope: 'core', enabled: false }] },
+      ['body', 'toggles', 0, 'scope'],
+      'semantic.unknown_reference',
+    ],
   ])('refuses %s', async (_, body, loc, type) => {
     const chat = await app.chat(org);
     expect(await put(chat, body)).toMatchObject({ status: 422, body: { detail: [{ loc, type }] } });
-    expect(stateOf(await get(chat))).toEqual([[[web, true], ['con:mail', true], ['con:crm', true]], null]);
+    expect(stateOf(await get(chat))).toEqual([
+      [
+        [web, true],
+        ['con:mail', true],
+        ['con:crm', true],
+      ],
+      null,
+    ]);
   });
 
   it('judges the shape of a request before it looks for the chat, and names after', async () => {
@@ -93,7 +187,11 @@ describe('toggles', () => {
     app.connections = Array.from({ length: 20 }, (_, i) => connection(`c${i}`));
     const wide = await app.org({ allowed_tools: ['*'] });
     const chat = await app.chat(wide);
-    const answers = await Promise.all(app.connections.map(({ slug }) => app.call('PUT', `${wide.path}/${chat}/toggles`, { as: wide.owner, body: { toggles: [{ scope: `con:${slug}`, enabled: false }] } })));
+    const answers = await Promise.all(
+      app.connections.map(({ slug }) =>
+        app.call('PUT', `${wide.path}/${chat}/toggles`, { as: wide.owner, body: { toggles: [{ scope: `con:${slug}`, enabled: false }] } }),
+      ),
+    );
     expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
     expect((await app.call('GET', `${wide.path}/${chat}/toggles`, { as: wide.owner })).body.enabled_scopes).toEqual([web]);
   });
@@ -101,15 +199,42 @@ describe('toggles', () => {
   it('binds the turns that begin afterwards, and only what can be switched', async () => {
     const chat = await app.chat(org);
     const calls = (replies: number) => async () => {
-      await app.send(org, chat, script({ tool_calls: ['web_probe', 'mail_probe', 'todo_write'].map((name) => ({ name, arguments: name === 'todo_write' ? { todos: [] } : {} })) }, { text: 'done' }));
+      await app.send(
+        org,
+        chat,
+        script(
+          {
+            tool_calls: ['web_probe', 'mail_probe', 'todo_write'].map((name) => ({
+              name,
+              arguments: name === 'todo_write' ? { todos: [] } : {},
+            })),
+          },
+          { text: 'done' },
+        ),
+      );
       const { messages } = await app.settled(org, chat, replies);
-      return (messages as { role: string; tool_name: string; content: string }[]).filter((m) => m.role === 'tool').slice(-3).map((m) => [m.tool_name, m.content.replace(/^There is no tool .*/, 'refused').replace(/^\{.*/, 'done')]);
+      return (messages as { role: string; tool_name: string; content: string }[])
+        .filter((m) => m.role === 'tool')
+        .slice(-3)
+        .map((m) => [m.tool_name, m.content.replace(/^There is no tool .*/, 'refused').replace(/^\{.*/, 'done')]);
     };
-    expect(await calls(1)()).toEqual([['web_probe', 'web reached'], ['mail_probe', 'mail reached'], ['todo_write', 'done']]);
+    expect(await calls(1)()).toEqual([
+      ['web_probe', 'web reached'],
+      ['mail_probe', 'mail reached'],
+      ['todo_write', 'done'],
+    ]);
     await put(chat, { toggles: [{ scope: web, enabled: false }] });
-    expect(await calls(2)()).toEqual([['web_probe', 'refused'], ['mail_probe', 'mail reached'], ['todo_write', 'done']]);
+    expect(await calls(2)()).toEqual([
+      ['web_probe', 'refused'],
+      ['mail_probe', 'mail reached'],
+      ['todo_write', 'done'],
+    ]);
     await put(chat, { enabled_scopes: [web] });
-    expect(await calls(3)()).toEqual([['web_probe', 'web reached'], ['mail_probe', 'refused'], ['todo_write', 'done']]);
+    expect(await calls(3)()).toEqual([
+      ['web_probe', 'web reached'],
+      ['mail_probe', 'refused'],
+      ['todo_write', 'done'],
+    ]);
   });
 
   it('can be set in a chat that is closed', async () => {
@@ -122,12 +247,19 @@ describe('toggles', () => {
     const chat = await app.chat(org);
     const off = { enabled_scopes: [] };
     expect([(await get(chat, org.member)).status, (await put(chat, off, org.member)).status]).toEqual([404, 404]);
-    const other = await app.nest.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
+    const other = await app.nest
+      .get(AgentsService, { strict: false })
+      .create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
     for (const method of ['GET', 'PUT']) {
       const body = method === 'PUT' ? off : undefined;
-      expect((await app.call(method, `/api/orgs/${org.id}/agents/${other.id}/chats/${chat}/toggles`, { as: org.owner, body })).status).toBe(404);
+      expect((await app.call(method, `/api/orgs/${org.id}/agents/${other.id}/chats/${chat}/toggles`, { as: org.owner, body })).status).toBe(
+        404,
+      );
       const foreign = await app.org();
-      expect(await app.call(method, `${org.path}/${chat}/toggles`, { as: foreign.owner, body })).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
+      expect(await app.call(method, `${org.path}/${chat}/toggles`, { as: foreign.owner, body })).toMatchObject({
+        status: 403,
+        body: { code: 'not_org_member' },
+      });
       expect((await app.call(method, `${foreign.path}/${chat}/toggles`, { as: foreign.owner, body })).status).toBe(404);
     }
     expect((await get(chat)).body.enabled_scopes).toBeNull();

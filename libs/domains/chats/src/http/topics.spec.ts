@@ -13,20 +13,26 @@ const problemsOf = (text: string): unknown => {
 
 describe('topics of a stream', () => {
   it('are listed once each, in one spelling, in the order given', () => {
-    expect(names(` CHAT:${id(1).toUpperCase()},org,chat:${id(1)},,run:${id(2)}, env:${id(3)},inbox:inb_0123456789abcdefghjkmnpqrs`)).toEqual([
-      `chat:${id(1)}`,
-      'org',
-      `run:${id(2)}`,
-      `env:${id(3)}`,
-      'inbox:inb_0123456789abcdefghjkmnpqrs',
-    ]);
+    expect(
+      names(` CHAT:${id(1).toUpperCase()},org,chat:${id(1)},,run:${id(2)}, env:${id(3)},inbox:inb_0123456789abcdefghjkmnpqrs`),
+    ).toEqual([`chat:${id(1)}`, 'org', `run:${id(2)}`, `env:${id(3)}`, 'inbox:inb_0123456789abcdefghjkmnpqrs']);
   });
 
   it('are the organization alone when none is named; its channel is its own', () => {
     for (const text of [undefined, '', ' , ']) expect(parseTopics(text, ORG)).toEqual([{ name: 'org', topic: `org:${ORG}` }]);
   });
 
-  it.each(['x', 'chat:', 'chat:1', `chats:${id(1)}`, `org:${ORG}`, `chat:${id(1)};org`, `chat:${id(1)} ${id(2)}`, 'inbox:1', `chat:${id(1)}\0`])('refuse %j', (text) => {
+  it.each([
+    'x',
+    'chat:',
+    'chat:1',
+    `chats:${id(1)}`,
+    `org:${ORG}`,
+    `chat:${id(1)};org`,
+    `chat:${id(1)} ${id(2)}`,
+    'inbox:1',
+    `chat:${id(1)}\0`,
+  ])('refuse %j', (text) => {
     expect(problemsOf(text)).toEqual(['query.topics value_error']);
   });
 

@@ -51,7 +51,10 @@ describe('presence in a chat', () => {
       frames.push(frame);
       if (frame.event === 'message_created' && frame.data.data.message.id === body.message_id) break;
     }
-    return frames.slice(before).filter(({ event }) => event === 'presence_changed').map(({ data }) => data.data.viewers.map((v: { name: string }) => v.name));
+    return frames
+      .slice(before)
+      .filter(({ event }) => event === 'presence_changed')
+      .map(({ data }) => data.data.viewers.map((v: { name: string }) => v.name));
   };
   const frames: Frame[] = [];
 
@@ -60,7 +63,9 @@ describe('presence in a chat', () => {
     expect([first.status, first.body]).toEqual([200, { viewers: [], heartbeat_interval_s: 15, expires_in_s: 45 }]);
     const since = Date.now();
     const second = await say('POST', bob.token);
-    expect(second.body.viewers).toEqual([{ user_id: ada.id, name: 'Ada', avatar_url: 'https://pictures.example/ada', last_seen_at: expect.any(String) }]);
+    expect(second.body.viewers).toEqual([
+      { user_id: ada.id, name: 'Ada', avatar_url: 'https://pictures.example/ada', last_seen_at: expect.any(String) },
+    ]);
     expect(Math.abs(Date.parse(second.body.viewers[0].last_seen_at as string) - since)).toBeLessThan(10_000);
     for (let i = 0; i < 3; i++) await say('POST', ada.token);
     expect(await told()).toEqual([['Ada'], ['Ada', 'Bob']]);
@@ -70,7 +75,11 @@ describe('presence in a chat', () => {
     await say('DELETE', ada.token);
     expect(await told()).toEqual([['Bob']]);
     // Nothing of it has a number.
-    expect(frames.filter(({ event, id, data }) => event === 'presence_changed' && (id !== undefined || 'id' in data || data.topic !== `chat:${chat}`))).toEqual([]);
+    expect(
+      frames.filter(
+        ({ event, id, data }) => event === 'presence_changed' && (id !== undefined || 'id' in data || data.topic !== `chat:${chat}`),
+      ),
+    ).toEqual([]);
   });
 
   it('is not what an open stream makes', async () => {
@@ -82,7 +91,13 @@ describe('presence in a chat', () => {
     await say('POST', bob.token);
     await told();
     await silence(ada.id);
-    const other = new PresenceService(app.db, app.nest.get(ChatsQueries, { strict: false }), new PresenceRoster(redis), new PresenceQueries(app.db), app.nest.get(RealtimePublisher, { strict: false }));
+    const other = new PresenceService(
+      app.db,
+      app.nest.get(ChatsQueries, { strict: false }),
+      new PresenceRoster(redis),
+      new PresenceQueries(app.db),
+      app.nest.get(RealtimePublisher, { strict: false }),
+    );
     await Promise.all([service().sweep(), other.sweep(), service().sweep(), other.sweep()]);
     other.onApplicationShutdown();
     expect(await told()).toEqual([['Bob']]);
@@ -130,7 +145,13 @@ describe('presence in a chat', () => {
     await say('POST', ada.token);
     const away = connectRedis('commands', { retryStrategy: () => null });
     away.disconnect();
-    const blind = new PresenceService(app.db, app.nest.get(ChatsQueries, { strict: false }), new PresenceRoster(away), new PresenceQueries(app.db), app.nest.get(RealtimePublisher, { strict: false }));
+    const blind = new PresenceService(
+      app.db,
+      app.nest.get(ChatsQueries, { strict: false }),
+      new PresenceRoster(away),
+      new PresenceQueries(app.db),
+      app.nest.get(RealtimePublisher, { strict: false }),
+    );
     const scope = OrgScope.member(org.id, org.ownerId, 'OWNER');
     expect(await blind.heartbeat(scope, org.agentId, chat)).toEqual([]);
     expect(await blind.leave(scope, org.agentId, chat)).toEqual([]);

@@ -11,7 +11,15 @@ import { MaintenanceModule } from '@aps/platform/maintenance';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, httpCaller, insertOrganization, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
+import {
+  createTestApp,
+  createTestDatabase,
+  httpCaller,
+  insertOrganization,
+  type Answer,
+  type CallOptions,
+  type TestApp,
+} from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
@@ -42,7 +50,8 @@ export const script = (...steps: Record<string, unknown>[]): string => `run ${uu
 export const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_000 });
 
 /** A message that has the agent call one tool, and then say `done`. */
-export const calls = (tool: string, args: Record<string, unknown>): string => script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
+export const calls = (tool: string, args: Record<string, unknown>): string =>
+  script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
 
 /** Gateway and worker in one process, on a database of its own, with a model server that speaks the provider's wire format. */
 export class ChatsTestApp {
@@ -95,12 +104,21 @@ export class ChatsTestApp {
         WorkersModule.forQueues('turns', 'titles', 'maintenance'),
       ],
       (builder) =>
-        builder.overrideProvider(Entitlements).useClass(TestEntitlements).overrideProvider(Blockers).useClass(TestBlockers).overrideProvider(SwitchableConnections).useClass(TestConnections),
+        builder
+          .overrideProvider(Entitlements)
+          .useClass(TestEntitlements)
+          .overrideProvider(Blockers)
+          .useClass(TestBlockers)
+          .overrideProvider(SwitchableConnections)
+          .useClass(TestConnections),
     );
     const app = new ChatsTestApp(test, database.db, model, () => database.drop());
     self.app = app;
     const route = uuidv7();
-    await database.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, 'mock', 'Mock', 'dialect_1', $2)`, [route, `${model.url}/v1`]);
+    await database.db.execute(
+      `INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, 'mock', 'Mock', 'dialect_1', $2)`,
+      [route, `${model.url}/v1`],
+    );
     await database.db.execute(
       `INSERT INTO model_catalog (id, key, route_id, label, provider, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, 'mock', $2, 'Mock', 'mock', 1, 2, 128000)`,
       [uuidv7(), route],
@@ -118,13 +136,21 @@ export class ChatsTestApp {
 
   /** A model of the test's model server whose price nobody knows. */
   async addUnpricedModel(key: string): Promise<void> {
-    await this.db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`, [key]);
+    await this.db.execute(
+      `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`,
+      [key],
+    );
   }
 
   /** A model of the test's model server that is called in a dialect; its key is the dialect's name. Any route has a key of the environment. */
   async addDialect(dialect: Dialect): Promise<void> {
     const route = uuidv7();
-    await this.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, $2, $2, $3, $4)`, [route, dialect.replace('_', '-'), dialect, `${this.model.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`]);
+    await this.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, $2, $2, $3, $4)`, [
+      route,
+      dialect.replace('_', '-'),
+      dialect,
+      `${this.model.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`,
+    ]);
     await this.db.execute(
       `INSERT INTO model_catalog (id, key, route_id, label, provider, remote_model_id, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, $2, $3, $2, 'mock', 'claude-opus-4-6', 1, 2, 128000)`,
       [uuidv7(), dialect, route],
@@ -143,8 +169,17 @@ export class ChatsTestApp {
   /** An organization with an owner, a member and an agent. */
   async org(agent: Record<string, unknown> = {}): Promise<TestOrg> {
     const { id, owner, member } = await insertOrganization(this.db);
-    const made = await this.test.app.get(AgentsService, { strict: false }).create(OrgScope.member(id, owner.id, 'OWNER'), { name: 'Agent', ...agent });
-    return { id, owner: owner.token, ownerId: owner.id, member: member.token, agentId: made.id, path: `/api/orgs/${id}/agents/${made.id}/chats` };
+    const made = await this.test.app
+      .get(AgentsService, { strict: false })
+      .create(OrgScope.member(id, owner.id, 'OWNER'), { name: 'Agent', ...agent });
+    return {
+      id,
+      owner: owner.token,
+      ownerId: owner.id,
+      member: member.token,
+      agentId: made.id,
+      path: `/api/orgs/${id}/agents/${made.id}/chats`,
+    };
   }
 
   async chat(org: TestOrg, body: Record<string, unknown> = { title: 'Test' }, as = org.owner): Promise<string> {
@@ -174,7 +209,14 @@ export class ChatsTestApp {
 
   /** Waits until nothing of the chat runs or waits to run, and so many replies are there. */
   settled(org: TestOrg, chat: string, replies: number): Promise<Answer['body']> {
-    return this.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.filter((m: { role: string; tool_calls: unknown[] }) => m.role === 'assistant' && m.tool_calls.length === 0).length >= replies);
+    return this.until(
+      org,
+      chat,
+      (c) =>
+        c.status !== 'RUNNING' &&
+        c.messages.filter((m: { role: string; tool_calls: unknown[] }) => m.role === 'assistant' && m.tool_calls.length === 0).length >=
+          replies,
+    );
   }
 
   /** Opens the chat's stream and reads frames until `last` holds. */

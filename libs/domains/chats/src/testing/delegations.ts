@@ -21,20 +21,27 @@ export async function addAgent(app: ChatsTestApp, org: TestOrg, agent: { name: s
 }
 
 /** A call that has another agent do something; the task is what the child's model plays. */
-export const delegate = (to: { slug: string }, task: string, more: Record<string, unknown> = {}) => ({ name: 'delegate_to_agent', arguments: { agent: to.slug, task, ...more } });
+export const delegate = (to: { slug: string }, task: string, more: Record<string, unknown> = {}) => ({
+  name: 'delegate_to_agent',
+  arguments: { agent: to.slug, task, ...more },
+});
 
 /** A turn that delegates all this in one step, and then says `text`. */
 export const delegating = (calls: unknown[], text = 'all done') => script({ tool_calls: calls }, { text });
 
 /** What the calls of a chat came to, as its model got it. */
 export const resultsOf = (chat: Answer['body']): unknown[] =>
-  chat.messages.filter((m: Message) => m.role === 'tool').map((m: Message) => (m.content.startsWith('{') ? (JSON.parse(m.content) as unknown) : m.content));
+  chat.messages
+    .filter((m: Message) => m.role === 'tool')
+    .map((m: Message) => (m.content.startsWith('{') ? (JSON.parse(m.content) as unknown) : m.content));
 
 /** What a chat was told of children that it did not wait for. */
-export const notesOf = (chat: Answer['body']): unknown[] => chat.messages.filter((m: Message) => m.role === 'system').map((m: Message) => JSON.parse(m.content) as unknown);
+export const notesOf = (chat: Answer['body']): unknown[] =>
+  chat.messages.filter((m: Message) => m.role === 'system').map((m: Message) => JSON.parse(m.content) as unknown);
 
 /** The final answers of a chat. */
-export const repliesOf = (chat: Answer['body']): string[] => chat.messages.filter((m: Message) => m.role === 'assistant' && m.tool_calls.length === 0).map((m: Message) => m.content);
+export const repliesOf = (chat: Answer['body']): string[] =>
+  chat.messages.filter((m: Message) => m.role === 'assistant' && m.tool_calls.length === 0).map((m: Message) => m.content);
 
 export interface ChildRow {
   id: string;

@@ -25,6 +25,8 @@ export class EventStreamsClient {
 
 /** The numbers of a topic's events among frames, snapshots left out. */
 export const numbersOf = (frames: Frame[], topic: string): number[] =>
-  frames.filter(({ event, id, data }) => id !== undefined && event !== 'snapshot' && data.topic === topic).map(({ data }) => Number(data.id));
+  frames
+    .filter(({ event, id, data }) => id !== undefined && event !== 'snapshot' && data.topic === topic)
+    .map(({ data }) => Number(data.id));
 
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);

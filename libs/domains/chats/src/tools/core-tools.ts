@@ -17,7 +17,8 @@ export class CoreTools {
       defineTool({
         slug: 'todo_write',
         name: 'todo_write',
-        description: 'Replaces your list of todos in this chat. Use it for work of several steps, and keep it current: exactly one todo should be in_progress.',
+        description:
+          'Replaces your list of todos in this chat. Use it for work of several steps, and keep it current: exactly one todo should be in_progress.',
         scope: 'core',
         accessLevel: 'write',
         parameters: z.object({
@@ -62,7 +63,8 @@ export class CoreTools {
           if (until > now + MAX_WAIT_DAYS * dayMs) {
             return Promise.resolve({ kind: 'result', content: `That is more than ${MAX_WAIT_DAYS} days ahead.`, isError: true });
           }
-          if (until <= now) return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date(until).toISOString() }) });
+          if (until <= now)
+            return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date(until).toISOString() }) });
           return Promise.resolve({ kind: 'wait', resumeAt: new Date(until) });
         },
       }),

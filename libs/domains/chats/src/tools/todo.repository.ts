@@ -8,7 +8,10 @@ import type { TodoRow } from '../chat.types';
 @Injectable()
 export class TodoRepository {
   list(db: Db, scope: OrgScope, chatId: string): Promise<TodoRow[]> {
-    return db.query<TodoRow>(`SELECT id, position, title, status, created_at, updated_at FROM todos WHERE org_id = $1 AND chat_id = $2 ORDER BY position`, [scope.orgId, chatId]);
+    return db.query<TodoRow>(
+      `SELECT id, position, title, status, created_at, updated_at FROM todos WHERE org_id = $1 AND chat_id = $2 ORDER BY position`,
+      [scope.orgId, chatId],
+    );
   }
 
   /** Makes the list what is wanted, in that order. Ids of this chat's todos are kept, all others are new. */

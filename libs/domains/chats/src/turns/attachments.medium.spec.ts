@@ -29,17 +29,31 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const upload = async (content: Buffer | string, filename: string, userId = org.ownerId, orgId = org.id): Promise<string> => {
-  const file = await app.nest.get(FilesService, { strict: false }).upload(OrgScope.member(orgId, userId, 'MEMBER'), { filename, bytes: Readable.from([Buffer.from(content as string)]), complete: Promise.resolve() });
+  const file = await app.nest.get(FilesService, { strict: false }).upload(OrgScope.member(orgId, userId, 'MEMBER'), {
+    filename,
+    bytes: Readable.from([Buffer.from(content as string)]),
+    complete: Promise.resolve(),
+  });
   return file.id;
 };
-const send = (chat: string, body: Record<string, unknown>, headers?: Record<string, string>, as = org.owner): Promise<Answer> => app.call('POST', `${org.path}/${chat}/messages`, { as, body, headers });
-const fileRow = async (id: string) => (await app.db.query<{ expires_at: Date | null; links: number }>(`SELECT expires_at, (SELECT count(*)::int FROM file_links l WHERE l.file_id = files.id) AS links FROM files WHERE id = $1`, [id]))[0];
+const send = (chat: string, body: Record<string, unknown>, headers?: Record<string, string>, as = org.owner): Promise<Answer> =>
+  app.call('POST', `${org.path}/${chat}/messages`, { as, body, headers });
+const fileRow = async (id: string) =>
+  (
+    await app.db.query<{ expires_at: Date | null; links: number }>(
+      `SELECT expires_at, (SELECT count(*)::int FROM file_links l WHERE l.file_id = files.id) AS links FROM files WHERE id = $1`,
+      [id],
+    )
+  )[0];
 const replyTo = async (body: Record<string, unknown>): Promise<string> => {
   const chat = await app.chat(org);
   expect((await send(chat, body)).status).toBe(202);
   return (await app.settled(org, chat, 1)).messages.at(-1).content as string;
 };
-const refusal = (...places: number[]) => ({ code: 'unknown_reference', detail: places.map((i) => expect.objectContaining({ loc: ['body', 'attachment_ids', i], type: 'semantic.unknown_reference' })) });
+const refusal = (...places: number[]) => ({
+  code: 'unknown_reference',
+  detail: places.map((i) => expect.objectContaining({ loc: ['body', 'attachment_ids', i], type: 'semantic.unknown_reference' })),
+});
 
 describe('attaching', () => {
   it('shows the files on the message and in its event, and keeps them', async () => {
@@ -55,14 +69,23 @@ describe('attaching', () => {
     stream.close();
     expect(frames.at(-1)?.data.data.message.attachments).toEqual(attachments);
     expect((await app.settled(org, chat, 1)).messages.map((m: { attachments: unknown }) => m.attachments)).toEqual([attachments, []]);
-    expect([await fileRow(a), await fileRow(b)]).toEqual([{ expires_at: null, links: 1 }, { expires_at: null, links: 1 }]);
+    expect([await fileRow(a), await fileRow(b)]).toEqual([
+      { expires_at: null, links: 1 },
+      { expires_at: null, links: 1 },
+    ]);
   });
 
   it('is refused for what the caller may not see, naming each; nothing is stored then', async () => {
     const chat = await app.chat(org, { title: 'T' });
-    const memberId = (await app.db.query<{ user_id: string }>(`SELECT user_id FROM memberships WHERE org_id = $1 AND role = 'MEMBER'`, [org.id]))[0].user_id;
+    const memberId = (
+      await app.db.query<{ user_id: string }>(`SELECT user_id FROM memberships WHERE org_id = $1 AND role = 'MEMBER'`, [org.id])
+    )[0].user_id;
     const other = await app.org();
-    const [mine, members, foreign] = [await upload('x', 'x.txt'), await upload('x', 'x.txt', memberId), await upload('x', 'x.txt', org.ownerId, other.id)];
+    const [mine, members, foreign] = [
+      await upload('x', 'x.txt'),
+      await upload('x', 'x.txt', memberId),
+      await upload('x', 'x.txt', org.ownerId, other.id),
+    ];
     const answer = await send(chat, { content: 'x', attachment_ids: [members, mine, NOBODYS, foreign] });
     expect([answer.status, answer.body]).toMatchObject([422, refusal(0, 2, 3)]);
     expect((await app.get(org, chat)).body.messages).toEqual([]);
@@ -96,7 +119,10 @@ describe('attaching', () => {
     const chat = await app.chat(org);
     const id = await upload('x', 'x.txt');
     const headers = { 'Idempotency-Key': uuidv7() };
-    const answers = [await send(chat, { content: 'x', attachment_ids: [id] }, headers), await send(chat, { content: 'x', attachment_ids: [id] }, headers)];
+    const answers = [
+      await send(chat, { content: 'x', attachment_ids: [id] }, headers),
+      await send(chat, { content: 'x', attachment_ids: [id] }, headers),
+    ];
     expect(answers[1].body).toEqual(answers[0].body);
     expect((await fileRow(id)).links).toBe(1);
   });
@@ -118,7 +144,9 @@ describe('attaching', () => {
       const [sent] = await Promise.all([send(chat, { content: `message ${i}`, attachment_ids: [id] }), app.nest.get(Maintenance).runAll()]);
       const stored = (await app.get(org, chat)).body.messages.some((m: { content: string }) => m.content === `message ${i}`);
       const there = await app.nest.get(ObjectStorage, { strict: false }).exists(`${org.id}/${id}`);
-      expect([sent.status, stored, (await fileRow(id))?.links ?? 0, stored ? there : null]).toEqual(sent.status === 202 ? [202, true, 1, true] : [422, false, 0, null]);
+      expect([sent.status, stored, (await fileRow(id))?.links ?? 0, stored ? there : null]).toEqual(
+        sent.status === 202 ? [202, true, 1, true] : [422, false, 0, null],
+      );
     }
   });
 });
@@ -126,8 +154,12 @@ describe('attaching', () => {
 describe('what the model gets', () => {
   it('is an image where it can see, and a note where it cannot', async () => {
     const id = await upload(PNG, 'b.png');
-    expect(await replyTo({ content: 'look', attachment_ids: [id], model: 'mock-vision' })).toBe(`You said: look\n\n[Attached file "b.png" (image/png, ${PNG.length} bytes): it is shown here.] [1 image]`);
-    expect(await replyTo({ content: 'look', attachment_ids: [id], model: 'mock' })).toBe(`You said: look\n\n[Attached file "b.png" (image/png, ${PNG.length} bytes): this model cannot see images.]`);
+    expect(await replyTo({ content: 'look', attachment_ids: [id], model: 'mock-vision' })).toBe(
+      `You said: look\n\n[Attached file "b.png" (image/png, ${PNG.length} bytes): it is shown here.] [1 image]`,
+    );
+    expect(await replyTo({ content: 'look', attachment_ids: [id], model: 'mock' })).toBe(
+      `You said: look\n\n[Attached file "b.png" (image/png, ${PNG.length} bytes): this model cannot see images.]`,
+    );
   });
 
   it('is the text of text files, between fences that they do not hold, and a note for all else', async () => {
@@ -157,11 +189,27 @@ describe('what the model gets', () => {
   });
 
   describe('has its bounds', () => {
-    const model = (supports_vision: boolean, context_window: number | null) => ({ entry: { supports_vision }, context_window }) as ResolvedModel;
-    const userRow = (attachments: FileReference[]): TranscriptRow => ({ role: 'user', content: 'x', tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null, attachments });
+    const model = (supports_vision: boolean, context_window: number | null) =>
+      ({ entry: { supports_vision }, context_window }) as ResolvedModel;
+    const userRow = (attachments: FileReference[]): TranscriptRow => ({
+      role: 'user',
+      content: 'x',
+      tool_calls: null,
+      tool_call_id: null,
+      tool_name: null,
+      provider_state: null,
+      finish_reason: null,
+      turn_id: null,
+      attachments,
+    });
     const reference = async (content: Buffer | string, filename: string): Promise<FileReference> => {
       const bytes = Buffer.from(content as string);
-      return { file_id: await upload(bytes, filename), filename, media_type: filename.endsWith('.png') ? 'image/png' : 'text/plain', size_bytes: bytes.length };
+      return {
+        file_id: await upload(bytes, filename),
+        filename,
+        media_type: filename.endsWith('.png') ? 'image/png' : 'text/plain',
+        size_bytes: bytes.length,
+      };
     };
     const readBy = async (to: ResolvedModel, messages: FileReference[][]) => {
       const rows = messages.map(userRow);
@@ -172,7 +220,9 @@ describe('what the model gets', () => {
 
     it('for one text', async () => {
       const [read] = await readBy(model(false, 1_000_000), [[await reference(`${'é'.repeat(150_000)}`, 'long.txt')]]);
-      expect(read).toContain('[Attached file "long.txt" (text/plain, 300000 bytes): its first 100000 characters follow, and the rest was left out.]\n```\né');
+      expect(read).toContain(
+        '[Attached file "long.txt" (text/plain, 300000 bytes): its first 100000 characters follow, and the rest was left out.]\n```\né',
+      );
       expect((read as string).match(/é/g)).toHaveLength(100_000);
     });
 
@@ -181,7 +231,10 @@ describe('what the model gets', () => {
       const [old, young] = await readBy(model(false, 80_000), [[await reference(text, 'old.txt')], [await reference(text, 'young.txt')]]);
       expect(young).toContain('its content follows');
       expect(old).toContain('its first 20000 characters follow');
-      const [none] = await readBy(model(false, 80_000), [[await reference('b', 'none.txt')], [await reference(text, '1.txt'), await reference(text, '2.txt')]]);
+      const [none] = await readBy(model(false, 80_000), [
+        [await reference('b', 'none.txt')],
+        [await reference(text, '1.txt'), await reference(text, '2.txt')],
+      ]);
       expect(none).toContain('"none.txt" (text/plain, 1 bytes): it was left out');
     });
 

@@ -96,16 +96,25 @@ export class TurnAttachments {
     return result;
   }
 
-  private async readOne(reference: FileReference, row: FileRow | undefined, sees: boolean, room: Room): Promise<string | { image: ImagePart; note: string }> {
+  private async readOne(
+    reference: FileReference,
+    row: FileRow | undefined,
+    sees: boolean,
+    room: Room,
+  ): Promise<string | { image: ImagePart; note: string }> {
     if (IMAGE_TYPES.has(reference.media_type)) {
       if (!sees) return note(reference, 'this model cannot see images');
       if (reference.size_bytes > IMAGE_BYTES) return note(reference, 'it is too large to be shown');
-      if (room.images < 1 || room.imageBytes < reference.size_bytes) return note(reference, 'it was left out, since there is no room for more');
+      if (room.images < 1 || room.imageBytes < reference.size_bytes)
+        return note(reference, 'it was left out, since there is no room for more');
       const bytes = row && (await this.bytesOf(row, row.size_bytes));
       if (!bytes) return note(reference, 'it is no longer there');
       room.images -= 1;
       room.imageBytes -= bytes.length;
-      return { image: { type: 'image', mediaType: reference.media_type, base64: bytes.toString('base64') }, note: note(reference, 'it is shown here') };
+      return {
+        image: { type: 'image', mediaType: reference.media_type, base64: bytes.toString('base64') },
+        note: note(reference, 'it is shown here'),
+      };
     }
     if (!isText(reference.media_type)) return note(reference, 'it is of a kind that cannot be read here');
     const most = Math.min(TEXT_CHARACTERS, room.characters);

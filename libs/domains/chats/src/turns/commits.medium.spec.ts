@@ -25,8 +25,12 @@ describe('a commit that is slow', () => {
         IF mode = 'fails' THEN RAISE EXCEPTION 'the database ends' USING ERRCODE = '57P01'; END IF;
         RETURN NULL;
       END $$`);
-    await app.db.execute(`CREATE CONSTRAINT TRIGGER test_send AFTER INSERT ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION test_commit('send')`);
-    await app.db.execute(`CREATE CONSTRAINT TRIGGER test_claim AFTER UPDATE ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.status = 'queued' AND NEW.status = 'running') EXECUTE FUNCTION test_commit('claim')`);
+    await app.db.execute(
+      `CREATE CONSTRAINT TRIGGER test_send AFTER INSERT ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION test_commit('send')`,
+    );
+    await app.db.execute(
+      `CREATE CONSTRAINT TRIGGER test_claim AFTER UPDATE ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.status = 'queued' AND NEW.status = 'running') EXECUTE FUNCTION test_commit('claim')`,
+    );
   });
   afterAll(() => app?.close());
   afterEach(async () => {
@@ -37,7 +41,10 @@ describe('a commit that is slow', () => {
 
   const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
   const replies = (chat: { messages: Message[] }) => chat.messages.filter((m) => m.role === 'assistant').map((m) => m.content);
-  const eventsOf = (chat: string) => app.db.query<{ type: string }>(`SELECT type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat]).then((rows) => rows.map((row) => row.type));
+  const eventsOf = (chat: string) =>
+    app.db
+      .query<{ type: string }>(`SELECT type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat])
+      .then((rows) => rows.map((row) => row.type));
 
   /** Commits of this kind wait until the work is over. */
   async function whileCommitting<T>(what: 'send' | 'claim', work: () => Promise<T>): Promise<T> {
@@ -54,7 +61,10 @@ describe('a commit that is slow', () => {
       const original = (of[method] as (...args: unknown[]) => Promise<unknown>).bind(of);
       jest.spyOn(of as never, method as never).mockImplementationOnce(((...args: unknown[]) => {
         const result = original(...args);
-        result.then(() => resolve(), () => resolve());
+        result.then(
+          () => resolve(),
+          () => resolve(),
+        );
         return result;
       }) as never);
     });

@@ -16,9 +16,17 @@ describe('compaction', () => {
 
   /** About so many tokens. */
   const words = (tokens: number, of = 'word') => `${of} `.repeat(Math.ceil((tokens * 4) / (of.length + 1)));
-  const events = (chat: string) => app.db.query<{ data: Record<string, number> }>(`SELECT data FROM events WHERE topic = $1 AND type = 'compaction' ORDER BY seq`, [`chat:${chat}`]);
+  const events = (chat: string) =>
+    app.db.query<{ data: Record<string, number> }>(`SELECT data FROM events WHERE topic = $1 AND type = 'compaction' ORDER BY seq`, [
+      `chat:${chat}`,
+    ]);
   const turnInputs = async (chat: string) =>
-    (await app.db.query<{ input_tokens: number }>(`SELECT input_tokens FROM inference_receipts WHERE chat_id = $1 AND feature = 'turn' ORDER BY created_at`, [chat])).map((r) => r.input_tokens);
+    (
+      await app.db.query<{ input_tokens: number }>(
+        `SELECT input_tokens FROM inference_receipts WHERE chat_id = $1 AND feature = 'turn' ORDER BY created_at`,
+        [chat],
+      )
+    ).map((r) => r.input_tokens);
 
   it('shortens what the model reads, and nothing else', async () => {
     const chat = await app.chat(org);
@@ -36,7 +44,11 @@ describe('compaction', () => {
 
     const { body } = await app.get(org, chat);
     expect(body.messages.map((m: { role: string; content: string }) => `${m.role} ${m.content.slice(0, 13)}`)).toEqual(
-      [1, 2, 3, 4].flatMap((i) => [`user ${i}: word word `.slice(0, 18), `assistant You said: ${i}: `.slice(0, 23)].map((t) => expect.stringContaining(t.slice(0, 12)))),
+      [1, 2, 3, 4].flatMap((i) =>
+        [`user ${i}: word word `.slice(0, 18), `assistant You said: ${i}: `.slice(0, 23)].map((t) =>
+          expect.stringContaining(t.slice(0, 12)),
+        ),
+      ),
     );
     const receipts = await app.db.query<{ sum: string }>('SELECT sum(usd_cost) FROM inference_receipts WHERE chat_id = $1', [chat]);
     expect(Number(body.cost_usd)).toBe(Number(receipts[0].sum));
@@ -58,7 +70,14 @@ describe('compaction', () => {
 
   it('compacts in the middle of a turn of many tool calls', async () => {
     const chat = await app.chat(org);
-    const step = { tool_calls: [{ name: 'todo_write', arguments: { todos: Array.from({ length: 20 }, (_, i) => ({ title: `${i} ${words(20)}`, status: 'pending' })) } }] };
+    const step = {
+      tool_calls: [
+        {
+          name: 'todo_write',
+          arguments: { todos: Array.from({ length: 20 }, (_, i) => ({ title: `${i} ${words(20)}`, status: 'pending' })) },
+        },
+      ],
+    };
     await app.send(org, chat, script(step, step, step, step));
     // The script stands in the question: that it plays on shows that the model still reads what it answers.
     const body = await app.until(org, chat, (c) => {
@@ -68,13 +87,20 @@ describe('compaction', () => {
     await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner });
     const [compacted] = await events(chat);
     expect(compacted.data.through_seq).toBeLessThan(body.messages.at(-1).seq);
-    expect(body.messages.filter((m: { role: string }) => m.role === 'assistant').every((m: { tool_calls: unknown[] }) => m.tool_calls.length === 1)).toBe(true);
+    expect(
+      body.messages
+        .filter((m: { role: string }) => m.role === 'assistant')
+        .every((m: { tool_calls: unknown[] }) => m.tool_calls.length === 1),
+    ).toBe(true);
     expect(Math.max(...(await turnInputs(chat)))).toBeLessThan(WINDOW * 1.5);
   });
 
   it('leaves a chat alone where compaction is off', async () => {
     const other = await app.org();
-    await app.db.execute(`INSERT INTO org_ai_settings (org_id, compaction_enabled) VALUES ($1, false) ON CONFLICT (org_id) DO UPDATE SET compaction_enabled = false`, [other.id]);
+    await app.db.execute(
+      `INSERT INTO org_ai_settings (org_id, compaction_enabled) VALUES ($1, false) ON CONFLICT (org_id) DO UPDATE SET compaction_enabled = false`,
+      [other.id],
+    );
     const chat = await app.chat(other);
     for (let i = 1; i <= 4; i++) {
       await app.send(other, chat, `${i}: ${words(600)}`);

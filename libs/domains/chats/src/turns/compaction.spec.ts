@@ -62,7 +62,9 @@ describe('a summary in a request', () => {
   it('comes first, labelled as the system’s words', () => {
     const [first] = toModelMessages([row('summary', 'They spoke of ships.'), row('user', 'And now?')]);
     expect(first).toMatchObject({ role: 'user' });
-    expect((first as { content: string }).content).toMatch(/^\[The conversation so far, summarized.*not by the user.\]\n\nThey spoke of ships\.$/s);
+    expect((first as { content: string }).content).toMatch(
+      /^\[The conversation so far, summarized.*not by the user.\]\n\nThey spoke of ships\.$/s,
+    );
   });
 
   it('counts calls and their arguments', () => {

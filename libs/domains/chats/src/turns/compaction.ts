@@ -1,5 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { InferenceError, ModelCalls, ModelResolver, OrgRuntimeService, receiptRow, ReceiptsRepository, type ReceiptRow, type ResolvedModel } from '@aps/inference';
+import {
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  OrgRuntimeService,
+  receiptRow,
+  ReceiptsRepository,
+  type ReceiptRow,
+  type ResolvedModel,
+} from '@aps/inference';
 import { Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
@@ -24,10 +33,13 @@ const SYSTEM =
 const compactions = counter('chat_compactions_total', 'Compactions of chats, by outcome', ['outcome']);
 
 /** Tokens of text, roughly: no provider's count is known before the call. */
-export const tokensOfRows = (rows: readonly TranscriptRow[]): number => Math.ceil(rows.reduce((sum, row) => sum + charactersOf(row), 0) / 4);
+export const tokensOfRows = (rows: readonly TranscriptRow[]): number =>
+  Math.ceil(rows.reduce((sum, row) => sum + charactersOf(row), 0) / 4);
 
 const charactersOf = (row: TranscriptRow): number =>
-  row.content.length + (row.tool_calls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, 0) + (row.provider_state ? JSON.stringify(row.provider_state).length : 0);
+  row.content.length +
+  (row.tool_calls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, 0) +
+  (row.provider_state ? JSON.stringify(row.provider_state).length : 0);
 
 /**
  * Where a transcript may be cut so that what is left is a valid request of at most `keep` tokens: before a message of the user, or
@@ -127,7 +139,16 @@ export class Compaction {
     const old = turn.rows.slice(0, cut);
     const answered = old.filter((row) => row.role === 'user' && row.turn_id === claim.id).map((row) => ({ ...row, covered: true }));
     const rows: TranscriptRow[] = [
-      { role: 'summary', content: summary, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null },
+      {
+        role: 'summary',
+        content: summary,
+        tool_calls: null,
+        tool_call_id: null,
+        tool_name: null,
+        provider_state: null,
+        finish_reason: null,
+        turn_id: null,
+      },
       ...answered,
       ...turn.rows.slice(cut),
     ];
@@ -137,35 +158,92 @@ export class Compaction {
     turn.rows.splice(0, turn.rows.length, ...rows);
   }
 
-  private async summarize(turn: RunningTurn, model: ResolvedModel, rows: TranscriptRow[], maxTokens: number): Promise<{ summary: string; receipts: ReceiptRow[] }> {
+  private async summarize(
+    turn: RunningTurn,
+    model: ResolvedModel,
+    rows: TranscriptRow[],
+    maxTokens: number,
+  ): Promise<{ summary: string; receipts: ReceiptRow[] }> {
     const size = Math.floor((model.context_window ?? DEFAULT_WINDOW) * REQUEST_SHARE) * 4;
     const receipts: ReceiptRow[] = [];
     let summary = '';
     for (const piece of pieces(rows.map(asText), size)) {
       const started = performance.now();
       const content = summary ? `Summary of what came before:\n\n${summary}\n\nThe conversation went on:\n\n${piece}` : piece;
-      const result = await this.models.streamChat(model, { system: SYSTEM, messages: [{ role: 'user', content }], maxOutputTokens: maxTokens, feature: 'compaction' }, { signal: turn.lease.signal });
-      receipts.push(receiptRow({ resolved: model, usage: result.usage, feature: 'compaction', durationMs: Math.round(performance.now() - started), firstTokenMs: result.firstTokenMs }));
+      const result = await this.models.streamChat(
+        model,
+        { system: SYSTEM, messages: [{ role: 'user', content }], maxOutputTokens: maxTokens, feature: 'compaction' },
+        { signal: turn.lease.signal },
+      );
+      receipts.push(
+        receiptRow({
+          resolved: model,
+          usage: result.usage,
+          feature: 'compaction',
+          durationMs: Math.round(performance.now() - started),
+          firstTokenMs: result.firstTokenMs,
+        }),
+      );
       // Not every model keeps to its cap.
-      summary = result.text.replaceAll('\0', '').slice(0, maxTokens * 6).toWellFormed().trim() || summary;
+      summary =
+        result.text
+          .replaceAll('\0', '')
+          .slice(0, maxTokens * 6)
+          .toWellFormed()
+          .trim() || summary;
     }
     return { summary, receipts };
   }
 
   /** The summary, its price and its event are one transaction, under the turn's fence. */
-  private async store(tx: Tx, turn: RunningTurn, made: { summary: string; covered: number; before: number; after: number; receipts: ReceiptRow[] }): Promise<void> {
+  private async store(
+    tx: Tx,
+    turn: RunningTurn,
+    made: { summary: string; covered: number; before: number; after: number; receipts: ReceiptRow[] },
+  ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();
     const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
     if (!owned) throw new LeaseEnded('lost');
     const id = uuidv7();
-    const through = await this.turns.compactThrough(tx, { id, turnId: claim.id, orgId: claim.org_id, chatId: claim.chat_id, turnNo: claim.seq, covered: made.covered, summary: made.summary, before: made.before, after: made.after });
+    const through = await this.turns.compactThrough(tx, {
+      id,
+      turnId: claim.id,
+      orgId: claim.org_id,
+      chatId: claim.chat_id,
+      turnNo: claim.seq,
+      covered: made.covered,
+      summary: made.summary,
+      before: made.before,
+      after: made.after,
+    });
     for (const receipt of made.receipts) {
-      await this.receipts.insert(tx, { ...receipt, org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id, step_no: null, agent_id: claim.agent_id });
-      await tx.execute('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1', [claim.chat_id, receipt.usd_cost ?? 0, receipt.credits ?? 0]);
+      await this.receipts.insert(tx, {
+        ...receipt,
+        org_id: claim.org_id,
+        chat_id: claim.chat_id,
+        turn_id: claim.id,
+        step_no: null,
+        agent_id: claim.agent_id,
+      });
+      await tx.execute('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1', [
+        claim.chat_id,
+        receipt.usd_cost ?? 0,
+        receipt.credits ?? 0,
+      ]);
     }
     const events: NewEvent[] = [
-      { type: 'compaction', data: { compaction_id: id, turn_id: claim.id, through_seq: through.seq, messages: made.covered, tokens_before: made.before, tokens_after: made.after } },
+      {
+        type: 'compaction',
+        data: {
+          compaction_id: id,
+          turn_id: claim.id,
+          through_seq: through.seq,
+          messages: made.covered,
+          tokens_before: made.before,
+          tokens_after: made.after,
+        },
+      },
     ];
     const before = await this.turns.appendEvents(tx, claim.chat_id, events, at);
     tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));

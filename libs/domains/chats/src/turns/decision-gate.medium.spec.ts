@@ -33,13 +33,18 @@ describe('the gate of decisions', () => {
   afterAll(() => app?.close());
 
   const transfer = { name: 'con_bank_transfer', arguments: { amount: 5 } };
-  const decide = (kind: string, tool = TOOL) => ({ name: 'record_decision', arguments: { kind, summary: 's', basis: 'rule 1', tool_slug: tool } });
+  const decide = (kind: string, tool = TOOL) => ({
+    name: 'record_decision',
+    arguments: { kind, summary: 's', basis: 'rule 1', tool_slug: tool },
+  });
 
   async function results(...steps: { name: string; arguments: unknown }[][]): Promise<string[]> {
     const chat = await app.chat(org);
     await app.send(org, chat, script(...steps.map((tool_calls) => ({ tool_calls })), { text: 'done' }));
     const { messages } = await app.settled(org, chat, 1);
-    return (messages as { role: string; tool_name: string; content: string }[]).filter((m) => m.tool_name === 'con_bank_transfer').map((m) => m.content);
+    return (messages as { role: string; tool_name: string; content: string }[])
+      .filter((m) => m.tool_name === 'con_bank_transfer')
+      .map((m) => m.content);
   }
 
   it('keeps a covered call from running, and says what is missing', async () => {

@@ -12,8 +12,15 @@ beforeEach(async () => {
   org = await app.org();
 });
 
-const record = (over: Record<string, unknown> = {}) => ({ name: 'record_decision', arguments: { kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...over } });
-const stored = (chat: string) => app.db.query<{ id: string; turn_id: string; agent_revision_id: string }>('SELECT id, turn_id, agent_revision_id FROM decisions WHERE chat_id = $1 ORDER BY id', [chat]);
+const record = (over: Record<string, unknown> = {}) => ({
+  name: 'record_decision',
+  arguments: { kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...over },
+});
+const stored = (chat: string) =>
+  app.db.query<{ id: string; turn_id: string; agent_revision_id: string }>(
+    'SELECT id, turn_id, agent_revision_id FROM decisions WHERE chat_id = $1 ORDER BY id',
+    [chat],
+  );
 
 /** Runs a turn that makes these calls, and gives what they came to. */
 async function results(...toolCalls: Record<string, unknown>[]): Promise<{ chat: string; tool: string[] }> {
@@ -30,7 +37,9 @@ describe('a turn where the decision log is on', () => {
     expect(tool.map((t) => JSON.parse(t))).toEqual(rows.map(({ id }) => ({ decision_id: id, status: 'recorded' })));
     const [turn] = await app.db.query<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1', [chat]);
     expect(rows.map((d) => d.turn_id)).toEqual([turn.id, turn.id]);
-    const [{ agent_revision_id }] = await app.db.query<{ agent_revision_id: string }>('SELECT agent_revision_id FROM chats WHERE id = $1', [chat]);
+    const [{ agent_revision_id }] = await app.db.query<{ agent_revision_id: string }>('SELECT agent_revision_id FROM chats WHERE id = $1', [
+      chat,
+    ]);
     expect(rows.map((d) => d.agent_revision_id)).toEqual([agent_revision_id, agent_revision_id]);
 
     const stream = await app.stream(org, chat, { lastEventId: '0' });
@@ -46,7 +55,10 @@ describe('a turn where the decision log is on', () => {
 
   it('is told what is wrong with a decision, and goes on', async () => {
     const { chat, tool } = await results(record({ basis: ' ' }), record());
-    expect(tool).toEqual([expect.stringContaining('The arguments of record_decision are not valid. basis'), expect.stringContaining('recorded')]);
+    expect(tool).toEqual([
+      expect.stringContaining('The arguments of record_decision are not valid. basis'),
+      expect.stringContaining('recorded'),
+    ]);
     expect(await stored(chat)).toHaveLength(1);
   });
 });
@@ -66,7 +78,9 @@ describe('a turn where it is off', () => {
   });
 
   it('records nothing, because the organization has switched it off', async () => {
-    await app.nest.get(OrgRuntimeService, { strict: false }).update(OrgScope.member(org.id, org.ownerId, 'OWNER'), { decision_log_enabled: false });
+    await app.nest
+      .get(OrgRuntimeService, { strict: false })
+      .update(OrgScope.member(org.id, org.ownerId, 'OWNER'), { decision_log_enabled: false });
     await off();
   });
 });

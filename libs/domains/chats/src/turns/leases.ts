@@ -105,7 +105,10 @@ export class Leases implements OnApplicationShutdown {
       return;
     }
     try {
-      const alive = await this.turns.heartbeat(this.db, due.map((l) => ({ id: l.turnId, fence: l.fence })));
+      const alive = await this.turns.heartbeat(
+        this.db,
+        due.map((l) => ({ id: l.turnId, fence: l.fence })),
+      );
       this.lastBeat = performance.now();
       for (const lease of due) {
         // It may have ended by itself while the statement ran.

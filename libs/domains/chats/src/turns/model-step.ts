@@ -26,7 +26,10 @@ import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
 
 const MEMORIES_IN_PROMPT = 50;
 const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
-const surplus = counter('turn_cut_off_tokens_total', 'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them');
+const surplus = counter(
+  'turn_cut_off_tokens_total',
+  'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
+);
 /** What a token comes to, roughly. */
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -65,7 +68,13 @@ export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finish
 }
 
 function sumOf(a: Usage, b: Usage): Usage {
-  return { input: a.input + b.input, cached_input: a.cached_input + b.cached_input, cache_write: a.cache_write + b.cache_write, output: a.output + b.output, reasoning: a.reasoning + b.reasoning };
+  return {
+    input: a.input + b.input,
+    cached_input: a.cached_input + b.cached_input,
+    cache_write: a.cache_write + b.cache_write,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+  };
 }
 
 /** Asks the model once and writes down what it answered. */
@@ -116,7 +125,13 @@ export class ModelStepRunner {
   }
 
   /** The call will not be committed. When a stop is why, what the model had said is kept. */
-  private async cutOff(turn: RunningTurn, model: ResolvedModel, error: LeaseEnded, said: Said, step: { messageId: string; stepNo: number }): Promise<void> {
+  private async cutOff(
+    turn: RunningTurn,
+    model: ResolvedModel,
+    error: LeaseEnded,
+    said: Said,
+    step: { messageId: string; stepNo: number },
+  ): Promise<void> {
     const { claim } = turn;
     surplus.inc(Math.ceil(said.text.length / CHARACTERS_PER_TOKEN));
     const content = storable(said.text);
@@ -124,9 +139,21 @@ export class ModelStepRunner {
     if (content.trim() === '' || (error.reason !== 'stopped' && error.reason !== 'lost')) return;
     const at = this.db.now();
     const message = eventMessage({ id: step.messageId, role: 'assistant', content, model: model.resolved_model, interrupted: true, at });
-    const event: NewEvent = { type: 'message_completed', data: { message, turn_id: claim.id, step_no: step.stepNo, final: true, interrupted: true } };
+    const event: NewEvent = {
+      type: 'message_completed',
+      data: { message, turn_id: claim.id, step_no: step.stepNo, final: true, interrupted: true },
+    };
     try {
-      const kept = await this.turns.keepSaid(this.db, { turnId: claim.id, fence: claim.fence, stepNo: step.stepNo, messageId: step.messageId, content, model: model.resolved_model, event, at });
+      const kept = await this.turns.keepSaid(this.db, {
+        turnId: claim.id,
+        fence: claim.fence,
+        stepNo: step.stepNo,
+        messageId: step.messageId,
+        content,
+        model: model.resolved_model,
+        event,
+        at,
+      });
       if (!kept) return;
       message.seq = kept.message_seq;
       turn.signals.events(numbered([event], kept.event_seq, at));
@@ -177,7 +204,8 @@ export class ModelStepRunner {
     try {
       return await this.ask(turn, model, messageId, said);
     } catch (error) {
-      if (!(error instanceof InferenceError) || error.code !== 'context_overflow' || !(await this.compaction.fit(turn, model, true))) throw error;
+      if (!(error instanceof InferenceError) || error.code !== 'context_overflow' || !(await this.compaction.fit(turn, model, true)))
+        throw error;
       return this.ask(turn, model, messageId, said);
     }
   }
@@ -199,7 +227,8 @@ export class ModelStepRunner {
           signal: lease.signal,
           onEvent: (event) => {
             if (event.type !== 'text') return;
-            if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
+            if (!spoke && turn.modelSteps === 0)
+              firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
             spoke = true;
             said.text += event.text;
             turn.signals.text(messageId, event.text);
@@ -243,15 +272,45 @@ export class ModelStepRunner {
     const content = storable(result.text);
     const toolCalls: ToolCallRecord[] | null = result.toolCalls.length ? storableCalls(result.toolCalls, step.messageId, turn.rows) : null;
     const finish = finishOf(result, step.final);
-    const refused = step.final && toolCalls ? toolCalls.map((call, i): RefusedCall => ({ messageId: uuidv7(), stepNo: step.stepNo + 1 + i, toolCallId: call.id, toolName: call.name })) : [];
+    const refused =
+      step.final && toolCalls
+        ? toolCalls.map((call, i): RefusedCall => ({
+            messageId: uuidv7(),
+            stepNo: step.stepNo + 1 + i,
+            toolCallId: call.id,
+            toolName: call.name,
+          }))
+        : [];
     const state = storableState(result.providerState);
-    const receipt = receiptRow({ resolved: model, usage: result.usage, feature: 'turn', durationMs: step.durationMs, firstTokenMs: result.firstTokenMs });
-    const usage = { ...result.usage, model: model.resolved_model, requested_model: model.requested_model, reason: model.reason, reasoning_effort: model.reasoning_effort, cost_usd: receipt.usd_cost };
+    const receipt = receiptRow({
+      resolved: model,
+      usage: result.usage,
+      feature: 'turn',
+      durationMs: step.durationMs,
+      firstTokenMs: result.firstTokenMs,
+    });
+    const usage = {
+      ...result.usage,
+      model: model.resolved_model,
+      requested_model: model.requested_model,
+      reason: model.reason,
+      reasoning_effort: model.reasoning_effort,
+      cost_usd: receipt.usd_cost,
+    };
     const events: NewEvent[] = [
       {
         type: 'message_completed',
         data: {
-          message: eventMessage({ id: step.messageId, role: 'assistant', content, tool_calls: toolCalls ?? [], model: model.resolved_model, usage, finish_reason: finish, at }),
+          message: eventMessage({
+            id: step.messageId,
+            role: 'assistant',
+            content,
+            tool_calls: toolCalls ?? [],
+            model: model.resolved_model,
+            usage,
+            finish_reason: finish,
+            at,
+          }),
           turn_id: claim.id,
           step_no: step.stepNo,
           final: step.final,
@@ -259,8 +318,21 @@ export class ModelStepRunner {
           duration_ms: step.durationMs,
         },
       },
-      ...(toolCalls ?? []).map((call): NewEvent => ({ type: 'tool_call', data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id } })),
-      ...refused.map((call): NewEvent => ({ type: 'tool_result', data: { message_id: call.messageId, tool_call_id: call.toolCallId, name: call.toolName, status: 'failed', content: STEP_LIMIT, turn_id: claim.id } })),
+      ...(toolCalls ?? []).map((call): NewEvent => ({
+        type: 'tool_call',
+        data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id },
+      })),
+      ...refused.map((call): NewEvent => ({
+        type: 'tool_result',
+        data: {
+          message_id: call.messageId,
+          tool_call_id: call.toolCallId,
+          name: call.toolName,
+          status: 'failed',
+          content: STEP_LIMIT,
+          turn_id: claim.id,
+        },
+      })),
       ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
     ];
     const write: Committing = {
@@ -276,7 +348,15 @@ export class ModelStepRunner {
       model: model.resolved_model,
       usage,
       finish_reason: finish,
-      detail: { finish_reason: finish, provider_finish_reason: result.providerFinish === null ? undefined : storable(result.providerFinish), attempts: result.attempts, requested_model: model.requested_model, resolved_model: model.resolved_model, reason: model.reason, reasoning: storable(result.reasoning.slice(0, 20_000)) || undefined },
+      detail: {
+        finish_reason: finish,
+        provider_finish_reason: result.providerFinish === null ? undefined : storable(result.providerFinish),
+        attempts: result.attempts,
+        requested_model: model.requested_model,
+        resolved_model: model.resolved_model,
+        reason: model.reason,
+        reasoning: storable(result.reasoning.slice(0, 20_000)) || undefined,
+      },
       receipt,
       events,
       tool_intents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
@@ -290,7 +370,16 @@ export class ModelStepRunner {
     for (const call of refused) toolCallsTotal.inc({ tool: this.catalog.slugOf(call.toolName) ?? 'unknown', outcome: 'step_limit' });
     turn.stepsDone += 1;
     turn.modelSteps += 1;
-    turn.rows.push({ role: 'assistant', content, tool_calls: toolCalls, tool_call_id: null, tool_name: null, provider_state: state, finish_reason: finish, turn_id: claim.id });
+    turn.rows.push({
+      role: 'assistant',
+      content,
+      tool_calls: toolCalls,
+      tool_call_id: null,
+      tool_name: null,
+      provider_state: state,
+      finish_reason: finish,
+      turn_id: claim.id,
+    });
     this.signal(turn, done, events, at);
   }
 
@@ -306,12 +395,25 @@ export class ModelStepRunner {
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
-      for (const call of refused) await this.turns.commitToolStep(tx, { ...call, turnId: claim.id, content: STEP_LIMIT, status: 'failed', wait: null, at: write.at });
-      const jobs = await this.turns.endTurn(tx, claim, { turnStatus: 'done', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: write.at, dispatchNext: true });
+      for (const call of refused)
+        await this.turns.commitToolStep(tx, { ...call, turnId: claim.id, content: STEP_LIMIT, status: 'failed', wait: null, at: write.at });
+      const jobs = await this.turns.endTurn(tx, claim, {
+        turnStatus: 'done',
+        chatStatus: 'ACTIVE',
+        chatError: null,
+        stopReason: null,
+        at: write.at,
+        dispatchNext: true,
+      });
       if (claim.parent_chat_id) await this.children.onChatEnded(tx, { id: claim.chat_id }, 'done');
       if (claim.seq <= TURNS_BEFORE_TITLE && claim.chat_title === null) {
         const { requestId, traceparent } = turn;
-        await this.outbox.enqueue(tx, 'chat.title', { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id }, { id: write.title_job_id, requestId, traceparent });
+        await this.outbox.enqueue(
+          tx,
+          'chat.title',
+          { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id },
+          { id: write.title_job_id, requestId, traceparent },
+        );
       }
       tx.afterCommit(() => this.endings.publishTurns(jobs));
       return done;
@@ -325,7 +427,17 @@ export class ModelStepRunner {
     message.seq = done.message_seq;
     turn.signals.events(numbered(events, done.event_seq, at));
     if (done.title_job_id) {
-      void this.outbox.publish([{ id: done.title_job_id, name: 'chat.title', payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id }, requestId: turn.requestId, traceparent: turn.traceparent }]).catch(() => undefined);
+      void this.outbox
+        .publish([
+          {
+            id: done.title_job_id,
+            name: 'chat.title',
+            payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id },
+            requestId: turn.requestId,
+            traceparent: turn.traceparent,
+          },
+        ])
+        .catch(() => undefined);
     }
     if (done.parked) void this.endings.dispatchParked(claim.org_id);
   }

@@ -20,7 +20,13 @@ describe('odd answers of a model', () => {
   afterAll(() => app?.close());
 
   const note = (title: string) => ({ name: 'todo_write', arguments: { todos: [{ title, status: 'pending' }] } });
-  const ended = (org: TestOrg, chat: string, answers = 1) => app.until(org, chat, (c) => c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.filter((m: Message) => m.role === 'assistant').length >= answers));
+  const ended = (org: TestOrg, chat: string, answers = 1) =>
+    app.until(
+      org,
+      chat,
+      (c) =>
+        c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.filter((m: Message) => m.role === 'assistant').length >= answers),
+    );
 
   describe.each(DIALECTS)('in %s', (dialect) => {
     let org: TestOrg;
@@ -31,7 +37,14 @@ describe('odd answers of a model', () => {
     it('may give calls one id, or one that no provider takes back, beside thinking; the chat goes on', async () => {
       const chat = await app.chat(org);
       const twice = (...titles: string[]) => ({ reasoning: 'hm hm', tool_calls: titles.map((title) => ({ ...note(title), id: 'same' })) });
-      const bad = { reasoning: 'hm', tool_calls: [{ ...note('long'), id: 'x'.repeat(60) }, { ...note('odd'), id: 'a b/ü' }, { ...note('called wrongly'), name: 'no such.tool' }] };
+      const bad = {
+        reasoning: 'hm',
+        tool_calls: [
+          { ...note('long'), id: 'x'.repeat(60) },
+          { ...note('odd'), id: 'a b/ü' },
+          { ...note('called wrongly'), name: 'no such.tool' },
+        ],
+      };
       await app.send(org, chat, script(twice('one', 'two'), twice('three'), bad, { text: 'noted' }));
       const body = await ended(org, chat, 4);
       expect(body.error).toBeNull();
@@ -41,8 +54,14 @@ describe('odd answers of a model', () => {
       expect(new Set(ids).size).toBe(6);
       // With another provider's model, too.
       for (const model of DIALECTS) {
-        expect((await app.call('POST', `${org.path}/${chat}/messages`, { as: org.owner, body: { content: `hello ${model}`, model } })).status).toBe(202);
-        const after = await app.until(org, chat, (c) => c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.at(-1).content === `You said: hello ${model}`));
+        expect(
+          (await app.call('POST', `${org.path}/${chat}/messages`, { as: org.owner, body: { content: `hello ${model}`, model } })).status,
+        ).toBe(202);
+        const after = await app.until(
+          org,
+          chat,
+          (c) => c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.at(-1).content === `You said: hello ${model}`),
+        );
         expect(after.error).toBeNull();
       }
     });
@@ -74,37 +93,76 @@ describe('odd answers of a model', () => {
     it('may hold what PostgreSQL does not, in every place; the chat goes on', async () => {
       const chat = await app.chat(org);
       const odd = 'a\0b\ud83d';
-      const step = { reasoning: `${'x'.repeat(19_999)}🌍${odd}`, text: odd, tool_calls: [note(`c${odd}`), { name: `n${odd}`, arguments: `{"x": "\0` }] };
+      const step = {
+        reasoning: `${'x'.repeat(19_999)}🌍${odd}`,
+        text: odd,
+        tool_calls: [note(`c${odd}`), { name: `n${odd}`, arguments: `{"x": "\0` }],
+      };
       await app.send(org, chat, script(step, { text: 'done' }));
       const body = await ended(org, chat, 2);
-      expect([body.error, ...(body.messages as Message[]).filter((m) => m.role === 'assistant').map((m) => m.content)]).toEqual([null, 'ab\ufffd', 'done']);
+      expect([body.error, ...(body.messages as Message[]).filter((m) => m.role === 'assistant').map((m) => m.content)]).toEqual([
+        null,
+        'ab\ufffd',
+        'done',
+      ]);
       await app.send(org, chat, 'and now?');
       expect((await ended(org, chat, 3)).error).toBeNull();
       await app.send(org, chat, script({ error: { status: 400, message: `no${odd} ${'y'.repeat(487)}🌍` } }));
-      expect((await app.until(org, chat, (c) => c.status === 'ERRORED')).error).toMatchObject({ code: 'provider_rejected', message: expect.stringContaining('noab') });
+      expect((await app.until(org, chat, (c) => c.status === 'ERRORED')).error).toMatchObject({
+        code: 'provider_rejected',
+        message: expect.stringContaining('noab'),
+      });
     });
 
     /** Sends a script and tells how the turn ended: what its messages are, in every place that says so, and how often a model was asked. */
     async function ending(...steps: object[]) {
       const chat = await app.chat(org);
       const sent = await app.send(org, chat, script(...(steps as Record<string, unknown>[])));
-      const body = await app.until(org, chat, (c) => c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.some((m: Message) => m.role === 'assistant')));
+      const body = await app.until(
+        org,
+        chat,
+        (c) => c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.some((m: Message) => m.role === 'assistant')),
+      );
       expect([body.status, body.error]).toEqual(['ACTIVE', null]);
-      const said = (body.messages as (Message & { id: string; finish_reason: string | null; usage: Record<string, number> })[]).filter((m) => m.role === 'assistant');
-      const events = await app.db.query<{ data: { message: { id: string; finish_reason: string }; finish_reason: string } }>(`SELECT data FROM events WHERE topic = 'chat:' || $1::text AND type = 'message_completed' ORDER BY seq`, [chat]);
-      expect(events.map((e) => [e.data.message.id, e.data.message.finish_reason, e.data.finish_reason])).toEqual(said.map((m) => [m.id, m.finish_reason, m.finish_reason]));
-      expect((body.messages as { role: string; finish_reason: string | null }[]).filter((m) => m.role !== 'assistant').every((m) => m.finish_reason === null)).toBe(true);
+      const said = (body.messages as (Message & { id: string; finish_reason: string | null; usage: Record<string, number> })[]).filter(
+        (m) => m.role === 'assistant',
+      );
+      const events = await app.db.query<{ data: { message: { id: string; finish_reason: string }; finish_reason: string } }>(
+        `SELECT data FROM events WHERE topic = 'chat:' || $1::text AND type = 'message_completed' ORDER BY seq`,
+        [chat],
+      );
+      expect(events.map((e) => [e.data.message.id, e.data.message.finish_reason, e.data.finish_reason])).toEqual(
+        said.map((m) => [m.id, m.finish_reason, m.finish_reason]),
+      );
+      expect(
+        (body.messages as { role: string; finish_reason: string | null }[])
+          .filter((m) => m.role !== 'assistant')
+          .every((m) => m.finish_reason === null),
+      ).toBe(true);
       const diagnosis = (await app.call('GET', `${org.path}/${chat}/diagnosis`, { as: org.owner })).body;
       expect(diagnosis.last_turn).toEqual({ turn_id: sent.body.turn_id, finish_reason: said.at(-1)!.finish_reason, error: null });
-      const [{ asked }] = await app.db.query<{ asked: number }>(`SELECT sum((detail->>'attempts')::int)::int AS asked FROM turn_steps WHERE chat_id = $1 AND kind = 'model'`, [chat]);
-      return { chat, messages: body.messages as (Message & { finish_reason: string | null })[], said: said.map((m) => [m.content, m.finish_reason]), asked, usage: said[0].usage };
+      const [{ asked }] = await app.db.query<{ asked: number }>(
+        `SELECT sum((detail->>'attempts')::int)::int AS asked FROM turn_steps WHERE chat_id = $1 AND kind = 'model'`,
+        [chat],
+      );
+      return {
+        chat,
+        messages: body.messages as (Message & { finish_reason: string | null })[],
+        said: said.map((m) => [m.content, m.finish_reason]),
+        asked,
+        usage: said[0].usage,
+      };
     }
-    const inWords = (refusal: string, filtered: string, other: string) => ({ dialect_1: refusal, dialect_2: filtered, dialect_3: other })[dialect as 'dialect_1'];
+    const inWords = (refusal: string, filtered: string, other: string) =>
+      ({ dialect_1: refusal, dialect_2: filtered, dialect_3: other })[dialect as 'dialect_1'];
 
     it('end for a reason, which message, event and diagnosis tell', async () => {
       expect((await ending({ text: 'all of it' })).said).toEqual([['all of it', 'stop']]);
       expect((await ending({ text: 'as far as', finish: 'length' })).said).toEqual([['as far as', 'length']]);
-      expect((await ending({ tool_calls: [note('x')] }, { text: 'done' })).said).toEqual([['', 'tool_calls'], ['done', 'stop']]);
+      expect((await ending({ tool_calls: [note('x')] }, { text: 'done' })).said).toEqual([
+        ['', 'tool_calls'],
+        ['done', 'stop'],
+      ]);
       expect((await ending({ text: 'so far', finish: 'malformed_call' })).said).toEqual([['so far', 'stop']]);
     });
 
@@ -112,20 +170,35 @@ describe('odd answers of a model', () => {
       const filtered = inWords('content_filter', 'refusal', 'content_filter');
       const refused = inWords('refusal', 'refusal', 'content_filter');
       expect(await ending({ finish: 'content_filter' })).toMatchObject({ said: [['', filtered]], asked: 1 });
-      expect(await ending({ text: 'I can not do that.', finish: 'refusal' })).toMatchObject({ said: [['I can not do that.', refused]], asked: 1 });
+      expect(await ending({ text: 'I can not do that.', finish: 'refusal' })).toMatchObject({
+        said: [['I can not do that.', refused]],
+        asked: 1,
+      });
       const called = await ending({ text: 'first I', tool_calls: [note('bad')], finish: 'content_filter' });
-      expect([called.said, await app.db.query('SELECT 1 FROM todos WHERE chat_id = $1', [called.chat])]).toEqual([[['first I', filtered]], []]);
+      expect([called.said, await app.db.query('SELECT 1 FROM todos WHERE chat_id = $1', [called.chat])]).toEqual([
+        [['first I', filtered]],
+        [],
+      ]);
     });
 
     it('may be nothing: they are asked for once more, and both are paid for', async () => {
       const usage = { input: 100, output: 10, reasoning: 0 };
-      expect(await ending([{ text: '', usage }, { text: 'now', usage }])).toMatchObject({ said: [['now', 'stop']], asked: 2, usage: { input: 200, output: 20 } });
+      expect(
+        await ending([
+          { text: '', usage },
+          { text: 'now', usage },
+        ]),
+      ).toMatchObject({ said: [['now', 'stop']], asked: 2, usage: { input: 200, output: 20 } });
       expect(await ending({ text: '', usage })).toMatchObject({ said: [['', 'empty']], asked: 2, usage: { input: 200, output: 20 } });
       expect(await ending({ text: ' \n' })).toMatchObject({ said: [[' \n', 'empty']], asked: 2 });
       expect(await ending({ finish: 'malformed_call' })).toMatchObject({ said: [['', 'empty']], asked: 2 });
       expect(await ending({ reasoning: 'too long', finish: 'length' })).toMatchObject({ said: [['', 'empty']], asked: 2 });
       // Where the second asking fails, the first stands, since it is paid for.
-      expect(await ending([{ text: '', usage }, { error: { status: 400 } }])).toMatchObject({ said: [['', 'empty']], asked: 1, usage: { input: 100, output: 10 } });
+      expect(await ending([{ text: '', usage }, { error: { status: 400 } }])).toMatchObject({
+        said: [['', 'empty']],
+        asked: 1,
+        usage: { input: 100, output: 10 },
+      });
       const chat = (await ending({ text: '' })).chat;
       await app.send(org, chat, 'are you there?');
       expect((await ended(org, chat, 2)).messages.at(-1).content).toBe('You said: are you there?');
@@ -133,9 +206,20 @@ describe('odd answers of a model', () => {
 
     // Calls come whole in dialect 3.
     if (dialect !== 'dialect_3') {
-      it.each([['in its arguments', '{"todos":[{"title":"cu'], ['before them', '']])('may reach their length inside a call, %s, which is not run; the turn goes on', async (_, args) => {
-        const cut = await ending({ tool_calls: [note('whole'), { name: 'todo_write', arguments: args }], finish: 'length' }, { tool_calls: [{ name: 'wait_until', arguments: args }], finish: 'length' }, { text: 'shorter' });
-        expect(cut.said).toEqual([['', 'length'], ['', 'length'], ['shorter', 'stop']]);
+      it.each([
+        ['in its arguments', '{"todos":[{"title":"cu'],
+        ['before them', ''],
+      ])('may reach their length inside a call, %s, which is not run; the turn goes on', async (_, args) => {
+        const cut = await ending(
+          { tool_calls: [note('whole'), { name: 'todo_write', arguments: args }], finish: 'length' },
+          { tool_calls: [{ name: 'wait_until', arguments: args }], finish: 'length' },
+          { text: 'shorter' },
+        );
+        expect(cut.said).toEqual([
+          ['', 'length'],
+          ['', 'length'],
+          ['shorter', 'stop'],
+        ]);
         const results = cut.messages.filter((m) => m.role === 'tool').map((m) => (JSON.parse(m.content) as { status?: string }).status);
         expect(results).toEqual([undefined, 'cut_off', 'cut_off']);
         expect(await app.db.query('SELECT title FROM todos WHERE chat_id = $1', [cut.chat])).toEqual([{ title: 'whole' }]);

@@ -22,7 +22,9 @@ describe('the last step of a turn', () => {
   afterEach(() => jest.restoreAllMocks());
 
   const note = (title: string) => ({ name: 'todo_write', arguments: { todos: [{ title, status: 'pending' }] } });
-  const forever = script(...Array.from({ length: 30 }, (_, i) => ({ text: `step ${i + 1}`, tool_calls: [note(`note ${i + 1}`), note(`again ${i + 1}`)] })));
+  const forever = script(
+    ...Array.from({ length: 30 }, (_, i) => ({ text: `step ${i + 1}`, tool_calls: [note(`note ${i + 1}`), note(`again ${i + 1}`)] })),
+  );
   const orgWith = (dialect: Dialect, agent: Record<string, unknown>) => app.org({ model: dialect, ...agent });
   const over = (org: TestOrg, chat: string, answers: number) =>
     app.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.filter((m: Message) => m.role === 'assistant').length >= answers);
@@ -38,24 +40,36 @@ describe('the last step of a turn', () => {
       const said = (messages as Message[]).filter((m) => m.role === 'assistant');
       expect(said.map((m) => m.content)).toEqual(Array.from({ length: steps }, (_, i) => `step ${i + 1}`));
       const results = (messages as Message[]).slice(-2);
-      expect(results.map((m) => [m.role, m.tool_call_id, (JSON.parse(m.content) as { status: string }).status])).toEqual(said.at(-1)!.tool_calls.map((call) => ['tool', call.id, 'step_limit']));
+      expect(results.map((m) => [m.role, m.tool_call_id, (JSON.parse(m.content) as { status: string }).status])).toEqual(
+        said.at(-1)!.tool_calls.map((call) => ['tool', call.id, 'step_limit']),
+      );
       const titles = await rows<{ title: string }>('SELECT title FROM todos WHERE chat_id = $1', chat);
       expect(titles.map((t) => t.title)).toEqual(steps === 1 ? [] : [`again ${steps - 1}`]);
-      expect(await rows('SELECT status, model_steps, steps_done FROM turns WHERE chat_id = $1', chat)).toEqual([{ status: 'done', model_steps: steps, steps_done: steps * 3 }]);
-      expect(await rows(`SELECT DISTINCT status FROM turn_steps WHERE chat_id = $1 AND kind = 'tool' AND step_no > ${steps * 3 - 2}`, chat)).toEqual([{ status: 'failed' }]);
+      expect(await rows('SELECT status, model_steps, steps_done FROM turns WHERE chat_id = $1', chat)).toEqual([
+        { status: 'done', model_steps: steps, steps_done: steps * 3 },
+      ]);
+      expect(
+        await rows(`SELECT DISTINCT status FROM turn_steps WHERE chat_id = $1 AND kind = 'tool' AND step_no > ${steps * 3 - 2}`, chat),
+      ).toEqual([{ status: 'failed' }]);
 
       await app.until(org, chat, (c) => c.title !== null);
 
       // What is in the chat now is a conversation that the provider takes.
       await app.send(org, chat, 'and now?');
-      expect((await app.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.at(-1).content === 'You said: and now?')).error).toBeNull();
+      expect(
+        (await app.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.at(-1).content === 'You said: and now?')).error,
+      ).toBeNull();
     });
 
     it('may be an answer, for which the tools are sent', async () => {
       const org = await orgWith(dialect, { max_steps: 2 });
       const chat = await app.chat(org);
       await app.send(org, chat, script({ tool_calls: [note('once')] }, { text: 'an answer' }));
-      expect(await over(org, chat, 2)).toMatchObject({ status: 'ACTIVE', error: null, messages: [{}, {}, { role: 'tool' }, { content: 'an answer' }] });
+      expect(await over(org, chat, 2)).toMatchObject({
+        status: 'ACTIVE',
+        error: null,
+        messages: [{}, {}, { role: 'tool' }, { content: 'an answer' }],
+      });
     });
 
     it('goes through in a chat whose agent has no tools left', async () => {
@@ -63,12 +77,17 @@ describe('the last step of a turn', () => {
       const chat = await app.chat(org);
       await app.send(org, chat, script({ tool_calls: [note('once')] }, { text: 'an answer' }));
       await over(org, chat, 2);
-      await app.db.execute(`UPDATE agent_revisions SET config = jsonb_set(config, '{denied_tools}', '["core"]') WHERE agent_id = $1`, [org.agentId]);
+      await app.db.execute(`UPDATE agent_revisions SET config = jsonb_set(config, '{denied_tools}', '["core"]') WHERE agent_id = $1`, [
+        org.agentId,
+      ]);
       const fresh = await app.chat(org);
       await app.db.execute('UPDATE chats SET agent_revision_id = $1 WHERE id = $2', [await withoutTools(org), chat]);
       for (const one of [chat, fresh]) {
         await app.send(org, one, 'still there?');
-        expect(await app.until(org, one, (c) => c.status !== 'RUNNING' && c.messages.at(-1).role === 'assistant')).toMatchObject({ status: 'ACTIVE', error: null });
+        expect(await app.until(org, one, (c) => c.status !== 'RUNNING' && c.messages.at(-1).role === 'assistant')).toMatchObject({
+          status: 'ACTIVE',
+          error: null,
+        });
       }
     });
   });
@@ -87,11 +106,27 @@ describe('the last step of a turn', () => {
     const chat = await app.chat(org);
     await app.send(org, chat, forever);
     await over(org, chat, 1);
-    const events = await rows<{ type: string; data: Record<string, unknown> }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1::text ORDER BY seq`, chat);
-    expect(events.map((e) => e.type)).toEqual(['message_created', 'status_changed', 'message_completed', 'tool_call', 'tool_call', 'tool_result', 'tool_result', 'status_changed']);
+    const events = await rows<{ type: string; data: Record<string, unknown> }>(
+      `SELECT type, data FROM events WHERE topic = 'chat:' || $1::text ORDER BY seq`,
+      chat,
+    );
+    expect(events.map((e) => e.type)).toEqual([
+      'message_created',
+      'status_changed',
+      'message_completed',
+      'tool_call',
+      'tool_call',
+      'tool_result',
+      'tool_result',
+      'status_changed',
+    ]);
     expect(events[2].data).toMatchObject({ final: true, finish_reason: 'step_limit' });
     const messages = await rows<{ id: string }>(`SELECT id FROM messages WHERE chat_id = $1 AND role = 'tool' ORDER BY seq`, chat);
-    expect(events.slice(5, 7).map((e) => e.data)).toEqual(messages.map(({ id }) => expect.objectContaining({ message_id: id, status: 'failed', content: expect.stringContaining('step_limit') })));
+    expect(events.slice(5, 7).map((e) => e.data)).toEqual(
+      messages.map(({ id }) =>
+        expect.objectContaining({ message_id: id, status: 'failed', content: expect.stringContaining('step_limit') }),
+      ),
+    );
   });
 
   it('lets the message that waited behind its turn go on', async () => {
@@ -100,7 +135,10 @@ describe('the last step of a turn', () => {
     await app.send(org, chat, script({ tool_calls: [note('never')], delay_ms: 500 }));
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     expect((await app.send(org, chat, 'next')).body).toMatchObject({ queued: true });
-    expect(await over(org, chat, 2)).toMatchObject({ status: 'ACTIVE', messages: [{}, { content: 'next' }, {}, { role: 'tool' }, { content: 'You said: next' }] });
+    expect(await over(org, chat, 2)).toMatchObject({
+      status: 'ACTIVE',
+      messages: [{}, { content: 'next' }, {}, { role: 'tool' }, { content: 'You said: next' }],
+    });
   });
 
   it('does not come later because a worker died, or the turn was summarized', async () => {
@@ -109,10 +147,13 @@ describe('the last step of a turn', () => {
     const models = app.nest.get(ModelStepRunner, { strict: false });
     const run = models.run.bind(models);
     const died = new Promise<void>((resolve) => {
-      jest.spyOn(models, 'run').mockImplementationOnce(run).mockImplementationOnce(() => {
-        resolve();
-        throw new LeaseEnded('lost');
-      });
+      jest
+        .spyOn(models, 'run')
+        .mockImplementationOnce(run)
+        .mockImplementationOnce(() => {
+          resolve();
+          throw new LeaseEnded('lost');
+        });
     });
     await app.send(org, chat, forever);
     await died;
@@ -123,7 +164,9 @@ describe('the last step of a turn', () => {
       [chat],
     );
     await app.db.execute(`UPDATE chats c SET compaction_id = k.id FROM chat_compactions k WHERE k.chat_id = c.id AND c.id = $1`, [chat]);
-    await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+    await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [
+      chat,
+    ]);
     await over(org, chat, 2);
     expect(await rows('SELECT status, model_steps FROM turns WHERE chat_id = $1', chat)).toEqual([{ status: 'done', model_steps: 2 }]);
   });

@@ -25,7 +25,9 @@ describe('a turn that is stopped while the model speaks', () => {
   const rows = (sql: string, ...values: unknown[]) => app.db.query<Record<string, unknown>>(sql, values);
 
   it('leaves what was said as a message, once, which the next turn reads', async () => {
-    const { chat, stream, turnId } = await speaking({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'pending' }] } }] });
+    const { chat, stream, turnId } = await speaking({
+      tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'first', status: 'pending' }] } }],
+    });
     expect((await stop(chat)).body).toMatchObject({ stopped: true });
     const seen = await stream.until((f) => f.event === 'message_completed' && f.data.data.interrupted === true);
     const { id, data } = seen.at(-1)!.data;
@@ -36,9 +38,20 @@ describe('a turn that is stopped while the model speaks', () => {
     expect(seen.filter((f) => f.event === 'message_delta').at(-1)!.data.data.message_id).toBe(data.message.id);
 
     const { body } = await app.get(org, chat);
-    expect(body).toMatchObject({ status: 'ACTIVE', message_count: 4, messages: [{ interrupted: false }, { interrupted: false }, { role: 'tool' }, { id: data.message.id, seq: 4, content: said, usage: null, interrupted: true }] });
+    expect(body).toMatchObject({
+      status: 'ACTIVE',
+      message_count: 4,
+      messages: [
+        { interrupted: false },
+        { interrupted: false },
+        { role: 'tool' },
+        { id: data.message.id, seq: 4, content: said, usage: null, interrupted: true },
+      ],
+    });
     expect(await rows('SELECT event_seq::text AS id FROM chats WHERE id = $1', chat)).toEqual([{ id }]);
-    expect(await rows(`SELECT step_no, kind, status, message_id FROM turn_steps WHERE turn_id = $1 ORDER BY step_no OFFSET 2`, turnId)).toEqual([{ step_no: 3, kind: 'model', status: 'interrupted', message_id: data.message.id }]);
+    expect(
+      await rows(`SELECT step_no, kind, status, message_id FROM turn_steps WHERE turn_id = $1 ORDER BY step_no OFFSET 2`, turnId),
+    ).toEqual([{ step_no: 3, kind: 'model', status: 'interrupted', message_id: data.message.id }]);
     expect(await rows('SELECT step_no FROM inference_receipts WHERE turn_id = $1', turnId)).toEqual([{ step_no: 1 }]);
     stream.close();
 
@@ -46,7 +59,11 @@ describe('a turn that is stopped while the model speaks', () => {
     await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: go on');
     const [{ seq }] = await rows('SELECT seq FROM turns WHERE id = $1', next.body.turn_id);
     const transcript = await app.nest.get(TurnRepository, { strict: false }).transcript(app.db, { chat_id: chat, seq: seq as number });
-    expect(transcript.slice(-3).map((r) => [r.role, r.content])).toEqual([['assistant', said], ['user', 'go on'], ['assistant', 'You said: go on']]);
+    expect(transcript.slice(-3).map((r) => [r.role, r.content])).toEqual([
+      ['assistant', said],
+      ['user', 'go on'],
+      ['assistant', 'You said: go on'],
+    ]);
   });
 
   it('leaves nothing after something newer, and nothing of another owner or of a turn that was not stopped', async () => {
@@ -57,7 +74,17 @@ describe('a turn that is stopped while the model speaks', () => {
     const keep = (over: { fence?: string; stepNo?: number } = {}) => {
       const messageId = 'b0a7a1f6-3f0e-8b53-ad3c-2f7f0f6f0001';
       const event = { type: 'message_completed' as const, data: { message: { id: messageId, seq: 0 }, interrupted: true } };
-      return repository.keepSaid(app.db, { turnId, fence: fence as string, stepNo: 1, messageId, content: 'words', model: 'mock', event, at: new Date(), ...over });
+      return repository.keepSaid(app.db, {
+        turnId,
+        fence: fence as string,
+        stepNo: 1,
+        messageId,
+        content: 'words',
+        model: 'mock',
+        event,
+        at: new Date(),
+        ...over,
+      });
     };
     expect(await keep()).toBeNull();
     await stop(chat);
@@ -83,15 +110,20 @@ describe('a turn that is stopped while the model speaks', () => {
 
   it('never puts what was said behind what was written next', async () => {
     const chats = await Promise.all(Array.from({ length: 12 }, () => speaking()));
-    await Promise.all(chats.map(async ({ chat, stream }) => {
-      const [stopped, sent] = await Promise.all([stop(chat), app.send(org, chat, 'next')]);
-      expect([stopped.status, sent.status]).toEqual([200, 202]);
-      stream.close();
-    }));
+    await Promise.all(
+      chats.map(async ({ chat, stream }) => {
+        const [stopped, sent] = await Promise.all([stop(chat), app.send(org, chat, 'next')]);
+        expect([stopped.status, sent.status]).toEqual([200, 202]);
+        stream.close();
+      }),
+    );
     for (const { chat } of chats) {
       const body = await app.until(org, chat, (c) => c.status !== 'RUNNING' && c.pause === null);
       const order = body.messages.map((m: { role: string; interrupted: boolean }) => (m.interrupted ? 'said' : m.role));
-      expect([['user', 'said', 'user'], ['user', 'user']]).toContainEqual(order.slice(0, order.indexOf('user', 1) + 1));
+      expect([
+        ['user', 'said', 'user'],
+        ['user', 'user'],
+      ]).toContainEqual(order.slice(0, order.indexOf('user', 1) + 1));
       expect(order.filter((o: string) => o === 'said').length).toBeLessThanOrEqual(1);
     }
   });

@@ -8,7 +8,12 @@ describe('what a model is told before the conversation', () => {
   });
 
   it('names the agents that it may delegate to, each on one line', () => {
-    const agents = [{ slug: 'scout', name: 'Scout', description: 'Looks\n## around' }, { slug: 'clerk', name: 'Clerk', description: null }];
-    expect(systemPrompt({ ...nothing, agents })).toBe('## Agents\nYou can delegate to these with `delegate_to_agent`.\n- `scout`: Scout. Looks ## around\n- `clerk`: Clerk');
+    const agents = [
+      { slug: 'scout', name: 'Scout', description: 'Looks\n## around' },
+      { slug: 'clerk', name: 'Clerk', description: null },
+    ];
+    expect(systemPrompt({ ...nothing, agents })).toBe(
+      '## Agents\nYou can delegate to these with `delegate_to_agent`.\n- `scout`: Scout. Looks ## around\n- `clerk`: Clerk',
+    );
   });
 });

@@ -18,10 +18,17 @@ export function systemPrompt({ agent, skills, agents, memories }: PromptParts): 
   const parts: string[] = [];
   if (agent.instruction.trim()) parts.push(agent.instruction.trim());
   if (skills.length) {
-    parts.push(['## Skills', 'Read a skill with `skill_read` before you do what it is about.', ...skills.map((s) => `- \`${s.slug}\`: ${s.name}. ${s.description}`)].join('\n'));
+    parts.push(
+      [
+        '## Skills',
+        'Read a skill with `skill_read` before you do what it is about.',
+        ...skills.map((s) => `- \`${s.slug}\`: ${s.name}. ${s.description}`),
+      ].join('\n'),
+    );
   }
   if (agents.length) {
-    const line = ({ slug, name, description }: PromptParts['agents'][number]) => `- \`${slug}\`: ${name}${description ? `. ${description.replaceAll('\n', ' ')}` : ''}`;
+    const line = ({ slug, name, description }: PromptParts['agents'][number]) =>
+      `- \`${slug}\`: ${name}${description ? `. ${description.replaceAll('\n', ' ')}` : ''}`;
     parts.push(['## Agents', 'You can delegate to these with `delegate_to_agent`.', ...agents.map(line)].join('\n'));
   }
   const kept: string[] = [];

@@ -8,7 +8,8 @@ import { TurnRepository } from './turn.repository';
 
 const MAX_TITLE = 80;
 const MAX_OPENING = 4_000;
-const SYSTEM = 'Name the conversation that begins with the following message, in its language, in at most six words. Answer with the name alone: no quotes, no full stop.';
+const SYSTEM =
+  'Name the conversation that begins with the following message, in its language, in at most six words. Answer with the name alone: no quotes, no full stop.';
 
 /** Gives a chat its name after the first answer. A chat that was created with a title, or got one meanwhile, is left alone. */
 @Injectable()
@@ -36,9 +37,19 @@ export class TitleService {
     let receipt: ReturnType<typeof receiptRow> | undefined;
     try {
       const model = await this.resolver.resolve({ orgId: chat.org_id, scope: 'chat', feature: 'title', requested: {} });
-      const result = await this.models.streamChat(model, { system: SYSTEM, messages: [{ role: 'user', content: chat.opening }], maxOutputTokens: 100, feature: 'title' }, { signal });
+      const result = await this.models.streamChat(
+        model,
+        { system: SYSTEM, messages: [{ role: 'user', content: chat.opening }], maxOutputTokens: 100, feature: 'title' },
+        { signal },
+      );
       title = cleanTitle(result.text) || cleanTitle(chat.opening);
-      receipt = receiptRow({ resolved: model, usage: result.usage, feature: 'title', durationMs: Math.round(performance.now() - started), firstTokenMs: result.firstTokenMs });
+      receipt = receiptRow({
+        resolved: model,
+        usage: result.usage,
+        feature: 'title',
+        durationMs: Math.round(performance.now() - started),
+        firstTokenMs: result.firstTokenMs,
+      });
     } catch (error) {
       if (!(error instanceof InferenceError)) throw error;
       // A title is no reason to try for hours: the opening words name the chat well enough.
@@ -48,19 +59,29 @@ export class TitleService {
     await this.store(chatId, chat, title, receipt);
   }
 
-  private async store(chatId: string, chat: { org_id: string; agent_id: string }, title: string, receipt: ReturnType<typeof receiptRow> | undefined): Promise<void> {
+  private async store(
+    chatId: string,
+    chat: { org_id: string; agent_id: string },
+    title: string,
+    receipt: ReturnType<typeof receiptRow> | undefined,
+  ): Promise<void> {
     const at = this.db.now();
     await this.db.transaction(async (tx) => {
       const [locked] = await tx.query<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR UPDATE', [chatId]);
       if (!locked || locked.title !== null) return;
-      await tx.execute('UPDATE chats SET title = $2, cost_usd = cost_usd + $3, cost_credits = cost_credits + $4, updated_at = $5 WHERE id = $1', [
-        chatId,
-        title,
-        receipt?.usd_cost ?? 0,
-        receipt?.credits ?? 0,
-        at,
-      ]);
-      if (receipt) await this.receipts.insert(tx, { ...receipt, org_id: chat.org_id, chat_id: chatId, turn_id: null, step_no: null, agent_id: chat.agent_id });
+      await tx.execute(
+        'UPDATE chats SET title = $2, cost_usd = cost_usd + $3, cost_credits = cost_credits + $4, updated_at = $5 WHERE id = $1',
+        [chatId, title, receipt?.usd_cost ?? 0, receipt?.credits ?? 0, at],
+      );
+      if (receipt)
+        await this.receipts.insert(tx, {
+          ...receipt,
+          org_id: chat.org_id,
+          chat_id: chatId,
+          turn_id: null,
+          step_no: null,
+          agent_id: chat.agent_id,
+        });
       const events: NewEvent[] = [{ type: 'title_changed', data: { title } }];
       const before = await this.turns.appendEvents(tx, chatId, events, at);
       tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
@@ -70,7 +91,15 @@ export class TitleService {
 
 /** One line without quotes around it, cut at a word. */
 export function cleanTitle(text: string): string {
-  const line = (text.toWellFormed().replaceAll('\0', '').split('\n').find((l) => l.trim()) ?? '').trim().replace(/^["'“”«»#*\s]+|["'“”«»*\s]+$/g, '');
+  const line = (
+    text
+      .toWellFormed()
+      .replaceAll('\0', '')
+      .split('\n')
+      .find((l) => l.trim()) ?? ''
+  )
+    .trim()
+    .replace(/^["'“”«»#*\s]+|["'“”«»*\s]+$/g, '');
   if (line.length <= MAX_TITLE) return line;
   const cut = line.slice(0, MAX_TITLE).toWellFormed();
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MAX_TITLE / 2)).trimEnd()}…`;

@@ -28,7 +28,6 @@ class ToolFailed extends Error {}
 /** A user has written: a call must not begin to wait now. Undoes what the call had done. */
 class MessageCame extends Error {}
 
-
 /** A call and the number of its step. */
 interface Step {
   stepNo: number;
@@ -63,18 +62,34 @@ export class ToolStepRunner {
           const result = outcome.kind === 'run' ? await this.runApproved(tx, turn, step, outcome.toolSlug, outcome.arguments) : outcome;
           // Before the result, which may be cut.
           const content = outcome.kind === 'run' && outcome.remark ? `${outcome.remark}\n\n${result.content}` : result.content;
-          await this.record(tx, turn, step, content, result.isError ? 'failed' : 'done', [...(outcome.events ?? []), ...(result === outcome ? [] : (result.events ?? []))], after);
+          await this.record(
+            tx,
+            turn,
+            step,
+            content,
+            result.isError ? 'failed' : 'done',
+            [...(outcome.events ?? []), ...(result === outcome ? [] : (result.events ?? []))],
+            after,
+          );
         });
       } catch (error) {
         if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
         this.logger.warn({ msg: 'Approved call failed', turn_id: turn.claim.id, error: error.message });
-        await this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, 'The approved call failed on our side and had no effect.', 'failed', [], after));
+        await this.inOwnedTransaction(turn, (tx) =>
+          this.record(tx, turn, step, 'The approved call failed on our side and had no effect.', 'failed', [], after),
+        );
       }
     }
   }
 
   /** Runs a call that a human has approved, as it was stored; the grants of the agent still decide. */
-  private async runApproved(tx: Tx, turn: RunningTurn, step: Step, toolSlug: string, args: unknown): Promise<Extract<ToolOutcome, { kind: 'result' }>> {
+  private async runApproved(
+    tx: Tx,
+    turn: RunningTurn,
+    step: Step,
+    toolSlug: string,
+    args: unknown,
+  ): Promise<Extract<ToolOutcome, { kind: 'result' }>> {
     const tool = this.catalog.bySlug(grantsOf(turn), toolSlug);
     if (!tool) return { kind: 'result', content: `There is no tool ${toolSlug.slice(0, 100)}, or you may not use it.`, isError: true };
     const parsed = parseArguments(tool, JSON.stringify(args ?? {}));
@@ -135,7 +150,17 @@ export class ToolStepRunner {
       }
       const pause = pauseOf(wait);
       await this.turns.beginWait(tx, turn.claim, wait, pause, at);
-      await this.announce(tx, turn, [{ type: 'status_changed', data: { from: 'RUNNING', to: wait.kind === 'human' ? 'PAUSED' : 'ACTIVE', stop_reason: null, pause: { ...pause } } }], at);
+      await this.announce(
+        tx,
+        turn,
+        [
+          {
+            type: 'status_changed',
+            data: { from: 'RUNNING', to: wait.kind === 'human' ? 'PAUSED' : 'ACTIVE', stop_reason: null, pause: { ...pause } },
+          },
+        ],
+        at,
+      );
       // A slot is free now.
       const freed = await this.turns.dispatchParked(tx, turn.claim.org_id);
       tx.afterCommit(() => this.endings.publishTurns(freed));
@@ -146,7 +171,9 @@ export class ToolStepRunner {
   private runOne(turn: RunningTurn, call: OpenCall, stepNo: number): Promise<void> {
     const tool = this.catalog.find(grantsOf(turn), call.name);
     // Named by the tool, because the model may have written anything as its name.
-    return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes: { 'aps.turn.id': turn.claim.id, 'aps.step_no': stepNo } }, (span) => this.answer(turn, call, stepNo, tool, span));
+    return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes: { 'aps.turn.id': turn.claim.id, 'aps.step_no': stepNo } }, (span) =>
+      this.answer(turn, call, stepNo, tool, span),
+    );
   }
 
   private async answer(turn: RunningTurn, call: OpenCall, stepNo: number, tool: Tool | undefined, span: Span): Promise<void> {
@@ -212,7 +239,12 @@ export class ToolStepRunner {
     }
     if (!tool.waitsFor) throw new ToolFailed(`${tool.slug} does not say that it waits`);
     toolCallsTotal.inc({ tool: tool.slug, outcome: 'waits' });
-    const call: WaitingCall = { step_no: step.stepNo, tool_call_id: step.id, tool_name: step.name, ...(outcome.ref && { ref: outcome.ref }) };
+    const call: WaitingCall = {
+      step_no: step.stepNo,
+      tool_call_id: step.id,
+      tool_name: step.name,
+      ...(outcome.ref && { ref: outcome.ref }),
+    };
     const wait: TurnWait = {
       kind: tool.waitsFor,
       since: null,
@@ -226,17 +258,47 @@ export class ToolStepRunner {
     });
   }
 
-  private async record(tx: Tx, turn: RunningTurn, step: Step, raw: string, status: StepStatus, more: NewEvent[] = [], wait: TurnWait | null = turn.wait): Promise<void> {
+  private async record(
+    tx: Tx,
+    turn: RunningTurn,
+    step: Step,
+    raw: string,
+    status: StepStatus,
+    more: NewEvent[] = [],
+    wait: TurnWait | null = turn.wait,
+  ): Promise<void> {
     const content = capResult(raw.toWellFormed().replaceAll('\0', ''));
     const at = this.db.now();
     const messageId = uuidv7();
-    await this.turns.commitToolStep(tx, { turnId: turn.claim.id, stepNo: step.stepNo, messageId, content, toolCallId: step.id, toolName: step.name, status, wait, at });
-    const result: NewEvent = { type: 'tool_result', data: { message_id: messageId, tool_call_id: step.id, name: step.name, status, content, turn_id: turn.claim.id } };
+    await this.turns.commitToolStep(tx, {
+      turnId: turn.claim.id,
+      stepNo: step.stepNo,
+      messageId,
+      content,
+      toolCallId: step.id,
+      toolName: step.name,
+      status,
+      wait,
+      at,
+    });
+    const result: NewEvent = {
+      type: 'tool_result',
+      data: { message_id: messageId, tool_call_id: step.id, name: step.name, status, content, turn_id: turn.claim.id },
+    };
     await this.announce(tx, turn, [result, ...more], at);
     tx.afterCommit(() => {
       turn.stepsDone += 1;
       turn.wait = wait;
-      turn.rows.push({ role: 'tool', content, tool_calls: null, tool_call_id: step.id, tool_name: step.name, provider_state: null, finish_reason: null, turn_id: turn.claim.id });
+      turn.rows.push({
+        role: 'tool',
+        content,
+        tool_calls: null,
+        tool_call_id: step.id,
+        tool_name: step.name,
+        provider_state: null,
+        finish_reason: null,
+        turn_id: turn.claim.id,
+      });
     });
   }
 

@@ -1,13 +1,33 @@
 import type { TranscriptRow } from '../chat.types';
 import { storableCalls, toModelMessages } from './transcript';
 
-const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({ role, content, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null, ...more });
+const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({
+  role,
+  content,
+  tool_calls: null,
+  tool_call_id: null,
+  tool_name: null,
+  provider_state: null,
+  finish_reason: null,
+  turn_id: null,
+  ...more,
+});
 
 describe('calls as they are stored', () => {
   it('gives every call of an answer an id of its own', () => {
-    const stored = storableCalls([{ id: 'a', name: 'x', arguments: '{}' }, { id: 'a', name: 'y', arguments: '{}' }, { id: '', name: 'z', arguments: '{}' }], 'm', []);
+    const stored = storableCalls(
+      [
+        { id: 'a', name: 'x', arguments: '{}' },
+        { id: 'a', name: 'y', arguments: '{}' },
+        { id: '', name: 'z', arguments: '{}' },
+      ],
+      'm',
+      [],
+    );
     expect(stored.map((c) => c.id)).toEqual(['a', 'call_m_1', 'call_m_2']);
-    expect(storableCalls([{ id: 'a', name: 'x', arguments: '{}' }], 'n', [row('assistant', '', { tool_calls: stored })]).map((c) => c.id)).toEqual(['call_n_0']);
+    expect(
+      storableCalls([{ id: 'a', name: 'x', arguments: '{}' }], 'n', [row('assistant', '', { tool_calls: stored })]).map((c) => c.id),
+    ).toEqual(['call_n_0']);
   });
 
   it('keeps what PostgreSQL cannot hold out of ids, names and arguments', () => {
@@ -17,22 +37,42 @@ describe('calls as they are stored', () => {
 });
 
 describe('notes of the system', () => {
-  const texts = (rows: TranscriptRow[]) => toModelMessages(rows).map((m) => (m.role === 'user' ? `${m.role}: ${m.content as string}` : m.role));
+  const texts = (rows: TranscriptRow[]) =>
+    toModelMessages(rows).map((m) => (m.role === 'user' ? `${m.role}: ${m.content as string}` : m.role));
   const note = (n: number) => expect.stringMatching(new RegExp(`^user: \\[Note of the system.*\\]\n\n\\{"n":${n}\\}$`)) as string;
 
   it('come before the words of the user that they were stored after, in their order, and close no open call', () => {
     const call = row('assistant', 'calls', { tool_calls: [{ id: '1', name: 'x', arguments: '{}' }] });
-    expect(texts([row('user', 'first'), row('system', '{"n":1}'), row('system', '{"n":2}'), row('assistant', 'hi'), row('system', '{"n":3}'), row('user', 'second')])).toEqual([
-      ...[note(1), note(2), 'user: first', 'assistant', note(3), 'user: second'],
+    expect(
+      texts([
+        row('user', 'first'),
+        row('system', '{"n":1}'),
+        row('system', '{"n":2}'),
+        row('assistant', 'hi'),
+        row('system', '{"n":3}'),
+        row('user', 'second'),
+      ]),
+    ).toEqual([...[note(1), note(2), 'user: first', 'assistant', note(3), 'user: second']]);
+    expect(texts([row('user', 'first'), call, row('tool', 'r', { tool_call_id: '1' }), row('system', '{"n":4}')])).toEqual([
+      'user: first',
+      'assistant',
+      'tool',
+      note(4),
     ]);
-    expect(texts([row('user', 'first'), call, row('tool', 'r', { tool_call_id: '1' }), row('system', '{"n":4}')])).toEqual(['user: first', 'assistant', 'tool', note(4)]);
   });
 });
 
 describe('names of tools in a request', () => {
   it('are names that every provider takes, the same in call and answer', () => {
-    const calls = [{ id: '1', name: 'con_github.create issue', arguments: '{}' }, { id: '2', name: '', arguments: '{}' }, { id: '3', name: 'x'.repeat(100), arguments: '{}' }];
-    const messages = toModelMessages([row('assistant', '', { tool_calls: calls }), row('tool', 'no', { tool_call_id: '1', tool_name: 'con_github.create issue' })]);
+    const calls = [
+      { id: '1', name: 'con_github.create issue', arguments: '{}' },
+      { id: '2', name: '', arguments: '{}' },
+      { id: '3', name: 'x'.repeat(100), arguments: '{}' },
+    ];
+    const messages = toModelMessages([
+      row('assistant', '', { tool_calls: calls }),
+      row('tool', 'no', { tool_call_id: '1', tool_name: 'con_github.create issue' }),
+    ]);
     const names = (messages[0] as { toolCalls: { name: string }[] }).toolCalls.map((c) => c.name);
     expect(names).toEqual(['con_github_create_issue', 'unknown', 'x'.repeat(64)]);
     expect(messages.slice(1).map((m) => (m as { toolName: string }).toolName)).toEqual(names);

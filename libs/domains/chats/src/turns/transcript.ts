@@ -3,13 +3,19 @@ import type { ToolCallRecord, TranscriptRow } from '../chat.types';
 import { withFiles, type FilesOfMessages } from './attachments';
 
 /** What the model reads where a call was begun and its outcome never became known. */
-export const INTERRUPTED = JSON.stringify({ status: 'interrupted', message: 'The call was cut off; whether it had an effect is not known.' });
+export const INTERRUPTED = JSON.stringify({
+  status: 'interrupted',
+  message: 'The call was cut off; whether it had an effect is not known.',
+});
 
 /** What a call gets that the model makes in the last step which its turn is allowed. */
 export const STEP_LIMIT = JSON.stringify({ status: 'step_limit', message: 'The turn had reached its last step; the call was not run.' });
 
 /** What a call gets that the answer of its model ended in. */
-export const CUT_OFF = JSON.stringify({ status: 'cut_off', message: 'The answer reached its length inside this call; it was not run. Make it again, with less in one answer.' });
+export const CUT_OFF = JSON.stringify({
+  status: 'cut_off',
+  message: 'The answer reached its length inside this call; it was not run. Make it again, with less in one answer.',
+});
 
 /** Stands before what a model once wrote about the conversation; it is no word of the user's. */
 const SUMMARY_LABEL = '[The conversation so far, summarized because it had become too long. Written by the system, not by the user.]';
@@ -99,7 +105,11 @@ const MAX_CALL_TEXT = 200;
  *
  * @param rows what the chat has so far
  */
-export function storableCalls(calls: readonly { id: string; name: string; arguments: string }[], messageId: string, rows: readonly TranscriptRow[]): ToolCallRecord[] {
+export function storableCalls(
+  calls: readonly { id: string; name: string; arguments: string }[],
+  messageId: string,
+  rows: readonly TranscriptRow[],
+): ToolCallRecord[] {
   const taken = new Set(rows.flatMap((row) => (row.tool_calls ?? []).map((call) => call.id)));
   return calls.map((call, i) => {
     let id = storable(call.id.slice(0, MAX_CALL_TEXT));

@@ -83,7 +83,9 @@ export class TurnClaims {
     if (cap < 0) return this.turns.claimAhead(this.db, claim(-1));
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
     const far = cap > CAP_MARGIN ? await this.turns.claimAhead(this.db, claim(cap - CAP_MARGIN)) : null;
-    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap' ? this.nearCap.run(org_id, () => this.claimLocked(org_id, claim(cap))) : far;
+    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap'
+      ? this.nearCap.run(org_id, () => this.claimLocked(org_id, claim(cap)))
+      : far;
   }
 
   /** Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. */

@@ -37,7 +37,16 @@ export class TurnDispatch {
   async publish(scope: OrgScope, turn: { id: string; chat_id: string }, stored?: Promise<void>): Promise<boolean> {
     const payload = { org_id: scope.orgId, chat_id: turn.chat_id, turn_id: turn.id };
     try {
-      await this.outbox.publish([{ id: turn.id, name: 'turn.run', payload, requestId: scope.requestId, traceparent: scope.traceparent, priority: this.depth.priorityOf(scope.orgId) }]);
+      await this.outbox.publish([
+        {
+          id: turn.id,
+          name: 'turn.run',
+          payload,
+          requestId: scope.requestId,
+          traceparent: scope.traceparent,
+          priority: this.depth.priorityOf(scope.orgId),
+        },
+      ]);
       return true;
     } catch (error) {
       this.logger.warn({ msg: 'Dispatch failed', turn_id: turn.id, request_id: scope.requestId, error: (error as Error).message });
@@ -59,8 +68,20 @@ export class TurnDispatch {
       // Somebody was told that it runs. A look of its own: what stood beside a row that had to be waited for would be older than the row.
       if (await this.turns.isReliedOn(tx, turn.id)) return false;
       const at = this.db.now();
-      await this.turns.endTurn(tx, turn, { turnStatus: 'cancelled', chatStatus: 'ERRORED', chatError: DISPATCH_FAILED, stopReason: null, at, dispatchNext: false });
-      await this.append(tx, turn.chat_id, [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }], at);
+      await this.turns.endTurn(tx, turn, {
+        turnStatus: 'cancelled',
+        chatStatus: 'ERRORED',
+        chatError: DISPATCH_FAILED,
+        stopReason: null,
+        at,
+        dispatchNext: false,
+      });
+      await this.append(
+        tx,
+        turn.chat_id,
+        [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }],
+        at,
+      );
       await this.children.onChatEnded(tx, { id: turn.chat_id }, 'cancelled');
       return true;
     });
@@ -73,14 +94,29 @@ export class TurnDispatch {
    * @param last chooses the model of the new turn as it did its own
    * @returns the new turn's id
    */
-  async resume(tx: Tx, chat: LockedChat, how: { cause: 'message' | 'continue' | 'retry'; messageId: string | null; last: TurnToResume | null; unpricedAllowed?: boolean; at: Date }): Promise<string> {
+  async resume(
+    tx: Tx,
+    chat: LockedChat,
+    how: {
+      cause: 'message' | 'continue' | 'retry';
+      messageId: string | null;
+      last: TurnToResume | null;
+      unpricedAllowed?: boolean;
+      at: Date;
+    },
+  ): Promise<string> {
     const id = uuidv7();
     const { cause, messageId, last, unpricedAllowed = false, at } = how;
     await this.chats.insertTurn(tx, chat, { id, cause, messageId, choices: last, unpricedAllowed, at });
     await this.turns.dispatch(tx, { id, org_id: chat.org_id, chat_id: chat.id });
     if (messageId) await this.turns.relyOn(tx, id, messageId);
     await this.turns.revive(tx, chat.id, at);
-    await this.append(tx, chat.id, [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }], at);
+    await this.append(
+      tx,
+      chat.id,
+      [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
+      at,
+    );
     return id;
   }
 

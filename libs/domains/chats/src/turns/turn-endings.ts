@@ -84,7 +84,12 @@ export class TurnEndings {
   /** Delivered too often without finishing a step: it may be what kills its workers. */
   async lost(turn: TurnRef): Promise<void> {
     const error: ChatError = { code: 'worker_lost', message: 'The workers that ran this turn were lost again and again.', retryable: true };
-    await this.endUnowned(turn, { turnStatus: 'failed', chatStatus: 'ERRORED', chatError: error, events: [{ type: 'error', data: { ...error, turn_id: turn.id } }] });
+    await this.endUnowned(turn, {
+      turnStatus: 'failed',
+      chatStatus: 'ERRORED',
+      chatError: error,
+      events: [{ type: 'error', data: { ...error, turn_id: turn.id } }],
+    });
   }
 
   /** A stop came before it began. */
@@ -94,7 +99,11 @@ export class TurnEndings {
 
   /** Its agent was deleted before it came to a worker. */
   async agentDeleted(turn: TurnRef & { steps_done: number }): Promise<void> {
-    await this.endUnowned(turn, { turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped', chatStatus: 'ACTIVE', stopReason: 'agent_deleted' });
+    await this.endUnowned(turn, {
+      turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped',
+      chatStatus: 'ACTIVE',
+      stopReason: 'agent_deleted',
+    });
   }
 
   private async endOwned(turn: TurnRef & { fence: string }, ending: Ending): Promise<void> {
@@ -121,10 +130,19 @@ export class TurnEndings {
     const { turnStatus, chatStatus, chatError = null, stopReason = null } = ending;
     // It may have asked humans and not come to wait for them; nobody would read their answers.
     const wait = await this.turns.waitOf(tx, turn.id);
-    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
-    const jobs = await this.turns.endTurn(tx, turn, { turnStatus, chatStatus, chatError, stopReason, at, dispatchNext: chatStatus !== 'ARCHIVED' && chatStatus !== 'ABANDONED' });
+    const withdrawn =
+      wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
+    const jobs = await this.turns.endTurn(tx, turn, {
+      turnStatus,
+      chatStatus,
+      chatError,
+      stopReason,
+      at,
+      dispatchNext: chatStatus !== 'ARCHIVED' && chatStatus !== 'ABANDONED',
+    });
     const events: NewEvent[] = [...withdrawn, ...(ending.events ?? [])];
-    if (from !== chatStatus || stopReason) events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
+    if (from !== chatStatus || stopReason)
+      events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
     if (chatStatus === 'ERRORED' && jobs.some((job) => job.chat_id === turn.chat_id)) {
       // The message that waited behind the failed turn revives the chat, like one that comes after the failure.
       await this.turns.revive(tx, turn.chat_id, at);

@@ -23,7 +23,8 @@ describe('turns that are cut off at a bad moment', () => {
 
   const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
   /** What the death of a worker leaves: the lease runs out by itself. */
-  const expireLease = (chat: string) => app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+  const expireLease = (chat: string) =>
+    app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
 
   it('do not wait a second time when the worker dies right after the wait', async () => {
     const chat = await app.chat(org);
@@ -50,7 +51,11 @@ describe('turns that are cut off at a bad moment', () => {
       await inTransaction(...args);
       throw new Error('Connection terminated unexpectedly');
     });
-    await app.send(org, chat, script({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'once', status: 'pending' }] } }] }, { text: 'done' }));
+    await app.send(
+      org,
+      chat,
+      script({ tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'once', status: 'pending' }] } }] }, { text: 'done' }),
+    );
     const body = await app.settled(org, chat, 1);
     expect(contents(body, 'tool')).toEqual([expect.stringContaining('once')]);
     expect(await app.db.query(`SELECT steps_done FROM turns WHERE chat_id = $1`, [chat])).toEqual([{ steps_done: 3 }]);
@@ -111,7 +116,10 @@ describe('turns that are cut off at a bad moment', () => {
     const { turn_id: id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
     const [before] = await app.db.query<{ fence: string }>('SELECT fence FROM turns WHERE id = $1', [id]);
     const first = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
-    await app.db.execute(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [id, before.fence]);
+    await app.db.execute(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [
+      id,
+      before.fence,
+    ]);
     const second = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'two', cap: -1, at: new Date() });
     expect([first?.verdict, second?.verdict]).toEqual(['claimed', 'claimed']);
     expect(await turns.lockOwned(app.db, id, first!.fence)).toBeNull();
@@ -124,18 +132,27 @@ describe('turns that are cut off at a bad moment', () => {
   it('count each other when they are claimed together', async () => {
     const turns = get(TurnRepository);
     jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
-    const sent = await Promise.all(Array.from({ length: 5 }, async () => {
-      const chat = await app.chat(org);
-      return { chat_id: chat, turn_id: ((await app.send(org, chat, 'hello')).body as { turn_id: string }).turn_id };
-    }));
-    const [{ running }] = await app.db.query<{ running: number }>(`SELECT count(*)::int AS running FROM turns WHERE org_id = $1 AND status = 'running' AND lease_expires_at > now()`, [org.id]);
+    const sent = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const chat = await app.chat(org);
+        return { chat_id: chat, turn_id: ((await app.send(org, chat, 'hello')).body as { turn_id: string }).turn_id };
+      }),
+    );
+    const [{ running }] = await app.db.query<{ running: number }>(
+      `SELECT count(*)::int AS running FROM turns WHERE org_id = $1 AND status = 'running' AND lease_expires_at > now()`,
+      [org.id],
+    );
     const claims = await Promise.all(sent.map((ids) => turns.claim(app.db, { ...ids, worker: 'one', cap: running + 2, at: new Date() })));
     expect(claims.map((c) => c!.verdict).sort()).toEqual(['claimed', 'claimed', 'over_cap', 'over_cap', 'over_cap']);
   });
 
   it('do not begin to wait when a message waits behind them', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ delay_ms: 600, tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }, { text: 'interrupted' }));
+    await app.send(
+      org,
+      chat,
+      script({ delay_ms: 600, tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }, { text: 'interrupted' }),
+    );
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     expect(await app.send(org, chat, 'are you there?')).toMatchObject({ status: 202, body: { queued: true } });
     const body = await app.settled(org, chat, 2);

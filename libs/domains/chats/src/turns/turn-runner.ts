@@ -70,14 +70,21 @@ export class TurnRunner {
   async run(payload: JobPayload<'turn.run'>, context: JobContext): Promise<void> {
     const claim = await this.claims.claim(payload);
     if (!claim) return;
-    const attributes = { 'aps.org.id': claim.org_id, 'aps.agent.id': claim.agent_id, 'aps.chat.id': claim.chat_id, 'aps.turn.id': claim.id, 'aps.turn.steps_done': claim.steps_done };
+    const attributes = {
+      'aps.org.id': claim.org_id,
+      'aps.agent.id': claim.agent_id,
+      'aps.chat.id': claim.chat_id,
+      'aps.turn.id': claim.id,
+      'aps.turn.steps_done': claim.steps_done,
+    };
     await inSpan('turn', { attributes }, (span) => this.own(claim, context, span));
   }
 
   private async own(claim: OwnedTurn, context: JobContext, span: Span): Promise<void> {
     const started = performance.now();
     if (claim.lease_expired) redelivered.inc();
-    else if (!claim.taken_over && claim.steps_done === 0 && claim.deliveries === 0) waited.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
+    else if (!claim.taken_over && claim.steps_done === 0 && claim.deliveries === 0)
+      waited.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
     const lease = this.leases.hold(claim, context.signal);
     let outcome = 'error';
     try {
@@ -106,7 +113,19 @@ export class TurnRunner {
       const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
       signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
     }
-    const turn: RunningTurn = { signals, claim, config, lease, decisionLog, rows, stepsDone: claim.steps_done, modelSteps: claim.model_steps, wait: claim.wait, requestId: context.requestId, traceparent: context.traceparent };
+    const turn: RunningTurn = {
+      signals,
+      claim,
+      config,
+      lease,
+      decisionLog,
+      rows,
+      stepsDone: claim.steps_done,
+      modelSteps: claim.model_steps,
+      wait: claim.wait,
+      requestId: context.requestId,
+      traceparent: context.traceparent,
+    };
 
     for (;;) {
       lease.signal.throwIfAborted();
@@ -144,7 +163,12 @@ export class TurnRunner {
     const failure = this.endings.asChatError(error);
     if (!failure) {
       // A fault of ours or of the database: the lease ends, and the next delivery goes on from the journal.
-      this.logger.error({ msg: 'Turn interrupted', turn_id: claim.id, request_id: context.requestId, error: (error as Error)?.stack ?? String(error) });
+      this.logger.error({
+        msg: 'Turn interrupted',
+        turn_id: claim.id,
+        request_id: context.requestId,
+        error: (error as Error)?.stack ?? String(error),
+      });
       await this.turns.release(this.db, { id: claim.id, fence: claim.fence }, false).catch(() => undefined);
       throw error;
     }

@@ -82,7 +82,11 @@ export class TurnWaits {
    *
    * @returns the turn, to be published after the commit; null when it waits on, is not waiting yet, or is over
    */
-  async wake(tx: Tx, turnId: string, at: Date): Promise<{ turn: { id: string; org_id: string; chat_id: string }; events: NewEvent[] } | null> {
+  async wake(
+    tx: Tx,
+    turnId: string,
+    at: Date,
+  ): Promise<{ turn: { id: string; org_id: string; chat_id: string }; events: NewEvent[] } | null> {
     const row = await this.turns.lockWaiting(tx, turnId);
     if (!row || (await this.isOpen(tx, row.wait))) return null;
     const turn = { id: turnId, org_id: row.org_id, chat_id: row.chat_id };

@@ -5,7 +5,19 @@ import type { Ahead, Database, Db, Tx } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
-import { AWAIT_WRITER, CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, DISPATCH_PARKED, HEARTBEAT, KEEP_SAID, LEASE_S, TRANSCRIPT, type Claiming, type Committing } from './turn.sql';
+import {
+  AWAIT_WRITER,
+  CLAIM,
+  COMMIT_FINAL_STEP,
+  COMMIT_STEP,
+  DISPATCH_PARKED,
+  HEARTBEAT,
+  KEEP_SAID,
+  LEASE_S,
+  TRANSCRIPT,
+  type Claiming,
+  type Committing,
+} from './turn.sql';
 
 /** A turn that this worker owns, with all it needs to run. */
 export interface ClaimedTurn {
@@ -59,9 +71,16 @@ export interface ClaimedTurn {
 export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'agent_deleted' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
 
 /** @typeParam Time as the row is used, or as it comes: in JSON */
-export type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<ClaimedTurn, 'dispatched_at'>;
+export type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<
+  ClaimedTurn,
+  'dispatched_at'
+>;
 
-const withTimes = (row: ClaimRow<string>): ClaimRow => ({ ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at === null ? null : new Date(row.retry_at) });
+const withTimes = (row: ClaimRow<string>): ClaimRow => ({
+  ...row,
+  dispatched_at: new Date(row.dispatched_at),
+  retry_at: row.retry_at === null ? null : new Date(row.retry_at),
+});
 
 /** A call that a turn waited in, and what it gets. */
 export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'failed' };
@@ -134,8 +153,19 @@ export class TurnRepository {
   }
 
   /** Whether this owner may still write: locks the chat and the turn for the rest of the transaction. */
-  async lockOwned(tx: Db, turnId: string, fence: string): Promise<{ chat_id: string; org_id: string; event_seq: number; message_seq: number; pending_turns: number; status: string } | null> {
-    const [row] = await tx.query<{ chat_id: string; org_id: string; event_seq: number; message_seq: number; pending_turns: number; status: string }>(
+  async lockOwned(
+    tx: Db,
+    turnId: string,
+    fence: string,
+  ): Promise<{ chat_id: string; org_id: string; event_seq: number; message_seq: number; pending_turns: number; status: string } | null> {
+    const [row] = await tx.query<{
+      chat_id: string;
+      org_id: string;
+      event_seq: number;
+      message_seq: number;
+      pending_turns: number;
+      status: string;
+    }>(
       `SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
        FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR UPDATE OF c, t`,
       [turnId, fence],
@@ -162,7 +192,17 @@ export class TurnRepository {
    */
   async commitToolStep(
     tx: Db,
-    step: { turnId: string; stepNo: number; messageId: string; content: string; toolCallId: string; toolName: string; status: 'done' | 'failed'; wait: TurnWait | null; at: Date },
+    step: {
+      turnId: string;
+      stepNo: number;
+      messageId: string;
+      content: string;
+      toolCallId: string;
+      toolName: string;
+      status: 'done' | 'failed';
+      wait: TurnWait | null;
+      at: Date;
+    },
   ): Promise<void> {
     await tx.execute(
       `WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $8 FROM turns t WHERE t.id = $1 AND chats.id = t.chat_id
@@ -171,7 +211,17 @@ export class TurnRepository {
                   SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
             s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
        UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = $9, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`,
-      [step.turnId, step.stepNo, step.messageId, step.content, step.toolCallId, step.toolName, step.status, step.at, step.wait && JSON.stringify(step.wait)],
+      [
+        step.turnId,
+        step.stepNo,
+        step.messageId,
+        step.content,
+        step.toolCallId,
+        step.toolName,
+        step.status,
+        step.at,
+        step.wait && JSON.stringify(step.wait),
+      ],
     );
   }
 
@@ -188,7 +238,17 @@ export class TurnRepository {
    */
   async compactThrough(
     tx: Db,
-    made: { id: string; turnId: string; orgId: string; chatId: string; turnNo: number; covered: number; summary: string; before: number; after: number },
+    made: {
+      id: string;
+      turnId: string;
+      orgId: string;
+      chatId: string;
+      turnNo: number;
+      covered: number;
+      summary: string;
+      before: number;
+      after: number;
+    },
   ): Promise<{ turn_no: number; seq: number }> {
     const [through] = await tx.query<{ turn_no: number; seq: number }>(
       `SELECT m.turn_no, m.seq FROM messages m JOIN chats c ON c.id = m.chat_id LEFT JOIN chat_compactions k ON k.id = c.compaction_id
@@ -269,7 +329,17 @@ export class TurnRepository {
   /** Writes what the calls get that a turn waited in; the turn does not go on. */
   async endCalls(tx: Db, turnId: string, calls: AnsweredCall[], at: Date): Promise<void> {
     for (const call of calls) {
-      await this.commitToolStep(tx, { turnId, stepNo: call.step_no, messageId: uuidv7(), content: call.content, toolCallId: call.tool_call_id, toolName: call.tool_name, status: call.status, wait: null, at });
+      await this.commitToolStep(tx, {
+        turnId,
+        stepNo: call.step_no,
+        messageId: uuidv7(),
+        content: call.content,
+        toolCallId: call.tool_call_id,
+        toolName: call.tool_name,
+        status: call.status,
+        wait: null,
+        at,
+      });
     }
   }
 
@@ -289,8 +359,14 @@ export class TurnRepository {
    */
   async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<SpineEvent[]> {
     const pause = { kind: 'queued', since: at.toISOString() };
-    await tx.execute(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [turn.id]);
-    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`, [turn.chat_id, JSON.stringify(pause), at]);
+    await tx.execute(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [
+      turn.id,
+    ]);
+    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`, [
+      turn.chat_id,
+      JSON.stringify(pause),
+      at,
+    ]);
     await this.removeJob(tx, turn.id);
     const event: NewEvent = { type: 'status_changed', data: { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause } };
     return numbered([event], await this.appendEvents(tx, turn.chat_id, [event], at), at);
@@ -303,8 +379,16 @@ export class TurnRepository {
 
   /** Lets a turn wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
   async beginWait(tx: Db, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
-    await tx.execute(`UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`, [turn.id, JSON.stringify(wait)]);
-    await tx.execute(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`, [turn.chat_id, JSON.stringify(pause), at, wait.kind === 'human' ? 'PAUSED' : 'ACTIVE']);
+    await tx.execute(
+      `UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`,
+      [turn.id, JSON.stringify(wait)],
+    );
+    await tx.execute(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`, [
+      turn.chat_id,
+      JSON.stringify(pause),
+      at,
+      wait.kind === 'human' ? 'PAUSED' : 'ACTIVE',
+    ]);
     if (wait.resume_at) await this.postpone(tx, turn.id, new Date(wait.resume_at));
     else await this.removeJob(tx, turn.id);
   }
@@ -338,7 +422,14 @@ export class TurnRepository {
   async endTurn(
     tx: Db,
     turn: { id: string; chat_id: string; org_id: string },
-    end: { turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled'; chatStatus: string; chatError: ChatError | null; stopReason: string | null; at: Date; dispatchNext: boolean },
+    end: {
+      turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
+      chatStatus: string;
+      chatError: ChatError | null;
+      stopReason: string | null;
+      at: Date;
+      dispatchNext: boolean;
+    },
   ): Promise<{ id: string; org_id: string; chat_id: string }[]> {
     await tx.execute(
       `UPDATE turns SET status = $2, error = $3, finished_at = $4, lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL WHERE id = $1`,
@@ -349,13 +440,24 @@ export class TurnRepository {
       ? await tx.query<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`, [turn.chat_id])
       : [];
     if (!end.dispatchNext) {
-      await tx.execute(`UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`, [turn.chat_id, end.at]);
+      await tx.execute(`UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`, [
+        turn.chat_id,
+        end.at,
+      ]);
     }
     await tx.execute(
       `UPDATE chats SET status = $2, error = $3, stop_reason = $4, pause = NULL, current_turn_id = $5,
          pending_turns = CASE WHEN $6 THEN greatest(pending_turns - (CASE WHEN $5::uuid IS NULL THEN 0 ELSE 1 END), 0) ELSE 0 END,
          archived_at = CASE WHEN $2 = 'ARCHIVED' THEN $7::timestamptz ELSE archived_at END, updated_at = $7 WHERE id = $1`,
-      [turn.chat_id, end.chatStatus, end.chatError && JSON.stringify(end.chatError), end.stopReason, next?.id ?? null, end.dispatchNext, end.at],
+      [
+        turn.chat_id,
+        end.chatStatus,
+        end.chatError && JSON.stringify(end.chatError),
+        end.stopReason,
+        next?.id ?? null,
+        end.dispatchNext,
+        end.at,
+      ],
     );
     const dispatched = next ? [await this.dispatch(tx, { id: next.id, org_id: turn.org_id, chat_id: turn.chat_id })] : [];
     return [...dispatched, ...(await this.dispatchParked(tx, turn.org_id))];
@@ -363,7 +465,10 @@ export class TurnRepository {
 
   /** Makes a locked chat live again: what it failed or was closed for is behind it. */
   async revive(tx: Db, chatId: string, at: Date): Promise<void> {
-    await tx.execute(`UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`, [chatId, at]);
+    await tx.execute(
+      `UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`,
+      [chatId, at],
+    );
   }
 
   /** Writes the job of a turn. */

@@ -34,7 +34,10 @@ export interface Claiming {
   at: Date;
 }
 
-export const CLAIM = batchStatement<Claiming>('claim', (item) => item.chat_id, (locked) => `
+export const CLAIM = batchStatement<Claiming>(
+  'claim',
+  (item) => item.chat_id,
+  (locked) => `
 WITH i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, worker text, cap int, at timestamptz)
 ), l AS MATERIALIZED (
@@ -89,7 +92,8 @@ FROM v CROSS JOIN LATERAL (
            SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
                                              'provider_state', m.provider_state, 'finish_reason', m.finish_reason, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
            FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript
-) a`);
+) a`,
+);
 
 /** Waits for the lock of a chat. A lock is a write, too, but this one is forgotten at once and need not wait for the disk. */
 export const AWAIT_WRITER = statement(`
@@ -159,7 +163,11 @@ export interface Committing {
  *
  * Two statements and not one with conditions: a part that does nothing is still set up and torn down each time.
  */
-const commitModelStep = (final: boolean) => batchStatement<Committing>(final ? 'commit_final_step' : 'commit_step', (item) => item.chat_id, (locked) => `
+const commitModelStep = (final: boolean) =>
+  batchStatement<Committing>(
+    final ? 'commit_final_step' : 'commit_step',
+    (item) => item.chat_id,
+    (locked) => `
 WITH i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, fence bigint, step_no int, at timestamptz, message_id uuid, content text, tool_calls jsonb, provider_state jsonb, model text,
     usage jsonb, finish_reason text, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb, title_job_id uuid)
@@ -210,7 +218,8 @@ SELECT l.chat_id AS batch_key, row_to_json(a) AS answer
 FROM l CROSS JOIN LATERAL (
   SELECT l.event_seq, l.message_seq + 1 AS message_seq,
          ${final ? `(SELECT ti.id FROM ti WHERE ti.id = l.title_job_id) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'}
-) a`);
+) a`,
+  );
 
 export const COMMIT_FINAL_STEP = commitModelStep(true);
 export const COMMIT_STEP = commitModelStep(false);

@@ -17,14 +17,22 @@ beforeEach(async () => {
 const UNKNOWN = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 const bulk = (action: string, body: Record<string, unknown>, as = org.owner) =>
   app.call('POST', `${agent.path}/${action}`, { as: as.token, body: { ...(action === 'review' && { review_status: 'agreed' }), ...body } });
-const rows = () => app.db.query<{ id: string; review_status: string; archived_at: Date | null; reviewed_by: string | null }>('SELECT id, review_status, archived_at, reviewed_by FROM decisions WHERE chat_id = $1 ORDER BY id', [chat.id]);
+const rows = () =>
+  app.db.query<{ id: string; review_status: string; archived_at: Date | null; reviewed_by: string | null }>(
+    'SELECT id, review_status, archived_at, reviewed_by FROM decisions WHERE chat_id = $1 ORDER BY id',
+    [chat.id],
+  );
 
 describe('archiving', () => {
   it('takes ids, and leaves what is archived as it is', async () => {
     const ids = await app.decisions(chat, 3);
     expect((await bulk('archive', { decision_ids: [ids[0]] })).body).toEqual({ updated: 1, matched: 1, unchanged: 0 });
     const [first] = await rows();
-    expect((await bulk('archive', { decision_ids: [ids[0], ids[1], ids[1], ids[0].toUpperCase(), UNKNOWN] })).body).toEqual({ updated: 1, matched: 2, unchanged: 1 });
+    expect((await bulk('archive', { decision_ids: [ids[0], ids[1], ids[1], ids[0].toUpperCase(), UNKNOWN] })).body).toEqual({
+      updated: 1,
+      matched: 2,
+      unchanged: 1,
+    });
     const now = await rows();
     expect(now.map((d) => d.archived_at !== null)).toEqual([true, true, false]);
     expect(now[0].archived_at).toEqual(first.archived_at);
@@ -59,7 +67,10 @@ describe('archiving', () => {
       [200, 3, 3, 0],
     ]);
     // What was thought of them has not changed on the way.
-    expect((await rows()).map((d) => [d.review_status, d.archived_at])).toEqual([['disputed', null], ...Array.from({ length: 5 }, () => ['unreviewed', null])]);
+    expect((await rows()).map((d) => [d.review_status, d.archived_at])).toEqual([
+      ['disputed', null],
+      ...Array.from({ length: 5 }, () => ['unreviewed', null]),
+    ]);
   });
 
   it('takes back by ids', async () => {
@@ -114,8 +125,14 @@ describe('what is refused', () => {
 
   it.each(['archive', 'unarchive', 'review'])('by %s', async (action) => {
     const [id] = await app.decisions(chat, 1);
-    const neither = [await bulk(action, {}), await bulk(action, { decision_ids: null, filter: null }), await bulk(action, { decision_ids: [id], filter: {} })];
-    expect(neither.map(({ status, body }) => [status, body.code, body.detail[0].type])).toEqual(Array.from({ length: 3 }, () => [422, 'exactly_one_required', 'semantic.exactly_one_required']));
+    const neither = [
+      await bulk(action, {}),
+      await bulk(action, { decision_ids: null, filter: null }),
+      await bulk(action, { decision_ids: [id], filter: {} }),
+    ];
+    expect(neither.map(({ status, body }) => [status, body.code, body.detail[0].type])).toEqual(
+      Array.from({ length: 3 }, () => [422, 'exactly_one_required', 'semantic.exactly_one_required']),
+    );
     const wrong = await Promise.all([
       bulk(action, { decision_ids: many }),
       bulk(action, { decision_ids: ['x'] }),
@@ -137,7 +154,9 @@ describe('what is refused', () => {
       expect((await bulk('review', { filter: {}, review_status: status })).body.detail[0].loc).toEqual(['body', 'review_status']);
     }
     for (const status of ['agreed', 'disputed', 'reverted']) {
-      expect((await bulk('review', { filter: { review_status: status } })).body.detail).toEqual([{ loc: ['body', 'filter', 'review_status'], msg: expect.any(String), type: 'enum' }]);
+      expect((await bulk('review', { filter: { review_status: status } })).body.detail).toEqual([
+        { loc: ['body', 'filter', 'review_status'], msg: expect.any(String), type: 'enum' },
+      ]);
     }
   });
 });
@@ -153,7 +172,11 @@ describe('the audit log', () => {
     expect(await app.audit(org, 'decisions.%')).toEqual([
       { action: 'decisions.archived', ...target, metadata: { updated: 2, decision_ids: [ids[0], ids[1]] } },
       { action: 'decisions.unarchived', ...target, metadata: { updated: 2, filter: { archived: true } } },
-      { action: 'decisions.agreed', ...target, metadata: { updated: 3, filter: { archived: false, review_status: 'unreviewed', kind: 'act' } } },
+      {
+        action: 'decisions.agreed',
+        ...target,
+        metadata: { updated: 3, filter: { archived: false, review_status: 'unreviewed', kind: 'act' } },
+      },
     ]);
   });
 });
@@ -191,7 +214,10 @@ describe('at the same time', () => {
 
   it('what is archived meanwhile is not agreed to', async () => {
     await app.decisions(chat, 40);
-    const [agreed, archived] = await Promise.all([bulk('review', { filter: {} }), bulk('archive', { filter: { review_status: 'unreviewed' } })]);
+    const [agreed, archived] = await Promise.all([
+      bulk('review', { filter: {} }),
+      bulk('archive', { filter: { review_status: 'unreviewed' } }),
+    ]);
     const now = await rows();
     expect(now.filter((d) => d.review_status === 'agreed')).toHaveLength(agreed.body.updated);
     expect(now.filter((d) => d.archived_at !== null)).toHaveLength(archived.body.updated);

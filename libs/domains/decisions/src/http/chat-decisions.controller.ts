@@ -19,7 +19,11 @@ export class ChatDecisionsController {
   @OrgMember('decisions')
   @ApiOperation({ summary: 'List the decisions of a chat', description: 'Oldest first, archived ones included.' })
   @ApiPage(DecisionResponse, 'DecisionListResponse')
-  async list(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Query() query: ChatDecisionListQuery): Promise<Page<DecisionResponse>> {
+  async list(
+    @CurrentOrg() scope: OrgScope,
+    @Param('chat_id') chatId: string,
+    @Query() query: ChatDecisionListQuery,
+  ): Promise<Page<DecisionResponse>> {
     const { items, total } = await this.queries.ofChat(scope, chatId, query);
     return toPage(items.map(toDecision), total, query);
   }
@@ -29,7 +33,12 @@ export class ChatDecisionsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Review a decision', description: 'Any status may follow any other. Nothing but the decision changes.' })
   @ApiOkResponse({ type: DecisionResponse })
-  async review(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Param('decision_id') id: string, @Body() body: ReviewDecisionRequest): Promise<DecisionResponse> {
+  async review(
+    @CurrentOrg() scope: OrgScope,
+    @Param('chat_id') chatId: string,
+    @Param('decision_id') id: string,
+    @Body() body: ReviewDecisionRequest,
+  ): Promise<DecisionResponse> {
     return toDecision(await this.decisions.review(scope, chatId, id, body));
   }
 
@@ -39,10 +48,15 @@ export class ChatDecisionsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Write a dispute into the agent’s instruction draft',
-    description: 'Needs `disputed` with `should_have`. Appends it once, beginning a draft from the published instruction if there is none. Nothing is published or deployed.',
+    description:
+      'Needs `disputed` with `should_have`. Appends it once, beginning a draft from the published instruction if there is none. Nothing is published or deployed.',
   })
   @ApiOkResponse({ type: RevisionDraftResponse })
-  async revisionDraft(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Param('decision_id') id: string): Promise<RevisionDraftResponse> {
+  async revisionDraft(
+    @CurrentOrg() scope: OrgScope,
+    @Param('chat_id') chatId: string,
+    @Param('decision_id') id: string,
+  ): Promise<RevisionDraftResponse> {
     return toRevisionDraft(await this.decisions.draftCorrection(scope, chatId, id));
   }
 }

@@ -42,6 +42,12 @@ export function toDecisionGroup(g: DecisionGroup): DecisionGroupItem {
   };
 }
 
-export function toRevisionDraft({ draft_id, base_revision_id, content, appended, already_appended }: CorrectionDraft): RevisionDraftResponse {
+export function toRevisionDraft({
+  draft_id,
+  base_revision_id,
+  content,
+  appended,
+  already_appended,
+}: CorrectionDraft): RevisionDraftResponse {
   return { draft_id, base_revision_id, content, appended, already_appended };
 }

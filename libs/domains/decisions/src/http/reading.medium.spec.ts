@@ -15,7 +15,13 @@ describe('a decision', () => {
     const org = await app.org();
     const agent = await app.agent(org);
     const chat = await app.chat(org, agent);
-    const id = await app.decision(chat, { tool_slug: 'con_shop.refund', rationale: 'It is small.', confidence: 0.85, arguments: { b: 1, a: [2] }, basis: '  Refunds \n' });
+    const id = await app.decision(chat, {
+      tool_slug: 'con_shop.refund',
+      rationale: 'It is small.',
+      confidence: 0.85,
+      arguments: { b: 1, a: [2] },
+      basis: '  Refunds \n',
+    });
     const { status, body } = await app.call('GET', agent.path, { as: org.owner.token });
     expect([status, body.total, body.next_offset]).toEqual([200, 1, null]);
     const [{ agent_revision_id, created_at, tool_call_id, ...rest }] = body.items;
@@ -101,7 +107,19 @@ describe('the list, newest first across the agent’s chats,', () => {
     ]);
   });
 
-  it.each(['kind=maybe', 'kind=ACT', 'review_status=open', 'review_status=', 'deviation=perhaps', 'determination=2', 'archived=both', 'limit=0', 'limit=101', 'offset=-1', 'agent_id=%00'])('refuses %s', async (query) => {
+  it.each([
+    'kind=maybe',
+    'kind=ACT',
+    'review_status=open',
+    'review_status=',
+    'deviation=perhaps',
+    'determination=2',
+    'archived=both',
+    'limit=0',
+    'limit=101',
+    'offset=-1',
+    'agent_id=%00',
+  ])('refuses %s', async (query) => {
     for (const path of [agent.path, `${agent.path}/groups`]) {
       const { status, body } = await list(`?${query}`, path);
       expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', query.split('=')[0]]]);
@@ -110,7 +128,16 @@ describe('the list, newest first across the agent’s chats,', () => {
 
   it('takes the agent by id and by slug, and once more in the query', async () => {
     const bySlug = `${org.path}/agents/${agent.slug}/decisions`;
-    for (const query of ['', `?agent_id=${agent.id}`, `?agent_id=${agent.slug}`, `?agent_id=${agent.id.toUpperCase()}`, '?agent_id=', '?agent_id=no-such', `?agent_id=${UNKNOWN}`, '?agent_id=%25%20%27']) {
+    for (const query of [
+      '',
+      `?agent_id=${agent.id}`,
+      `?agent_id=${agent.slug}`,
+      `?agent_id=${agent.id.toUpperCase()}`,
+      '?agent_id=',
+      '?agent_id=no-such',
+      `?agent_id=${UNKNOWN}`,
+      '?agent_id=%25%20%27',
+    ]) {
       expect([query, (await list(query, bySlug)).body.total, (await list(query)).body.total]).toEqual([query, 4, 4]);
     }
     const other = await app.agent(org);
@@ -151,7 +178,9 @@ describe('the list, newest first across the agent’s chats,', () => {
 
   it('is served where the log is off', async () => {
     app.entitle(org, { decision_log: false });
-    expect([(await list()).body.total, (await list('', chat.path)).body.total, (await list('', `${agent.path}/groups`)).status]).toEqual([4, 3, 200]);
+    expect([(await list()).body.total, (await list('', chat.path)).body.total, (await list('', `${agent.path}/groups`)).status]).toEqual([
+      4, 3, 200,
+    ]);
     app.entitle(org, { decision_log: true });
   });
 });
@@ -174,7 +203,11 @@ describe('the groups', () => {
     const lower = await app.decisions(chat, 2, { basis: 'rule two', kind: 'no_act' });
     await app.decisions(chat, 1, { basis: 'Rule  two' });
     // Made in another order than that of their words.
-    const ties = [await app.decision(chat, { basis: 'B' }), await app.decision(chat, { basis: 'C' }), await app.decision(chat, { basis: 'A' })];
+    const ties = [
+      await app.decision(chat, { basis: 'B' }),
+      await app.decision(chat, { basis: 'C' }),
+      await app.decision(chat, { basis: 'A' }),
+    ];
     expect((await groups()).body.items.slice(-4).map((g: { basis: string }) => g.basis)).toEqual(['A', 'C', 'B', 'Rule  two']);
     await app.db.execute('DELETE FROM decisions WHERE id = ANY($1)', [ties]);
     await app.review(chat, four[0], { review_status: 'agreed' });
@@ -183,8 +216,18 @@ describe('the groups', () => {
     expect([status, body.total, body.next_offset]).toEqual([200, 4, null]);
     expect(body.items.map((g: { basis: string }) => g.basis)).toEqual(['Rule four', 'rule two', 'Rule two', 'Rule  two']);
     const [newest] = await app.db.query<{ created_at: Date }>('SELECT created_at FROM decisions WHERE id = $1', [four[3]]);
-    expect(body.items[0]).toEqual({ basis: 'Rule four', count: 4, unreviewed: 2, disputed: 1, latest_at: newest.created_at.toISOString(), sample_decision_ids: [four[3], four[2], four[1]] });
-    expect(body.items.slice(1, 3).map((g: { sample_decision_ids: string[] }) => g.sample_decision_ids)).toEqual([lower.reverse(), two.reverse()]);
+    expect(body.items[0]).toEqual({
+      basis: 'Rule four',
+      count: 4,
+      unreviewed: 2,
+      disputed: 1,
+      latest_at: newest.created_at.toISOString(),
+      sample_decision_ids: [four[3], four[2], four[1]],
+    });
+    expect(body.items.slice(1, 3).map((g: { sample_decision_ids: string[] }) => g.sample_decision_ids)).toEqual([
+      lower.reverse(),
+      two.reverse(),
+    ]);
   });
 
   it('come in pages and by the same filters', async () => {
@@ -195,7 +238,10 @@ describe('the groups', () => {
       [[], 4, null],
     ]);
     expect((await groups('?kind=no_act')).body).toMatchObject({ total: 1, items: [{ basis: 'rule two', count: 2 }] });
-    expect((await groups('?review_status=disputed')).body).toMatchObject({ total: 1, items: [{ basis: 'Rule four', count: 1, unreviewed: 0, disputed: 1 }] });
+    expect((await groups('?review_status=disputed')).body).toMatchObject({
+      total: 1,
+      items: [{ basis: 'Rule four', count: 1, unreviewed: 0, disputed: 1 }],
+    });
     expect((await groups('?archived=true')).body).toEqual({ items: [], total: 0, next_offset: null });
   });
 });
@@ -231,14 +277,18 @@ describe('a chat that the caller may not open', () => {
       expect((await app.review(own, id, { review_status: 'agreed' })).body.code).toBe('not_found');
       expect((await app.draft(own, id)).body.code).toBe('not_found');
     }
-    const bulk = (action: string, body: object) => app.call('POST', `${agent.path}/${action}`, { as: org.owner.token, body: { review_status: 'agreed', ...body } });
+    const bulk = (action: string, body: object) =>
+      app.call('POST', `${agent.path}/${action}`, { as: org.owner.token, body: { review_status: 'agreed', ...body } });
     for (const action of ['archive', 'unarchive', 'review']) {
       expect((await bulk(action, { decision_ids: hidden })).body).toEqual({ updated: 0, matched: 0, unchanged: 0 });
     }
     expect((await bulk('review', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
     expect((await bulk('archive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
     expect((await bulk('unarchive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
-    const untouched = await app.db.query('SELECT 1 FROM decisions WHERE id = ANY($1) AND review_status = $2 AND archived_at IS NULL AND updated_at = created_at', [hidden, 'unreviewed']);
+    const untouched = await app.db.query(
+      'SELECT 1 FROM decisions WHERE id = ANY($1) AND review_status = $2 AND archived_at IS NULL AND updated_at = created_at',
+      [hidden, 'unreviewed'],
+    );
     expect(untouched).toHaveLength(5);
   });
 
@@ -248,12 +298,24 @@ describe('a chat that the caller may not open', () => {
     const chat = await app.chat(org, agent, { shared: true });
     const id = await app.decision(chat);
     const stranger = (await app.org()).owner;
-    for (const path of [agent.path, `${agent.path}/groups`, chat.path]) expect((await app.call('GET', path, { as: stranger.token })).body.code).toBe('not_org_member');
+    for (const path of [agent.path, `${agent.path}/groups`, chat.path])
+      expect((await app.call('GET', path, { as: stranger.token })).body.code).toBe('not_org_member');
     // In an organization of their own, the ids mean nothing.
     const own = await app.org();
-    expect((await app.call('POST', `${own.path}/chats/${chat.id}/decisions/${id}/review`, { as: own.owner.token, body: { review_status: 'agreed' } })).status).toBe(404);
+    expect(
+      (
+        await app.call('POST', `${own.path}/chats/${chat.id}/decisions/${id}/review`, {
+          as: own.owner.token,
+          body: { review_status: 'agreed' },
+        })
+      ).status,
+    ).toBe(404);
     const theirs = await app.agent(own);
-    expect((await app.call('POST', `${theirs.path}/archive`, { as: own.owner.token, body: { decision_ids: [id] } })).body).toEqual({ updated: 0, matched: 0, unchanged: 0 });
+    expect((await app.call('POST', `${theirs.path}/archive`, { as: own.owner.token, body: { decision_ids: [id] } })).body).toEqual({
+      updated: 0,
+      matched: 0,
+      unchanged: 0,
+    });
   });
 
   it('is every chat of a suspended organization', async () => {

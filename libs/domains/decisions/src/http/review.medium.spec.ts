@@ -21,7 +21,17 @@ describe('a review', () => {
   it('marks the decision, and nothing else', async () => {
     const id = await app.decision(chat);
     const { status, body } = await app.review(chat, id, { review_status: 'agreed', review_note: ' Right. ', should_have: 'Nothing.' });
-    expect([status, body]).toEqual([200, expect.objectContaining({ id, review_status: 'agreed', review_note: 'Right.', should_have: null, reviewed_by: org.owner.id, archived: false })]);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({
+        id,
+        review_status: 'agreed',
+        review_note: 'Right.',
+        should_have: null,
+        reviewed_by: org.owner.id,
+        archived: false,
+      }),
+    ]);
     expect(Date.now() - Date.parse(body.reviewed_at)).toBeLessThan(60_000);
     expect((await app.call('GET', `${org.path}/agents/${agent.id}/instruction`, { as: org.owner.token })).body.draft).toBeNull();
   });
@@ -41,10 +51,24 @@ describe('a review', () => {
     ];
     for (const [body, wanted] of steps) {
       const answer = await app.review(chat, id, body);
-      expect([body, answer.status, [answer.body.review_status, answer.body.review_note, answer.body.should_have], answer.body.archived]).toEqual([body, 200, wanted, true]);
+      expect([
+        body,
+        answer.status,
+        [answer.body.review_status, answer.body.review_note, answer.body.should_have],
+        answer.body.archived,
+      ]).toEqual([body, 200, wanted, true]);
     }
-    const line = (from: string, to: string) => ({ action: 'decision.reviewed', actor_id: org.owner.id, target_id: id, metadata: { from, to, chat_id: chat.id } });
-    expect((await app.audit(org, 'decision.%')).slice(0, 3)).toEqual([line('unreviewed', 'disputed'), line('disputed', 'agreed'), line('agreed', 'reverted')]);
+    const line = (from: string, to: string) => ({
+      action: 'decision.reviewed',
+      actor_id: org.owner.id,
+      target_id: id,
+      metadata: { from, to, chat_id: chat.id },
+    });
+    expect((await app.audit(org, 'decision.%')).slice(0, 3)).toEqual([
+      line('unreviewed', 'disputed'),
+      line('disputed', 'agreed'),
+      line('agreed', 'reverted'),
+    ]);
   });
 
   it('is any member’s where they may open the chat', async () => {
@@ -71,7 +95,13 @@ describe('a review', () => {
     ];
     for (const [body, field, type] of wrong) {
       const answer = await app.review(chat, id, body);
-      expect([body, answer.status, answer.body.code, answer.body.detail[0].loc, answer.body.detail[0].type]).toEqual([body, 422, 'validation_error', ['body', field], type]);
+      expect([body, answer.status, answer.body.code, answer.body.detail[0].loc, answer.body.detail[0].type]).toEqual([
+        body,
+        422,
+        'validation_error',
+        ['body', field],
+        type,
+      ]);
     }
     const [row] = await app.db.query('SELECT review_status, reviewed_at FROM decisions WHERE id = $1', [id]);
     expect([row, await app.audit(org, 'decision.%')]).toEqual([{ review_status: 'unreviewed', reviewed_at: null }, []]);
@@ -85,7 +115,10 @@ describe('a review', () => {
       [chat, UNKNOWN],
       [{ ...chat, path: `${org.path}/chats/${UNKNOWN}/decisions` }, id],
     ] as [TestChat, string][]) {
-      expect((await app.review(c, d, { review_status: 'agreed' })).body).toMatchObject({ code: 'not_found', detail: 'Decision not found.' });
+      expect((await app.review(c, d, { review_status: 'agreed' })).body).toMatchObject({
+        code: 'not_found',
+        detail: 'Decision not found.',
+      });
       expect((await app.draft(c, d)).status).toBe(404);
     }
     expect((await app.review(chat, 'slug', { review_status: 'agreed' })).status).toBe(422);
@@ -106,23 +139,39 @@ describe('a correction', () => {
     const id = await disputed('Ask first.');
     const { status, body } = await app.draft(chat, id, org.owner);
     const content = `Be brief.\n\n${HEADING}\n\n- Ask first. <!-- decision:${id} -->\n`;
-    expect([status, body]).toEqual([200, { draft_id: expect.any(String), base_revision_id: before.active.id, content, appended: true, already_appended: false }]);
+    expect([status, body]).toEqual([
+      200,
+      { draft_id: expect.any(String), base_revision_id: before.active.id, content, appended: true, already_appended: false },
+    ]);
     const after = await instruction();
     expect([after.draft.id, after.draft.content, after.active]).toEqual([body.draft_id, content, before.active]);
     expect(after.base_version).not.toBe(before.base_version);
-    expect(await app.db.query('SELECT live_revision_id, last_revision_version, draft_hash FROM agents WHERE id = $1', [agent.id])).toEqual(live);
+    expect(await app.db.query('SELECT live_revision_id, last_revision_version, draft_hash FROM agents WHERE id = $1', [agent.id])).toEqual(
+      live,
+    );
 
     expect((await app.draft(chat, id)).body).toEqual({ ...body, appended: false, already_appended: true });
     expect(await instruction()).toEqual(after);
-    expect(await app.audit(org, 'decision.correction_drafted')).toEqual([{ action: 'decision.correction_drafted', actor_id: org.owner.id, target_id: id, metadata: { agent_id: agent.id, chat_id: chat.id } }]);
+    expect(await app.audit(org, 'decision.correction_drafted')).toEqual([
+      { action: 'decision.correction_drafted', actor_id: org.owner.id, target_id: id, metadata: { agent_id: agent.id, chat_id: chat.id } },
+    ]);
   });
 
   it('joins a draft that somebody is writing, and whoever had read it before is told', async () => {
-    const saved = await app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, { as: org.member.token, body: { content: 'Be kind.' } });
+    const saved = await app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, {
+      as: org.member.token,
+      body: { content: 'Be kind.' },
+    });
     const id = await disputed('Ask first.');
     const { body } = await app.draft(chat, id);
-    expect(body).toMatchObject({ draft_id: saved.body.draft.id, content: `Be kind.\n\n${HEADING}\n\n- Ask first. <!-- decision:${id} -->\n` });
-    const late = await app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, { as: org.member.token, body: { content: 'Be kinder.', base_version: saved.body.base_version } });
+    expect(body).toMatchObject({
+      draft_id: saved.body.draft.id,
+      content: `Be kind.\n\n${HEADING}\n\n- Ask first. <!-- decision:${id} -->\n`,
+    });
+    const late = await app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, {
+      as: org.member.token,
+      body: { content: 'Be kinder.', base_version: saved.body.base_version },
+    });
     expect(late.body.code).toBe('version_conflict');
   });
 
@@ -130,11 +179,19 @@ describe('a correction', () => {
     const id = await disputed('Ask first.');
     await app.draft(chat, id);
     const published = await app.call('POST', `${org.path}/agents/${agent.id}/instruction/draft/publish`, { as: org.owner.token });
-    expect((await app.draft(chat, id)).body).toEqual({ draft_id: null, base_revision_id: published.body.active.id, content: published.body.active.content, appended: false, already_appended: true });
+    expect((await app.draft(chat, id)).body).toEqual({
+      draft_id: null,
+      base_revision_id: published.body.active.id,
+      content: published.body.active.content,
+      appended: false,
+      already_appended: true,
+    });
     expect((await instruction()).draft).toBeNull();
     // The next one goes below it, in a new draft.
     const next = await disputed('Wait.');
-    expect((await app.draft(chat, next)).body.content).toBe(`Be brief.\n\n${HEADING}\n\n- Ask first. <!-- decision:${id} -->\n- Wait. <!-- decision:${next} -->\n`);
+    expect((await app.draft(chat, next)).body.content).toBe(
+      `Be brief.\n\n${HEADING}\n\n- Ask first. <!-- decision:${id} -->\n- Wait. <!-- decision:${next} -->\n`,
+    );
   });
 
   it('needs a dispute that says what should have been', async () => {
@@ -158,7 +215,10 @@ describe('a correction', () => {
   });
 
   it('does not grow the instruction beyond what one may have', async () => {
-    await app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, { as: org.owner.token, body: { content: 'x'.repeat(99_990) } });
+    await app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, {
+      as: org.owner.token,
+      body: { content: 'x'.repeat(99_990) },
+    });
     const { status, body } = await app.draft(chat, await disputed('Ask first.'));
     expect([status, body.code]).toEqual([422, 'instruction_too_long']);
     expect((await instruction()).draft.content).toHaveLength(99_990);
@@ -187,7 +247,10 @@ describe('a correction', () => {
     const id = await disputed('Ask first.');
     const [draft, save] = await Promise.all([
       app.draft(chat, id),
-      app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, { as: org.member.token, body: { content: 'Mine.', base_version } }),
+      app.call('PUT', `${org.path}/agents/${agent.id}/instruction/draft`, {
+        as: org.member.token,
+        body: { content: 'Mine.', base_version },
+      }),
     ]);
     expect(draft.status).toBe(200);
     const { draft: now } = await instruction();
@@ -197,7 +260,8 @@ describe('a correction', () => {
 
   it('with an Idempotency-Key answers a repeat as it did the first time', async () => {
     const id = await disputed('Ask first.');
-    const call = () => app.call('POST', `${chat.path}/${id}/revision-draft`, { as: org.owner.token, headers: { 'Idempotency-Key': `draft-${id}` } });
+    const call = () =>
+      app.call('POST', `${chat.path}/${id}/revision-draft`, { as: org.owner.token, headers: { 'Idempotency-Key': `draft-${id}` } });
     const [first, again] = [await call(), await call()];
     expect([first.body.appended, again.body, again.headers.get('idempotency-replayed')]).toEqual([true, first.body, 'true']);
   });

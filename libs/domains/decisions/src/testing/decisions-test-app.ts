@@ -10,7 +10,17 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, httpCaller, insertOrganization, insertUser, type Answer, type HttpCaller, type TestApp, type TestUser } from '@aps/platform/testing';
+import {
+  createTestApp,
+  createTestDatabase,
+  httpCaller,
+  insertOrganization,
+  insertUser,
+  type Answer,
+  type HttpCaller,
+  type TestApp,
+  type TestUser,
+} from '@aps/platform/testing';
 import { ToolCatalog, type ToolContext, type ToolGrants, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 
@@ -39,7 +49,15 @@ export interface TestChat {
 }
 
 /** An agent that reaches what every agent reaches, with a decision log. */
-export const GRANTS: ToolGrants = { allowed_tools: [], denied_tools: [], memory_enabled: false, mounted_skills: [], child_agent_ids: [], enabled_scopes: null, decision_log: true };
+export const GRANTS: ToolGrants = {
+  allowed_tools: [],
+  denied_tools: [],
+  memory_enabled: false,
+  mounted_skills: [],
+  child_agent_ids: [],
+  enabled_scopes: null,
+  decision_log: true,
+};
 
 /** Decisions behind HTTP, and the tool that makes them, on a database of its own. */
 export class DecisionsTestApp {
@@ -106,7 +124,11 @@ export class DecisionsTestApp {
   }
 
   /** A chat with a turn, as rows: what makes them comes after this domain. By default of the owner, and private. */
-  async chat(org: TestOrg, agent: TestAgent, over: { created_by?: string | null; shared?: boolean; deleted?: boolean } = {}): Promise<TestChat> {
+  async chat(
+    org: TestOrg,
+    agent: TestAgent,
+    over: { created_by?: string | null; shared?: boolean; deleted?: boolean } = {},
+  ): Promise<TestChat> {
     const [id, turn] = [uuidv7(), uuidv7()];
     const { created_by = org.owner.id, shared = false, deleted = false } = over;
     await this.db.execute(
@@ -114,7 +136,11 @@ export class DecisionsTestApp {
        SELECT $1, a.org_id, a.id, a.live_revision_id, $3, $4, $1, 'user', CASE WHEN $5 THEN now() END FROM agents a WHERE a.id = $2`,
       [id, agent.id, created_by, shared, deleted],
     );
-    await this.db.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause) VALUES ($1, $2, $3, 1, 'done', 'message')`, [turn, org.id, id]);
+    await this.db.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause) VALUES ($1, $2, $3, 1, 'done', 'message')`, [
+      turn,
+      org.id,
+      id,
+    ]);
     return { id, turn, agent, org, path: `${org.path}/chats/${id}/decisions` };
   }
 
@@ -160,7 +186,10 @@ export class DecisionsTestApp {
 
   /** Actions in the audit log of an organization with their metadata, oldest first. */
   audit(org: TestOrg, like: string): Promise<{ action: string; actor_id: string; target_id: string; metadata: Record<string, unknown> }[]> {
-    return this.db.query('SELECT action, actor_id, target_id, metadata FROM audit_log WHERE org_id = $1 AND action LIKE $2 ORDER BY id', [org.id, like]);
+    return this.db.query('SELECT action, actor_id, target_id, metadata FROM audit_log WHERE org_id = $1 AND action LIKE $2 ORDER BY id', [
+      org.id,
+      like,
+    ]);
   }
 
   /** Runs the purge until nothing is left to remove. @returns what each run has removed */

@@ -14,7 +14,10 @@ const INLINE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 't
  */
 export async function answerFile(request: Request, response: Response, file: FileRow, queries: FilesQueries): Promise<void> {
   response.setHeader('Content-Type', isText(file.media_type) ? `${file.media_type}; charset=utf-8` : file.media_type);
-  response.setHeader('Content-Disposition', `${INLINE.has(file.media_type) ? 'inline' : 'attachment'}; ${filenameParameters(file.filename)}`);
+  response.setHeader(
+    'Content-Disposition',
+    `${INLINE.has(file.media_type) ? 'inline' : 'attachment'}; ${filenameParameters(file.filename)}`,
+  );
   response.setHeader('Content-Security-Policy', `default-src 'none'; sandbox`);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Accept-Ranges', 'bytes');

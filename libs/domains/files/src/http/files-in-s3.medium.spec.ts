@@ -18,10 +18,24 @@ let org: Awaited<ReturnType<typeof insertOrganization>>;
 beforeAll(async () => {
   s3 = await startTestS3();
   const { endpoint, region, bucket, credentials } = s3.options;
-  Object.assign(process.env, { S3_ENDPOINT: endpoint, S3_REGION: region, S3_BUCKET: bucket, S3_ACCESS_KEY_ID: credentials.accessKeyId, S3_SECRET_ACCESS_KEY: credentials.secretAccessKey, S3_PATH_STYLE: 'on' });
+  Object.assign(process.env, {
+    S3_ENDPOINT: endpoint,
+    S3_REGION: region,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: credentials.accessKeyId,
+    S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    S3_PATH_STYLE: 'on',
+  });
   const schema = { entities: ENTITIES, migrations: MIGRATIONS };
   database = await createTestDatabase(schema);
-  test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), IdempotencyModule, MaintenanceModule, FilesMaintenanceModule, FilesHttpModule]);
+  test = await createTestApp([
+    PlatformModule.forRoot('test', schema),
+    GuardsModule.forRoot(),
+    IdempotencyModule,
+    MaintenanceModule,
+    FilesMaintenanceModule,
+    FilesHttpModule,
+  ]);
   org = await insertOrganization(database.db);
 });
 afterAll(async () => {
@@ -30,13 +44,15 @@ afterAll(async () => {
   await s3?.close();
 });
 
-const call = (path: string, init: RequestInit = {}) => fetch(`${test.url}/api/orgs/${org.id}${path}`, { ...init, headers: { Authorization: `Bearer ${org.owner.token}`, ...init.headers } });
+const call = (path: string, init: RequestInit = {}) =>
+  fetch(`${test.url}/api/orgs/${org.id}${path}`, { ...init, headers: { Authorization: `Bearer ${org.owner.token}`, ...init.headers } });
 const upload = (content: Uint8Array<ArrayBuffer> | string) => {
   const body = new FormData();
   body.append('file', new Blob([content]), 'x.txt');
   return call('/uploads', { method: 'POST', body });
 };
-const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> => ((await (await upload(content)).json()) as { file_id: string }).file_id;
+const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> =>
+  ((await (await upload(content)).json()) as { file_id: string }).file_id;
 const ids = async () => (await database.db.query<{ id: string }>('SELECT id FROM files')).map((r) => r.id);
 
 it('a file in a bucket is streamed in parts, read in part, and removed', async () => {
@@ -53,7 +69,11 @@ it('a file in a bucket is streamed in parts, read in part, and removed', async (
 it('an upload is answered 503 while the storage is away, and nothing is left of it', async () => {
   s3.failNext('PUT', TRIES);
   const answer = await upload('hello');
-  expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { code: string }).code]).toEqual([503, '2', 'service_unavailable']);
+  expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { code: string }).code]).toEqual([
+    503,
+    '2',
+    'service_unavailable',
+  ]);
   expect([s3.objects.size, await ids()]).toEqual([0, []]);
 });
 
@@ -68,7 +88,9 @@ it('a file is answered 503, and not 404, while the storage is away', async () =>
 
 it('a file that cannot be removed keeps no other from it, and is removed later', async () => {
   const [stuck, other] = [await uploaded('stuck'), await uploaded('other')];
-  await database.db.execute(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`, [stuck]);
+  await database.db.execute(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`, [
+    stuck,
+  ]);
   s3.failNext('DELETE', TRIES);
   await test.app.get(Maintenance).runAll();
   expect([await ids(), [...s3.objects.keys()]]).toEqual([[stuck], [`${org.id}/${stuck}`]]);

@@ -22,7 +22,14 @@ const shelves = new Map<string, string[]>();
 beforeAll(async () => {
   const schema = { entities: ENTITIES, migrations: MIGRATIONS };
   database = await createTestDatabase(schema);
-  test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), IdempotencyModule, MaintenanceModule, FilesMaintenanceModule, FilesHttpModule]);
+  test = await createTestApp([
+    PlatformModule.forRoot('test', schema),
+    GuardsModule.forRoot(),
+    IdempotencyModule,
+    MaintenanceModule,
+    FilesMaintenanceModule,
+    FilesHttpModule,
+  ]);
   org = await insertOrganization(database.db);
   test.app.get(FileTargets, { strict: false }).register('shelf', {
     openTo: (_db, scope, ids) => Promise.resolve(ids.filter((id) => shelves.get(id)?.includes(scope.userId))),
@@ -39,9 +46,17 @@ const form = (name: string, content: Uint8Array | string, filename: string, type
   return data;
 };
 /** One part of a form whose boundary is `b`. */
-const part = (disposition: string, content = '', type?: string) => `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n${content}\r\n`;
-const post = async (body: RequestInit['body'], { as = org.owner.token, headers = {} }: { as?: string; headers?: Record<string, string> } = {}) => {
-  const response = await fetch(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}`, ...headers } });
+const part = (disposition: string, content = '', type?: string) =>
+  `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n${content}\r\n`;
+const post = async (
+  body: RequestInit['body'],
+  { as = org.owner.token, headers = {} }: { as?: string; headers?: Record<string, string> } = {},
+) => {
+  const response = await fetch(`${test.url}/api/orgs/${org.id}/uploads`, {
+    method: 'POST',
+    body,
+    headers: { Authorization: `Bearer ${as}`, ...headers },
+  });
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies of many shapes
   return { status: response.status, body: (await response.json()) as any };
 };
@@ -50,12 +65,25 @@ const uploaded = async (content: Uint8Array | string = 'hello', filename = 'hell
   expect(status).toBe(201);
   return body.file_id as string;
 };
-const get = (id: string, { as = org.owner.token, method = 'GET', headers = {}, orgId = org.id }: { as?: string; method?: string; headers?: Record<string, string>; orgId?: string } = {}) =>
-  fetch(`${test.url}/api/orgs/${orgId}/files/${id}`, { method, headers: { Authorization: `Bearer ${as}`, ...headers } });
-const rows = () => database.db.query<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id');
+const get = (
+  id: string,
+  {
+    as = org.owner.token,
+    method = 'GET',
+    headers = {},
+    orgId = org.id,
+  }: { as?: string; method?: string; headers?: Record<string, string>; orgId?: string } = {},
+) => fetch(`${test.url}/api/orgs/${orgId}/files/${id}`, { method, headers: { Authorization: `Bearer ${as}`, ...headers } });
+const rows = () =>
+  database.db.query<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id');
 const storedFiles = () => {
   const dir = process.env.FILES_DIR!;
-  return existsSync(dir) ? readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile()).map((e) => e.name).sort() : [];
+  return existsSync(dir)
+    ? readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((e) => e.isFile())
+        .map((e) => e.name)
+        .sort()
+    : [];
 };
 /** Every row has its bytes, and all bytes have their row. */
 const expectConsistent = async () => expect(storedFiles()).toEqual((await rows()).map((r) => r.storage_key.split('/').at(-1)).sort());
@@ -97,11 +125,31 @@ describe('POST uploads', () => {
     ['an empty form', new FormData(), {}, problem(['body', 'file'], 'missing')],
     ['nothing', undefined, {}, problem(['body', 'file'], 'missing')],
     ['no boundary', 'x', { 'Content-Type': 'multipart/form-data' }, problem(['body'], 'value_error')],
-    ['text in the field', '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\ntext\r\n--b--\r\n', boundary, problem(['body', 'file'], 'value_error')],
-    ['a form that ends in the file', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext', boundary, problem(['body'], 'value_error')],
-    ['a form that ends after the file', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext\r\n--b\r\n', boundary, problem(['body'], 'value_error')],
+    [
+      'text in the field',
+      '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\ntext\r\n--b--\r\n',
+      boundary,
+      problem(['body', 'file'], 'value_error'),
+    ],
+    [
+      'a form that ends in the file',
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext',
+      boundary,
+      problem(['body'], 'value_error'),
+    ],
+    [
+      'a form that ends after the file',
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ntext\r\n--b\r\n',
+      boundary,
+      problem(['body'], 'value_error'),
+    ],
     ['what is no form', 'hello', boundary, problem(['body'], 'value_error')],
-    ['two files', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="y"\r\n\r\n2\r\n--b--\r\n', boundary, problem(['body', 'file'], 'too_long')],
+    [
+      'two files',
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="y"\r\n\r\n2\r\n--b--\r\n',
+      boundary,
+      problem(['body', 'file'], 'too_long'),
+    ],
   ])('refuses %s with 422, and keeps nothing', async (_what, body, headers, expected) => {
     const before = await rows();
     const answer = await post(body, { headers });
@@ -113,13 +161,29 @@ describe('POST uploads', () => {
   const nameless = problem(['body', 'file'], 'missing');
   it.each<[string, string, unknown]>([
     ['a browser form in which no file was chosen', part('name="file"; filename=""', '', 'application/octet-stream'), nameless],
-    ['a browser form in which no file was chosen, without a type', part('name="file"; filename=""'), problem(['body', 'file'], 'value_error')],
+    [
+      'a browser form in which no file was chosen, without a type',
+      part('name="file"; filename=""'),
+      problem(['body', 'file'], 'value_error'),
+    ],
     ['bytes with an empty name', part('name="file"; filename=""', 'bytes', 'application/octet-stream'), nameless],
     ['bytes without a name', part('name="file"', 'bytes', 'application/octet-stream'), nameless],
     ['a name in an unknown character set', part(`name="file"; filename*=nonsense''x`, 'bytes', 'application/octet-stream'), nameless],
-    ['a nameless file behind a whole one', part('name="file"; filename="x"', 'x') + part('name="file"', 'bytes', 'application/octet-stream'), problem(['body', 'file'], 'too_long')],
-    ['a field behind the file of the same name', part('name="file"; filename="x"', 'x') + part('name="file"', 'text'), problem(['body', 'file'], 'value_error')],
-    ['a form inside of the form', part('name="file"', '--c\r\nContent-Disposition: file; filename="x"\r\n\r\n1\r\n--c--', 'multipart/mixed; boundary=c'), problem(['body', 'file'], 'value_error')],
+    [
+      'a nameless file behind a whole one',
+      part('name="file"; filename="x"', 'x') + part('name="file"', 'bytes', 'application/octet-stream'),
+      problem(['body', 'file'], 'too_long'),
+    ],
+    [
+      'a field behind the file of the same name',
+      part('name="file"; filename="x"', 'x') + part('name="file"', 'text'),
+      problem(['body', 'file'], 'value_error'),
+    ],
+    [
+      'a form inside of the form',
+      part('name="file"', '--c\r\nContent-Disposition: file; filename="x"\r\n\r\n1\r\n--c--', 'multipart/mixed; boundary=c'),
+      problem(['body', 'file'], 'value_error'),
+    ],
     ['a part that belongs to no field', part('filename="x"', 'x'), nameless],
     ['a part that is no form data', '--b\r\nContent-Disposition: attachment; name="file"; filename="x"\r\n\r\nx\r\n', nameless],
     ['a part without a disposition', '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n', nameless],
@@ -128,8 +192,16 @@ describe('POST uploads', () => {
     ['a header that never ends', part(`name="file"; filename="${'x'.repeat(20_000)}"`, 'x'), problem(['body'], 'value_error')],
     ['headers without end', `--b\r\n${'x-a: b\r\n'.repeat(5_000)}`, problem(['body'], 'value_error')],
     ['a header that is none', '--b\r\nContent-Disposition\r\n\r\nx\r\n', problem(['body'], 'value_error')],
-    ['more parts than a form needs', part('name="a"', '1').repeat(40) + part('name="file"; filename="x"', 'x'), problem(['body'], 'too_long')],
-    ['more files than a form needs', part('name="a"; filename="a"', '1').repeat(12) + part('name="file"; filename="x"', 'x'), problem(['body'], 'too_long')],
+    [
+      'more parts than a form needs',
+      part('name="a"', '1').repeat(40) + part('name="file"; filename="x"', 'x'),
+      problem(['body'], 'too_long'),
+    ],
+    [
+      'more files than a form needs',
+      part('name="a"; filename="a"', '1').repeat(12) + part('name="file"; filename="x"', 'x'),
+      problem(['body'], 'too_long'),
+    ],
   ])('refuses %s with 422, and keeps nothing', async (_what, parts, expected) => {
     const before = await rows();
     const answer = await post(`${parts}--b--\r\n`, { headers: boundary });
@@ -140,7 +212,11 @@ describe('POST uploads', () => {
 
   it.each<[string, string, string]>([
     ['between other fields', part('name="a"', '1') + part('name="file"; filename="x.txt"', 'x') + part('name="b"', '2'), 'x.txt'],
-    ['between other files, nameless ones too', part('name="a"', '1', 'application/octet-stream') + part('name="file"; filename="x.txt"', 'x') + part('name="b"; filename="y"', '2'), 'x.txt'],
+    [
+      'between other files, nameless ones too',
+      part('name="a"', '1', 'application/octet-stream') + part('name="file"; filename="x.txt"', 'x') + part('name="b"; filename="y"', '2'),
+      'x.txt',
+    ],
     ['called by an encoded name', part(`name="file"; filename="y"; filename*=UTF-8''%C3%A4.txt`, 'x'), 'ä.txt'],
     ['called by a name of which nothing is left', part('name="file"; filename="../"', 'x'), 'file'],
     ['whose type is nonsense', part('name="file"; filename="x"', 'x', ';;;'), 'x'],
@@ -154,7 +230,10 @@ describe('POST uploads', () => {
     ['a form without files', 'file=x', 'application/x-www-form-urlencoded'],
     ['bytes', 'x', 'application/octet-stream'],
   ])('refuses %s with 415', async (_what, body, type) => {
-    expect(await post(body, { headers: { 'Content-Type': type } })).toMatchObject({ status: 415, body: { code: 'unsupported_media_type', detail: expect.stringContaining('multipart/form-data') } });
+    expect(await post(body, { headers: { 'Content-Type': type } })).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported_media_type', detail: expect.stringContaining('multipart/form-data') },
+    });
   });
 
   it('takes 50 MiB and not one byte more', async () => {
@@ -162,7 +241,10 @@ describe('POST uploads', () => {
     expect((await post(form('file', largest, 'big.txt'))).body).toMatchObject({ size_bytes: 50 * MiB });
     const before = await rows();
     const refused = await post(form('file', Buffer.concat([largest, Buffer.from('b')]), 'big.txt'));
-    expect([refused.status, refused.body]).toEqual([413, { detail: expect.any(String), code: 'payload_too_large', request_id: expect.any(String) }]);
+    expect([refused.status, refused.body]).toEqual([
+      413,
+      { detail: expect.any(String), code: 'payload_too_large', request_id: expect.any(String) },
+    ]);
     expect((await post(form('other', Buffer.alloc(52 * MiB), 'big.txt'))).status).toBe(413);
     expect(await rows()).toEqual(before);
     await expectConsistent();
@@ -171,7 +253,11 @@ describe('POST uploads', () => {
   it('counts bytes that nobody has announced', async () => {
     const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="other"; filename="x"\r\n\r\n');
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const request = http.request(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', headers: { ...boundary, Authorization: `Bearer ${org.owner.token}` } }, (response) => resolve(response.statusCode));
+      const request = http.request(
+        `${test.url}/api/orgs/${org.id}/uploads`,
+        { method: 'POST', headers: { ...boundary, Authorization: `Bearer ${org.owner.token}` } },
+        (response) => resolve(response.statusCode),
+      );
       request.on('error', reject);
       request.write(head);
       for (let i = 0; i < 52; i++) request.write(Buffer.alloc(MiB));
@@ -183,7 +269,10 @@ describe('POST uploads', () => {
   it('keeps nothing of an upload whose client goes away', async () => {
     const before = await rows();
     await new Promise<void>((resolve) => {
-      const request = http.request(`${test.url}/api/orgs/${org.id}/uploads`, { method: 'POST', headers: { ...boundary, 'Content-Length': '1000000', Authorization: `Bearer ${org.owner.token}` } });
+      const request = http.request(`${test.url}/api/orgs/${org.id}/uploads`, {
+        method: 'POST',
+        headers: { ...boundary, 'Content-Length': '1000000', Authorization: `Bearer ${org.owner.token}` },
+      });
       request.on('error', () => resolve());
       request.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nhalf of it');
       const poll = setInterval(() => {
@@ -202,7 +291,10 @@ describe('POST uploads', () => {
   it('keeps what came before a crash from everybody, and removes it later', async () => {
     // What a process leaves that dies after the bytes and before the end of the upload.
     const id = await uploaded('half');
-    await database.db.execute(`UPDATE files SET sha256 = '', media_type = '', size_bytes = 0, expires_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+    await database.db.execute(
+      `UPDATE files SET sha256 = '', media_type = '', size_bytes = 0, expires_at = now() + interval '1 hour' WHERE id = $1`,
+      [id],
+    );
     expect((await get(id)).status).toBe(404);
     expect(await service().link(database.db as never, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id])).toEqual([]);
     await expire(id);
@@ -263,7 +355,12 @@ describe('GET files/{file_id}', () => {
     expect(await part('bytes=2-4', { 'If-Range': etag })).toEqual([206, 'bytes 2-4/10', '234']);
     expect(await part('bytes=2-4', { 'If-Range': '"other"' })).toEqual([200, null, '0123456789']);
     const beyond = await get(id, { headers: { Range: 'bytes=10-' } });
-    expect([beyond.status, beyond.headers.get('content-range'), beyond.headers.get('content-type'), beyond.headers.get('content-disposition')]).toEqual([416, 'bytes */10', 'application/json; charset=utf-8', null]);
+    expect([
+      beyond.status,
+      beyond.headers.get('content-range'),
+      beyond.headers.get('content-type'),
+      beyond.headers.get('content-disposition'),
+    ]).toEqual([416, 'bytes */10', 'application/json; charset=utf-8', null]);
     expect(await beyond.json()).toMatchObject({ code: 'range_not_satisfiable' });
   });
 
@@ -271,7 +368,8 @@ describe('GET files/{file_id}', () => {
     const id = await uploaded();
     const status = async (as: string) => (await get(id, { as })).status;
     expect([await status(org.owner.token), await status(org.member.token)]).toEqual([200, 404]);
-    const link = (shelf: string) => database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
+    const link = (shelf: string) =>
+      database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
     shelves.set('closed', []);
     await link('closed');
     expect(await status(org.member.token)).toBe(404);
@@ -285,7 +383,10 @@ describe('GET files/{file_id}', () => {
   it('is not there in another organization, even for its uploader', async () => {
     const id = await uploaded();
     const other = await insertOrganization(database.db);
-    await database.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER')`, [other.id, org.owner.id]);
+    await database.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER')`, [
+      other.id,
+      org.owner.id,
+    ]);
     expect((await get(id, { orgId: other.id })).status).toBe(404);
     expect((await get(NOBODYS)).status).toBe(404);
     expect((await get('x')).status).toBe(422);
@@ -295,7 +396,11 @@ describe('GET files/{file_id}', () => {
     const id = await uploaded();
     await storage().delete(`${org.id}/${id}`);
     const answer = await get(id);
-    expect([answer.status, answer.headers.get('etag'), await answer.json()]).toEqual([404, null, expect.objectContaining({ code: 'not_found' })]);
+    expect([answer.status, answer.headers.get('etag'), await answer.json()]).toEqual([
+      404,
+      null,
+      expect.objectContaining({ code: 'not_found' }),
+    ]);
     await database.db.execute('DELETE FROM files WHERE id = $1', [id]);
   });
 });
@@ -313,7 +418,7 @@ describe('files that nothing refers to', () => {
     const left = (await rows()).map((r) => r.id);
     expect([left.includes(expired), left.includes(linked), left.includes(young)]).toEqual([false, true, true]);
     await expectConsistent();
-    expect((await (await get(linked)).text())).toBe('hello');
+    expect(await (await get(linked)).text()).toBe('hello');
   });
 
   it.each(['before the bytes are gone', 'after the bytes are gone'])('are found again when a removal was cut off %s', async (when) => {
@@ -331,10 +436,16 @@ describe('files that nothing refers to', () => {
       const id = await uploaded();
       // It expires while somebody attaches it.
       await database.db.execute(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`, [id]);
-      const link = () => database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
-      const [linked] = await Promise.all([new Promise((r) => setTimeout(r, i % 8)).then(link), new Promise((r) => setTimeout(r, (i * 3) % 8)).then(() => service().removeExpired(10))]);
+      const link = () =>
+        database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
+      const [linked] = await Promise.all([
+        new Promise((r) => setTimeout(r, i % 8)).then(link),
+        new Promise((r) => setTimeout(r, (i * 3) % 8)).then(() => service().removeExpired(10)),
+      ]);
       await service().removeExpired(10);
-      expect([await storage().exists(`${org.id}/${id}`), (await rows()).some((r) => r.id === id)]).toEqual(linked.length ? [true, true] : [false, false]);
+      expect([await storage().exists(`${org.id}/${id}`), (await rows()).some((r) => r.id === id)]).toEqual(
+        linked.length ? [true, true] : [false, false],
+      );
     }
   });
 });

@@ -7,7 +7,11 @@ import { receiveFile } from './multipart';
 it('gives up at once where the client left before it was asked', async () => {
   const server = http.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const client = http.request({ port: (server.address() as AddressInfo).port, method: 'POST', headers: { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': '1000' } });
+  const client = http.request({
+    port: (server.address() as AddressInfo).port,
+    method: 'POST',
+    headers: { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': '1000' },
+  });
   client.on('error', () => undefined).flushHeaders();
   const [request] = (await once(server, 'request')) as [Request];
   client.destroy();

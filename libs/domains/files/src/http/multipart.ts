@@ -10,7 +10,8 @@ const MAX_AROUND = 1024 * 1024;
 const LIMITS = { files: 10, fields: 20, parts: 30, fieldSize: 10_000, headerPairs: 100 };
 
 /** A 422 about the form as a whole. */
-const formProblem = (msg: string, type: string) => new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg, type }] });
+const formProblem = (msg: string, type: string) =>
+  new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg, type }] });
 const malformed = () => formProblem('The body is not valid multipart/form-data', 'value_error');
 
 /**
@@ -74,7 +75,8 @@ export function receiveFile(request: Request): Promise<IncomingFile> {
       if (name === 'file') fail(fileProblem('Input should be a file', 'value_error'));
     });
     // Behind its limit the parser passes over everything, the file too.
-    for (const limit of ['filesLimit', 'partsLimit'] as const) parser.on(limit, () => fail(formProblem('The form has too many parts', 'too_long')));
+    for (const limit of ['filesLimit', 'partsLimit'] as const)
+      parser.on(limit, () => fail(formProblem('The form has too many parts', 'too_long')));
     parser.on('error', () => fail(malformed()));
     parser.on('close', () => {
       if (!file) return fail(fileProblem('Field required', 'missing'));

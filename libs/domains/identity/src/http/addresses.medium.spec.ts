@@ -32,7 +32,10 @@ describe('one address', () => {
     const domain = aDomain();
     await allowed.add({ userId: (await t.user()).id }, `${plain}@${domain}`);
     const impostor = await signup(`${lookalike}@${domain}`);
-    expect([[403, 'registration_not_allowed'], [422, 'validation_error']]).toContainEqual([impostor.status, impostor.body.code]);
+    expect([
+      [403, 'registration_not_allowed'],
+      [422, 'validation_error'],
+    ]).toContainEqual([impostor.status, impostor.body.code]);
     expect((await signup(`${plain}@${domain}`)).status).toBe(201);
   });
 
@@ -62,7 +65,8 @@ describe('one address', () => {
     const answers = await Promise.all([typed, again, typed, again].map(signup));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409]);
     const { user } = answers.find((a) => a.status === 201)?.body as { user: { email: string } };
-    for (const email of [typed, again]) expect((await t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD } })).body.user.email).toBe(user.email);
+    for (const email of [typed, again])
+      expect((await t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD } })).body.user.email).toBe(user.email);
     expect(await t.db.query('SELECT DISTINCT status FROM waitlist_entries WHERE email = $1', [typed])).toEqual([{ status: 'registered' }]);
   });
 
@@ -72,16 +76,23 @@ describe('one address', () => {
     expect((await signup(email.replace('b\u00fccher', 'B\u00dcCHER'))).body.code).toBe('email_taken');
     expect((await signup(email.replace('b\u00fccher', 'xn--bcher-kva'))).body.code).toBe('email_taken');
     await t.call('POST', '/api/auth/password/forgot', { body: { email } });
-    expect(await t.db.query('SELECT recipient FROM outbound_mails WHERE recipient LIKE $1', [`${email.split('@')[0]}%`])).toEqual([{ recipient: email.replace('b\u00fccher', 'xn--bcher-kva') }]);
+    expect(await t.db.query('SELECT recipient FROM outbound_mails WHERE recipient LIKE $1', [`${email.split('@')[0]}%`])).toEqual([
+      { recipient: email.replace('b\u00fccher', 'xn--bcher-kva') },
+    ]);
   });
 
-  it.each(['\u212a@example.com', '\uff41@example.com', 'a\u200b@example.com', '\u202ea@example.com', 'a\u0007@example.com', 'a@exam\u00adple.com', '=?utf-8?q?a?=@example.com'])(
-    'is refused as a value: %j',
-    async (email) => {
-      for (const path of ['/api/auth/signup', '/api/auth/login', '/api/auth/password/forgot', '/api/waitlist']) {
-        const { status, body } = await t.call('POST', path, { body: { email, password: PASSWORD } });
-        expect([path, status, body.detail]).toEqual([path, 422, [{ loc: ['body', 'email'], msg: expect.any(String), type: 'value_error' }]]);
-      }
-    },
-  );
+  it.each([
+    '\u212a@example.com',
+    '\uff41@example.com',
+    'a\u200b@example.com',
+    '\u202ea@example.com',
+    'a\u0007@example.com',
+    'a@exam\u00adple.com',
+    '=?utf-8?q?a?=@example.com',
+  ])('is refused as a value: %j', async (email) => {
+    for (const path of ['/api/auth/signup', '/api/auth/login', '/api/auth/password/forgot', '/api/waitlist']) {
+      const { status, body } = await t.call('POST', path, { body: { email, password: PASSWORD } });
+      expect([path, status, body.detail]).toEqual([path, 422, [{ loc: ['body', 'email'], msg: expect.any(String), type: 'value_error' }]]);
+    }
+  });
 });

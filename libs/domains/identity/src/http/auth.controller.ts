@@ -1,6 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AuthResponse, LoginRequest, MeResponse, SessionDetails, SessionListResponse, SignupRequest, UpdateMeRequest, UserInfo } from '@aps/dtos';
+import {
+  AuthResponse,
+  LoginRequest,
+  MeResponse,
+  SessionDetails,
+  SessionListResponse,
+  SignupRequest,
+  UpdateMeRequest,
+  UserInfo,
+} from '@aps/dtos';
 import { CurrentPrincipal, Public, SignedIn, type Principal } from '@aps/guards';
 import { PageQuery, ShowsCredential, toPage, type Page } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
@@ -35,7 +44,10 @@ export class AuthController {
   @ShowsCredential(AuthResponse)
   @Refuses(404, '`not_found`: there is no such invitation.')
   @Refuses(410, '`invitation_gone`: it was revoked or has expired.')
-  @Refuses(403, '`registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask. `invitation_email_mismatch`: the invitation is for another address.')
+  @Refuses(
+    403,
+    '`registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask. `invitation_email_mismatch`: the invitation is for another address.',
+  )
   @Refuses(409, '`email_taken`: the address has an account.')
   async signup(@Body() body: SignupRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string): Promise<AuthResponse> {
     return toAuth(await this.signups.signup(body, client, requestId));
@@ -50,7 +62,11 @@ export class AuthController {
   @ShowsCredential(AuthResponse)
   @Refuses(401, '`invalid_credentials`, or `user_deactivated` with the right password.')
   @Refuses(429, '`too_many_attempts`, with `Retry-After`: five log-ins of the address have failed in 15 minutes; or `rate_limited`.')
-  async login(@Body() { email, password }: LoginRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string): Promise<AuthResponse> {
+  async login(
+    @Body() { email, password }: LoginRequest,
+    @CurrentClient() client: SessionClient,
+    @RequestId() requestId: string,
+  ): Promise<AuthResponse> {
     return toAuth(await this.sessions.login(email, password, client, requestId));
   }
 
@@ -79,7 +95,11 @@ export class AuthController {
   @ApiOkResponse({ type: SessionListResponse })
   async list(@CurrentPrincipal() { credentialId, userId }: Principal, @Query() query: PageQuery): Promise<Page<SessionDetails>> {
     const { items, total } = await this.sessions.list(userId, query);
-    return toPage(items.map((row) => toSession(row, credentialId)), total, query);
+    return toPage(
+      items.map((row) => toSession(row, credentialId)),
+      total,
+      query,
+    );
   }
 
   @Delete('sessions/:session_id')

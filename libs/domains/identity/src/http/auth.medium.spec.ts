@@ -10,7 +10,8 @@ describe('signing up and in', () => {
   afterAll(() => t.close());
   beforeEach(() => t.configure({ REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '' }));
 
-  const signup = (body: Record<string, unknown>, headers?: Record<string, string>) => t.call('POST', '/api/auth/signup', { body: { password: PASSWORD, ...body }, headers });
+  const signup = (body: Record<string, unknown>, headers?: Record<string, string>) =>
+    t.call('POST', '/api/auth/signup', { body: { password: PASSWORD, ...body }, headers });
 
   describe('signup', () => {
     it('makes a user with an organization and a session that works', async () => {
@@ -18,15 +19,29 @@ describe('signing up and in', () => {
       const { status, body } = await signup({ email: ` ${email} `, name: 'Ada', org_name: 'Engines' }, { 'X-Request-Id': 'sign-1' });
       expect(status).toBe(201);
       expect(body).toEqual({
-        user: { id: expect.any(String), email, name: 'Ada', avatar_url: null, email_verified: true, created_at: expect.any(String), updated_at: expect.any(String) },
-        session: { token: expect.stringMatching(/^aps_[\w-]{43}$/), token_type: 'bearer', expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) },
+        user: {
+          id: expect.any(String),
+          email,
+          name: 'Ada',
+          avatar_url: null,
+          email_verified: true,
+          created_at: expect.any(String),
+          updated_at: expect.any(String),
+        },
+        session: {
+          token: expect.stringMatching(/^aps_[\w-]{43}$/),
+          token_type: 'bearer',
+          expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        },
         memberships: [{ org_id: expect.any(String), org_name: 'Engines', slug: expect.any(String), role: 'OWNER' }],
       });
       const days = (Date.parse(body.session.expires_at) - Date.now()) / 86_400_000;
       expect(Math.round(days)).toBe(30);
       const me = await t.call('GET', '/api/auth/me', { token: body.session.token });
       expect(me.body).toEqual({ user: body.user, is_platform_admin: false, memberships: body.memberships });
-      expect(await t.audit('user.signed_up')).toContainEqual(expect.objectContaining({ actor_id: body.user.id, target_id: body.user.id, source: 'business', request_id: 'sign-1' }));
+      expect(await t.audit('user.signed_up')).toContainEqual(
+        expect.objectContaining({ actor_id: body.user.id, target_id: body.user.id, source: 'business', request_id: 'sign-1' }),
+      );
     });
 
     it('names a user who gives no name after the address', async () => {
@@ -55,12 +70,17 @@ describe('signing up and in', () => {
       for (let round = 0; round < 5; round++) {
         const email = anEmail();
         // An admission is used up by the first signup: the second must still hear that the address is taken.
-        await t.db.execute(`INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), $1, $1, 'admitted', now())`, [email]);
+        await t.db.execute(
+          `INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), $1, $1, 'admitted', now())`,
+          [email],
+        );
         const answers = await Promise.all([signup({ email }), signup({ email: email.toUpperCase() }), signup({ email })]);
         expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409]);
         expect(answers.filter((a) => a.status === 409).map((a) => a.body.code)).toEqual(['email_taken', 'email_taken']);
         expect((await signup({ email })).body.code).toBe('email_taken');
-        expect(await t.db.query('SELECT 1 FROM users u JOIN memberships m ON m.user_id = u.id WHERE u.email_canonical = $1', [email])).toHaveLength(1);
+        expect(
+          await t.db.query('SELECT 1 FROM users u JOIN memberships m ON m.user_id = u.id WHERE u.email_canonical = $1', [email]),
+        ).toHaveLength(1);
       }
     });
 
@@ -76,7 +96,10 @@ describe('signing up and in', () => {
     it.each(['pending', 'dismissed', 'registered'])('does not take a waitlist entry that is %s for an admission', async (status) => {
       t.configure({ REGISTRATION_MODE: 'allowlist' });
       const email = anEmail();
-      await t.db.execute('INSERT INTO waitlist_entries (id, email, email_canonical, status) VALUES (gen_random_uuid(), $1, $1, $2)', [email, status]);
+      await t.db.execute('INSERT INTO waitlist_entries (id, email, email_canonical, status) VALUES (gen_random_uuid(), $1, $1, $2)', [
+        email,
+        status,
+      ]);
       expect((await signup({ email })).body.code).toBe('registration_not_allowed');
     });
 
@@ -97,11 +120,16 @@ describe('signing up and in', () => {
       const owner = await t.user();
       const orgId = await t.orgs.makeOrg(t.db, owner.id, 'Host');
       await t.orgs.invite(t.db, orgId, invited.toUpperCase(), 'ADMIN');
-      await t.db.execute(`INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), upper($1), $1, 'admitted', now())`, [admitted]);
+      await t.db.execute(
+        `INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), upper($1), $1, 'admitted', now())`,
+        [admitted],
+      );
       expect((await signup({ email: allowed })).status).toBe(201);
       expect((await signup({ email: invited })).body.memberships).toEqual([expect.objectContaining({ org_id: orgId, role: 'ADMIN' })]);
       expect((await signup({ email: admitted })).status).toBe(201);
-      expect(await t.db.query('SELECT status FROM waitlist_entries WHERE email_canonical = $1', [admitted])).toEqual([{ status: 'registered' }]);
+      expect(await t.db.query('SELECT status FROM waitlist_entries WHERE email_canonical = $1', [admitted])).toEqual([
+        { status: 'registered' },
+      ]);
     });
 
     it('lets nobody into a closed installation but the first administrator', async () => {
@@ -112,7 +140,9 @@ describe('signing up and in', () => {
       const { status, body } = await signup({ email: boss });
       expect(status).toBe(201);
       expect((await t.call('GET', '/api/auth/me', { token: body.session.token })).body.is_platform_admin).toBe(true);
-      expect(await t.audit('platform_admin.added')).toEqual([expect.objectContaining({ target_id: body.user.id, metadata: { email: boss, bootstrap: true } })]);
+      expect(await t.audit('platform_admin.added')).toEqual([
+        expect.objectContaining({ target_id: body.user.id, metadata: { email: boss, bootstrap: true } }),
+      ]);
     });
 
     it('leaves nothing behind when the organization cannot be made', async () => {
@@ -139,7 +169,9 @@ describe('signing up and in', () => {
   describe('login', () => {
     it('takes the address in any case', async () => {
       const { email, id } = await t.user();
-      const { status, body, headers } = await t.call('POST', '/api/auth/login', { body: { email: email.toUpperCase(), password: PASSWORD } });
+      const { status, body, headers } = await t.call('POST', '/api/auth/login', {
+        body: { email: email.toUpperCase(), password: PASSWORD },
+      });
       expect(headers.get('cache-control')).toBe('no-store');
       expect(status).toBe(200);
       expect(body).toMatchObject({ user: { id, email }, session: { token_type: 'bearer' }, memberships: [] });
@@ -147,8 +179,14 @@ describe('signing up and in', () => {
 
     it('answers a wrong password and an unknown address the same way', async () => {
       const { email } = await t.user();
-      const wrong = await t.call('POST', '/api/auth/login', { body: { email, password: `${PASSWORD}!` }, headers: { 'X-Request-Id': 'r' } });
-      const unknown = await t.call('POST', '/api/auth/login', { body: { email: anEmail(), password: PASSWORD }, headers: { 'X-Request-Id': 'r' } });
+      const wrong = await t.call('POST', '/api/auth/login', {
+        body: { email, password: `${PASSWORD}!` },
+        headers: { 'X-Request-Id': 'r' },
+      });
+      const unknown = await t.call('POST', '/api/auth/login', {
+        body: { email: anEmail(), password: PASSWORD },
+        headers: { 'X-Request-Id': 'r' },
+      });
       expect(wrong.status).toBe(401);
       expect(wrong.body.code).toBe('invalid_credentials');
       expect(unknown).toEqual({ ...wrong, headers: expect.anything() });
@@ -158,14 +196,19 @@ describe('signing up and in', () => {
       const { email, id } = await t.user();
       await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [id]);
       expect((await t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD } })).body.code).toBe('user_deactivated');
-      expect((await t.call('POST', '/api/auth/login', { body: { email, password: 'something else' } })).body.code).toBe('invalid_credentials');
+      expect((await t.call('POST', '/api/auth/login', { body: { email, password: 'something else' } })).body.code).toBe(
+        'invalid_credentials',
+      );
       expect(await t.db.query('SELECT 1 FROM sessions WHERE user_id = $1', [id])).toEqual([]);
     });
 
     it('renews a hash that was made with weaker parameters', async () => {
       const { email, id } = await t.user();
       const { hash } = await import('@node-rs/argon2');
-      await t.db.execute('UPDATE users SET password_hash = $2 WHERE id = $1', [id, await hash(PASSWORD, { memoryCost: 4096, timeCost: 1 })]);
+      await t.db.execute('UPDATE users SET password_hash = $2 WHERE id = $1', [
+        id,
+        await hash(PASSWORD, { memoryCost: 4096, timeCost: 1 }),
+      ]);
       await t.login(email);
       const [{ password_hash }] = await t.db.query<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = $1', [id]);
       expect(password_hash).toContain('$m=19456,t=2,p=1$');
@@ -184,8 +227,19 @@ describe('signing up and in', () => {
   describe('a session', () => {
     const unauthenticated = { detail: 'Not authenticated', code: 'not_authenticated', request_id: expect.any(String) };
 
-    it.each([undefined, '', 'Basic abc', 'Bearer', 'Bearer aps_x', `Bearer aps_${'x'.repeat(43)}`, `Bearer apt_${'0'.repeat(32)}_000000`, 'Bearer ü'])('is demanded: %p', async (header) => {
-      const answer = await t.call('GET', '/api/auth/me', { headers: header === undefined ? {} : { Authorization: Buffer.from(header).toString('latin1') } });
+    it.each([
+      undefined,
+      '',
+      'Basic abc',
+      'Bearer',
+      'Bearer aps_x',
+      `Bearer aps_${'x'.repeat(43)}`,
+      `Bearer apt_${'0'.repeat(32)}_000000`,
+      'Bearer ü',
+    ])('is demanded: %p', async (header) => {
+      const answer = await t.call('GET', '/api/auth/me', {
+        headers: header === undefined ? {} : { Authorization: Buffer.from(header).toString('latin1') },
+      });
       expect([answer.status, answer.body]).toEqual([401, unauthenticated]);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     });
@@ -238,11 +292,19 @@ describe('signing up and in', () => {
       const { email, name } = await t.user();
       const token = await t.login(email);
       const patch = (body: unknown) => t.call('PATCH', '/api/auth/me', { token, body });
-      expect((await patch({ avatar_url: 'https://example.com/a.png' })).body).toMatchObject({ name, avatar_url: 'https://example.com/a.png' });
+      expect((await patch({ avatar_url: 'https://example.com/a.png' })).body).toMatchObject({
+        name,
+        avatar_url: 'https://example.com/a.png',
+      });
       expect((await patch({ name: 'New' })).body).toMatchObject({ name: 'New', avatar_url: 'https://example.com/a.png' });
       expect((await patch({})).body).toMatchObject({ name: 'New', avatar_url: 'https://example.com/a.png' });
-      expect((await patch({ avatar_url: null, is_platform_admin: true, email: 'x@example.com' })).body).toMatchObject({ name: 'New', avatar_url: null, email });
-      for (const bad of [{ name: '' }, { name: '  ' }, { name: null }, { avatar_url: 'javascript:alert(1)' }, { avatar_url: 1 }]) expect((await patch(bad)).status).toBe(422);
+      expect((await patch({ avatar_url: null, is_platform_admin: true, email: 'x@example.com' })).body).toMatchObject({
+        name: 'New',
+        avatar_url: null,
+        email,
+      });
+      for (const bad of [{ name: '' }, { name: '  ' }, { name: null }, { avatar_url: 'javascript:alert(1)' }, { avatar_url: 1 }])
+        expect((await patch(bad)).status).toBe(422);
     });
   });
 });

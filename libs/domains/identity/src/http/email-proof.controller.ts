@@ -18,7 +18,8 @@ export class EmailProofController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Prove an address with a mailed link',
-    description: 'Redeems the pending invitations of the address. The link is good for 24 hours and once; a bad or used one is 422 `verification_invalid`.',
+    description:
+      'Redeems the pending invitations of the address. The link is good for 24 hours and once; a bad or used one is 422 `verification_invalid`.',
   })
   @ApiOkResponse({ type: VerifyEmailResponse })
   async verify(@Body() { token }: VerifyEmailRequest, @RequestId() requestId: string): Promise<VerifyEmailResponse> {
@@ -31,7 +32,8 @@ export class EmailProofController {
   @HttpCode(202)
   @ApiOperation({
     summary: 'Ask for another link that proves an address',
-    description: 'The answer is the same for every address; one that is proven, or has been mailed three of them in the last hour, gets none.',
+    description:
+      'The answer is the same for every address; one that is proven, or has been mailed three of them in the last hour, gets none.',
   })
   @ApiBody({ type: ResendVerificationRequest, required: false })
   @ApiAcceptedResponse({ type: ReceivedResponse })

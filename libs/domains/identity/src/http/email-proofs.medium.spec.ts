@@ -17,15 +17,22 @@ describe('proving an address', () => {
     expect([status, body.code]).toEqual([201, undefined]);
     return { email, id: body.user.id as string, token: body.session.token as string, body };
   };
-  const links = async (email: string) => (await t.mails(email)).flatMap(({ text }) => [.../https:\/\/app\.example\/verify\/([\w-]{43})\n/.exec(text) ?? []].slice(1));
+  const links = async (email: string) =>
+    (await t.mails(email)).flatMap(({ text }) => [...(/https:\/\/app\.example\/verify\/([\w-]{43})\n/.exec(text) ?? [])].slice(1));
   const verify = (token: unknown) => t.call('POST', '/api/auth/verify', { body: { token } });
   const resend = (email: string) => t.call('POST', '/api/auth/verify/resend', { body: { email } });
   const me = async (token: string) => (await t.call('GET', '/api/auth/me', { token })).body;
-  const invalid = { code: 'verification_invalid', detail: [{ loc: ['body', 'token'], msg: expect.any(String), type: 'semantic.verification_invalid' }] };
+  const invalid = {
+    code: 'verification_invalid',
+    detail: [{ loc: ['body', 'token'], msg: expect.any(String), type: 'semantic.verification_invalid' }],
+  };
 
   it('is left to a mailed link, and changes nothing else about a signup', async () => {
     const { email, body, token } = await signup(undefined, { org_name: 'Engines' });
-    expect([body.user.email_verified, body.memberships]).toEqual([false, [expect.objectContaining({ org_name: 'Engines', role: 'OWNER' })]]);
+    expect([body.user.email_verified, body.memberships]).toEqual([
+      false,
+      [expect.objectContaining({ org_name: 'Engines', role: 'OWNER' })],
+    ]);
     expect((await me(token)).user.email_verified).toBe(false);
     expect((await t.mails(email)).map((m) => m.subject)).toEqual(['Confirm your address']);
     const [link] = await links(email);
@@ -33,7 +40,15 @@ describe('proving an address', () => {
     const { status, body: verified } = await verify(link);
     expect([status, verified]).toEqual([200, { user: { ...body.user, email_verified: true }, memberships: body.memberships }]);
     expect((await me(token)).user.email_verified).toBe(true);
-    expect(await t.audit('user.email_verified')).toContainEqual(expect.objectContaining({ actor_id: body.user.id, target_id: body.user.id, source: 'business', metadata: { by: 'link' }, request_id: expect.any(String) }));
+    expect(await t.audit('user.email_verified')).toContainEqual(
+      expect.objectContaining({
+        actor_id: body.user.id,
+        target_id: body.user.id,
+        source: 'business',
+        metadata: { by: 'link' },
+        request_id: expect.any(String),
+      }),
+    );
   });
 
   it('keeps the secret out of the database and the queue', async () => {
@@ -41,7 +56,8 @@ describe('proving an address', () => {
     const [link] = await links(email);
     const [row] = await t.db.query<{ token_hash: Buffer }>('SELECT token_hash FROM mailed_links WHERE user_id = $1', [id]);
     expect(row.token_hash.equals(hashToken(link))).toBe(true);
-    for (const table of ['outbox', 'outbound_mails', 'audit_log', 'mailed_links']) expect(JSON.stringify(await t.db.query(`SELECT * FROM ${table}`))).not.toContain(link);
+    for (const table of ['outbox', 'outbound_mails', 'audit_log', 'mailed_links'])
+      expect(JSON.stringify(await t.db.query(`SELECT * FROM ${table}`))).not.toContain(link);
   });
 
   it.each([
@@ -88,7 +104,9 @@ describe('proving an address', () => {
 
   it('lasts a day by the clock of the database', async () => {
     const { id } = await signup();
-    expect(await t.db.query(`SELECT expires_at - created_at = interval '24 hours' AS day FROM mailed_links WHERE user_id = $1`, [id])).toEqual([{ day: true }]);
+    expect(
+      await t.db.query(`SELECT expires_at - created_at = interval '24 hours' AS day FROM mailed_links WHERE user_id = $1`, [id]),
+    ).toEqual([{ day: true }]);
   });
 
   it('happens once, however many links are used at once', async () => {
@@ -174,7 +192,9 @@ describe('proving an address', () => {
     const [old, fresh] = [await signup(), await signup()];
     await t.db.execute(`UPDATE mailed_links SET expires_at = now() - interval '25 hours' WHERE user_id = $1`, [old.id]);
     await t.app.get(MailedLinksRepository, { strict: false }).purge(t.db, 1_000);
-    expect(await t.db.query('SELECT user_id FROM mailed_links WHERE user_id = ANY($1)', [[old.id, fresh.id]])).toEqual([{ user_id: fresh.id }]);
+    expect(await t.db.query('SELECT user_id FROM mailed_links WHERE user_id = ANY($1)', [[old.id, fresh.id]])).toEqual([
+      { user_id: fresh.id },
+    ]);
   });
 
   it('does not come by a token that names nobody', async () => {

@@ -24,7 +24,17 @@ const VALUES: unknown[] = [
   { __proto__: { admin: true } },
 ];
 
-const BODIES: unknown[] = ['', '{', '[]', 'null', '"text"', '1', '{"email":', `${'['.repeat(5_000)}${']'.repeat(5_000)}`, '{"email":"\ufffe","email":1}'];
+const BODIES: unknown[] = [
+  '',
+  '{',
+  '[]',
+  'null',
+  '"text"',
+  '1',
+  '{"email":',
+  `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
+  '{"email":"\ufffe","email":1}',
+];
 
 describe('hostile input', () => {
   let t: IdentityTestApp;
@@ -57,7 +67,8 @@ describe('hostile input', () => {
     for (const body of requests) {
       const answer = await t.call(method, path, { token: session, body });
       statuses.set(answer.status, body);
-      if (answer.status === 422) expect(answer.body).toMatchObject({ detail: expect.any(Array), code: expect.any(String), request_id: expect.any(String) });
+      if (answer.status === 422)
+        expect(answer.body).toMatchObject({ detail: expect.any(Array), code: expect.any(String), request_id: expect.any(String) });
     }
     expect([...statuses].filter(([status]) => status >= 500)).toEqual([]);
     expect([...statuses.keys()]).toContain(422);

@@ -7,5 +7,8 @@ import { TokensController } from './tokens.controller';
 import { WaitlistController } from './waitlist.controller';
 
 /** The public face of identity, for the gateway. */
-@Module({ imports: [IdentityModule], controllers: [AuthController, EmailProofController, PasswordController, TokensController, WaitlistController] })
+@Module({
+  imports: [IdentityModule],
+  controllers: [AuthController, EmailProofController, PasswordController, TokensController, WaitlistController],
+})
 export class IdentityHttpModule {}

@@ -58,4 +58,7 @@ export const toTokenInfo = (row: ApiTokenRow): TokenInfo => ({
   updated_at: row.created_at.toISOString(),
 });
 
-export const toCreatedToken = ({ row, token }: { row: ApiTokenRow; token: string }): CreateTokenResponse => ({ token_info: toTokenInfo(row), token });
+export const toCreatedToken = ({ row, token }: { row: ApiTokenRow; token: string }): CreateTokenResponse => ({
+  token_info: toTokenInfo(row),
+  token,
+});

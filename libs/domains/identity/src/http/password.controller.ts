@@ -15,7 +15,10 @@ export class PasswordController {
   @Public()
   @RateLimit('password_reset')
   @HttpCode(202)
-  @ApiOperation({ summary: 'Ask for a link to choose a new password', description: 'The answer is the same whether the address has an account or not.' })
+  @ApiOperation({
+    summary: 'Ask for a link to choose a new password',
+    description: 'The answer is the same whether the address has an account or not.',
+  })
   @ApiAcceptedResponse({ type: ReceivedResponse })
   async forgot(@Body() { email }: ForgotPasswordRequest): Promise<ReceivedResponse> {
     await this.passwords.forgot(email);
@@ -26,7 +29,10 @@ export class PasswordController {
   @Public()
   @RateLimit('password_reset')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Choose a new password with a mailed link', description: 'The link is good for one hour and once. All sessions end; API tokens only with `revoke_tokens`.' })
+  @ApiOperation({
+    summary: 'Choose a new password with a mailed link',
+    description: 'The link is good for one hour and once. All sessions end; API tokens only with `revoke_tokens`.',
+  })
   @ApiNoContentResponse()
   reset(@Body() { token, password, revoke_tokens }: ResetPasswordRequest, @RequestId() requestId: string): Promise<void> {
     return this.passwords.reset(token, password, { revokeTokens: revoke_tokens, requestId });
@@ -38,7 +44,14 @@ export class PasswordController {
   @HttpCode(204)
   @ApiOperation({ summary: 'Change my password', description: 'All other sessions end; API tokens only with `revoke_tokens`.' })
   @ApiNoContentResponse()
-  change(@CurrentPrincipal() { userId, credentialId }: Principal, @Body() body: ChangePasswordRequest, @RequestId() requestId: string): Promise<void> {
-    return this.passwords.change(userId, credentialId, body.current_password, body.new_password, { revokeTokens: body.revoke_tokens, requestId });
+  change(
+    @CurrentPrincipal() { userId, credentialId }: Principal,
+    @Body() body: ChangePasswordRequest,
+    @RequestId() requestId: string,
+  ): Promise<void> {
+    return this.passwords.change(userId, credentialId, body.current_password, body.new_password, {
+      revokeTokens: body.revoke_tokens,
+      requestId,
+    });
   }
 }

@@ -12,9 +12,11 @@ describe('passwords', () => {
 
   const forgot = (email: string) => t.call('POST', '/api/auth/password/forgot', { body: { email } });
   const reset = (token: string, password = NEW_PASSWORD) => t.call('POST', '/api/auth/password/reset', { body: { token, password } });
-  const tryLogin = async (email: string, password: string) => (await t.call('POST', '/api/auth/login', { body: { email, password } })).status;
+  const tryLogin = async (email: string, password: string) =>
+    (await t.call('POST', '/api/auth/login', { body: { email, password } })).status;
   /** Tokens of the links that an address was mailed. */
-  const links = async (email: string) => (await t.mails(email)).flatMap((m) => /https:\/\/app\.example\/reset-password\/(\S+)/.exec(m.text)?.[1] ?? []);
+  const links = async (email: string) =>
+    (await t.mails(email)).flatMap((m) => /https:\/\/app\.example\/reset-password\/(\S+)/.exec(m.text)?.[1] ?? []);
 
   describe('forgot', () => {
     it('answers a known, an unknown and a deactivated address the same way, and mails the known one', async () => {
@@ -28,7 +30,9 @@ describe('passwords', () => {
       const mails = await t.mails(known.email);
       expect(mails.map((m) => m.subject)).toEqual(['Choose a new password']);
       const [token] = await links(known.email);
-      expect(await t.db.query('SELECT user_id FROM mailed_links WHERE token_hash = $1', [hashToken(token)])).toEqual([{ user_id: known.id }]);
+      expect(await t.db.query('SELECT user_id FROM mailed_links WHERE token_hash = $1', [hashToken(token)])).toEqual([
+        { user_id: known.id },
+      ]);
       expect([...(await t.mails(gone.email)), ...(await t.mails(unknown))]).toEqual([]);
     });
 
@@ -53,7 +57,10 @@ describe('passwords', () => {
       for (const used of [first, second]) {
         const again = await reset(used, 'one more password');
         expect(again.status).toBe(422);
-        expect(again.body).toMatchObject({ code: 'reset_token_invalid', detail: [{ loc: ['body', 'token'], type: 'semantic.reset_token_invalid' }] });
+        expect(again.body).toMatchObject({
+          code: 'reset_token_invalid',
+          detail: [{ loc: ['body', 'token'], type: 'semantic.reset_token_invalid' }],
+        });
       }
       expect(await tryLogin(email, NEW_PASSWORD)).toBe(200);
       expect((await t.mails(email)).at(-1)?.subject).toBe('Your password was changed');

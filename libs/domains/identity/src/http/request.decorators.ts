@@ -15,7 +15,10 @@ const MAX_USER_AGENT = 256;
 export const CurrentClient = createParamDecorator((_: unknown, context: ExecutionContext): SessionClient => {
   const request = requestOf(context);
   // Header values are bytes of any kind; a list shows what can be printed.
-  const userAgent = request.headers['user-agent']?.replace(/[^\x20-\x7e]/g, '').slice(0, MAX_USER_AGENT).trim();
+  const userAgent = request.headers['user-agent']
+    ?.replace(/[^\x20-\x7e]/g, '')
+    .slice(0, MAX_USER_AGENT)
+    .trim();
   return { userAgent: userAgent || null, ip: addressOf(request.ip) };
 });
 

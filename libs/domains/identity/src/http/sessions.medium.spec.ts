@@ -11,12 +11,19 @@ describe('sessions', () => {
 
   const list = async (token: string, query = '') => (await t.call('GET', `/api/auth/sessions${query}`, { token })).body;
   const end = (token: string, id: string) => t.call('DELETE', `/api/auth/sessions/${id}`, { token });
-  const makeToken = async (token: string) => (await t.call('POST', '/api/tokens', { token, body: { name: 'program' } })).body.token as string;
+  const makeToken = async (token: string) =>
+    (await t.call('POST', '/api/tokens', { token, body: { name: 'program' } })).body.token as string;
 
   it('are listed newest first, with where they come from, and the current one marked', async () => {
     const email = anEmail();
-    const { body } = await t.call('POST', '/api/auth/signup', { body: { email, password: PASSWORD }, headers: { 'user-agent': 'First/1.0' } });
-    const signIn = await t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD }, headers: { 'user-agent': `Second/${'x'.repeat(400)}\u00e9` } });
+    const { body } = await t.call('POST', '/api/auth/signup', {
+      body: { email, password: PASSWORD },
+      headers: { 'user-agent': 'First/1.0' },
+    });
+    const signIn = await t.call('POST', '/api/auth/login', {
+      body: { email, password: PASSWORD },
+      headers: { 'user-agent': `Second/${'x'.repeat(400)}\u00e9` },
+    });
     const { items, total, next_offset } = await list(signIn.body.session.token);
     expect([total, next_offset]).toEqual([2, null]);
     expect(items[0]).toEqual({
@@ -31,7 +38,15 @@ describe('sessions', () => {
     expect([items[1].user_agent, items[1].current]).toEqual(['First/1.0', false]);
     expect((await list(signIn.body.session.token, '?limit=1&offset=1')).items).toEqual([items[1]]);
     const refreshed = await t.call('POST', '/api/auth/refresh', { token: body.session.token, headers: { 'user-agent': 'First/1.1' } });
-    expect((await list(refreshed.body.session.token)).items.map((s: { user_agent: string; current: boolean }) => [s.user_agent.slice(0, 9), s.current])).toEqual([['First/1.1', true], ['Second/xx', false]]);
+    expect(
+      (await list(refreshed.body.session.token)).items.map((s: { user_agent: string; current: boolean }) => [
+        s.user_agent.slice(0, 9),
+        s.current,
+      ]),
+    ).toEqual([
+      ['First/1.1', true],
+      ['Second/xx', false],
+    ]);
   });
 
   it('are ended one by one, also the current one, and nobody else’s', async () => {
@@ -45,7 +60,10 @@ describe('sessions', () => {
     expect([await t.bearer(lost), await t.bearer(here), (await end(here, other.id)).status]).toEqual(['not_authenticated', 'ok', 404]);
     expect((await end(here, current.id)).status).toBe(204);
     expect(await t.bearer(here)).toBe('not_authenticated');
-    expect((await t.audit('session.ended')).filter((row) => row.actor_id === userId).map((row) => row.target_id)).toEqual([other.id, current.id]);
+    expect((await t.audit('session.ended')).filter((row) => row.actor_id === userId).map((row) => row.target_id)).toEqual([
+      other.id,
+      current.id,
+    ]);
     expect((await end(stranger, 'x')).status).toBe(422);
   });
 
@@ -62,7 +80,8 @@ describe('sessions', () => {
     const session = await t.login((await t.user()).email);
     const token = await makeToken(session);
     const [{ id }] = (await list(session)).items;
-    for (const answer of [await t.call('GET', '/api/auth/sessions', { token }), await end(token, id)]) expect([answer.status, answer.body.code]).toEqual([403, 'insufficient_scope']);
+    for (const answer of [await t.call('GET', '/api/auth/sessions', { token }), await end(token, id)])
+      expect([answer.status, answer.body.code]).toEqual([403, 'insufficient_scope']);
   });
 
   describe('a new password', () => {
@@ -72,7 +91,14 @@ describe('sessions', () => {
       const { email } = await t.user();
       const session = await t.login(email);
       const [first] = [await makeToken(session), await makeToken(session)];
-      expect((await t.call('POST', '/api/auth/password/change', { token: session, body: { current_password: PASSWORD, new_password: NEW_PASSWORD } })).status).toBe(204);
+      expect(
+        (
+          await t.call('POST', '/api/auth/password/change', {
+            token: session,
+            body: { current_password: PASSWORD, new_password: NEW_PASSWORD },
+          })
+        ).status,
+      ).toBe(204);
       expect([await t.bearer(first), await t.bearer(session)]).toEqual(['ok', 'ok']);
       expect(await told(email)).toContain('2 API tokens are still valid');
     });
@@ -81,13 +107,18 @@ describe('sessions', () => {
       const { email, id } = await t.user();
       const session = await t.login(email);
       const first = await makeToken(session);
-      await t.call('POST', '/api/auth/password/change', { token: session, body: { current_password: PASSWORD, new_password: NEW_PASSWORD, revoke_tokens: true } });
+      await t.call('POST', '/api/auth/password/change', {
+        token: session,
+        body: { current_password: PASSWORD, new_password: NEW_PASSWORD, revoke_tokens: true },
+      });
       expect([await t.bearer(first), await t.bearer(session)]).toEqual(['not_authenticated', 'ok']);
       expect(await told(email)).toContain('One API token is revoked. No API token of yours is valid.');
       const second = await makeToken(session);
       await t.call('POST', '/api/auth/password/forgot', { body: { email } });
       const link = /reset-password\/(\S+)/.exec((await told(email)) ?? '')?.[1];
-      expect((await t.call('POST', '/api/auth/password/reset', { body: { token: link, password: PASSWORD, revoke_tokens: true } })).status).toBe(204);
+      expect(
+        (await t.call('POST', '/api/auth/password/reset', { body: { token: link, password: PASSWORD, revoke_tokens: true } })).status,
+      ).toBe(204);
       expect([await t.bearer(second), await t.bearer(session)]).toEqual(['not_authenticated', 'not_authenticated']);
       expect(await t.audit('user.password_reset')).toEqual([expect.objectContaining({ actor_id: id, metadata: { revoked_tokens: 1 } })]);
     });

@@ -13,7 +13,10 @@ describe('failed log-ins', () => {
   });
 
   const login = async (email: string, password = 'not the password', from = '198.51.100.1') => {
-    const { status, body, headers } = await t.call('POST', '/api/auth/login', { body: { email, password }, headers: { 'x-forwarded-for': from } });
+    const { status, body, headers } = await t.call('POST', '/api/auth/login', {
+      body: { email, password },
+      headers: { 'x-forwarded-for': from },
+    });
     return { status, code: body.code as string | undefined, wait: headers.get('retry-after') };
   };
   /** As if the time had passed that the last answer asked for. */
@@ -45,7 +48,9 @@ describe('failed log-ins', () => {
     await pass();
     expect((await login(email, PASSWORD)).status).toBe(200);
     await fail(email, 5);
-    await t.db.execute(`UPDATE login_attempts SET since = since - interval '15 minutes', blocked_until = blocked_until - interval '16 minutes'`);
+    await t.db.execute(
+      `UPDATE login_attempts SET since = since - interval '15 minutes', blocked_until = blocked_until - interval '16 minutes'`,
+    );
     await fail(email, 5);
   });
 

@@ -17,7 +17,10 @@ export class TokensController {
 
   @Get()
   @SignedIn('settings')
-  @ApiOperation({ summary: 'List my API tokens', description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.' })
+  @ApiOperation({
+    summary: 'List my API tokens',
+    description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.',
+  })
   @ApiOkResponse({ type: TokenListResponse })
   async list(@CurrentPrincipal() { userId, orgPin }: Principal, @Query() query: PageQuery): Promise<Page<TokenInfo>> {
     const { items, total } = await this.tokens.list(userId, orgPin, query);

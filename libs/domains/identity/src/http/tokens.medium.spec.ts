@@ -15,7 +15,8 @@ describe('API tokens', () => {
     session = await t.login(user.email);
   });
 
-  const create = (body: Record<string, unknown>, token = session, headers?: Record<string, string>) => t.call('POST', '/api/tokens', { token, body: { name: 'CI', ...body }, headers });
+  const create = (body: Record<string, unknown>, token = session, headers?: Record<string, string>) =>
+    t.call('POST', '/api/tokens', { token, body: { name: 'CI', ...body }, headers });
   const list = async (token = session, query = '') => (await t.call('GET', `/api/tokens${query}`, { token })).body;
 
   it('are shown once and then only in part', async () => {
@@ -40,7 +41,9 @@ describe('API tokens', () => {
     const [row] = await t.db.query<{ token_hash: Buffer }>('SELECT * FROM api_tokens WHERE id = $1', [body.token_info.id]);
     expect(row.token_hash.equals(hashToken(body.token))).toBe(true);
     expect(Object.values(row)).not.toContain(body.token);
-    expect(await t.audit('api_token.created')).toContainEqual(expect.objectContaining({ target_id: body.token_info.id, metadata: { name: 'CI', scope: 'agents:read chats:write' } }));
+    expect(await t.audit('api_token.created')).toContainEqual(
+      expect.objectContaining({ target_id: body.token_info.id, metadata: { name: 'CI', scope: 'agents:read chats:write' } }),
+    );
   });
 
   it('may do everything and for ever unless something else is asked for', async () => {
@@ -56,7 +59,8 @@ describe('API tokens', () => {
     expect(await page('')).toEqual([['c', 'b', 'a'], 3, null]);
     expect(await page('?limit=2')).toEqual([['c', 'b'], 3, 2]);
     expect(await page('?limit=2&offset=2')).toEqual([['a'], 3, null]);
-    for (const bad of ['limit=0', 'limit=101', 'limit=x', 'offset=-1']) expect((await t.call('GET', `/api/tokens?${bad}`, { token: session })).status).toBe(422);
+    for (const bad of ['limit=0', 'limit=101', 'limit=x', 'offset=-1'])
+      expect((await t.call('GET', `/api/tokens?${bad}`, { token: session })).status).toBe(422);
   });
 
   it('cannot make tokens, nor end sessions, nor change the user', async () => {
@@ -93,7 +97,9 @@ describe('API tokens', () => {
     expect(pinned.token_info.org_id).toBe(orgId);
     expect((await list(pinned.token)).items).toEqual([expect.objectContaining({ id: pinned.token_info.id })]);
     expect((await t.call('DELETE', `/api/tokens/${free}`, { token: pinned.token })).status).toBe(404);
-    expect((await t.call('GET', '/api/auth/me', { token: pinned.token })).body.memberships).toEqual([expect.objectContaining({ org_id: orgId })]);
+    expect((await t.call('GET', '/api/auth/me', { token: pinned.token })).body.memberships).toEqual([
+      expect.objectContaining({ org_id: orgId }),
+    ]);
   });
 
   it('can be pinned only to an organization of their user', async () => {
@@ -115,7 +121,9 @@ describe('API tokens', () => {
     expect(await t.bearer(made.token)).toBe('not_authenticated');
     expect((await list()).items).toEqual([]);
     expect((await t.call('DELETE', path, { token: session })).status).toBe(404);
-    expect((await t.call('DELETE', '/api/tokens/not-an-id', { token: session })).body.detail).toEqual([expect.objectContaining({ loc: ['path', 'token_id'], type: 'uuid_parsing' })]);
+    expect((await t.call('DELETE', '/api/tokens/not-an-id', { token: session })).body.detail).toEqual([
+      expect.objectContaining({ loc: ['path', 'token_id'], type: 'uuid_parsing' }),
+    ]);
     expect((await t.audit('api_token.revoked')).filter((a) => a.target_id === made.token_info.id)).toHaveLength(1);
   });
 
@@ -144,7 +152,11 @@ describe('API tokens', () => {
     const answers = await Promise.all(Array.from({ length: 60 }, ask));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(50);
     const refused = answers.find((a) => a.status !== 201)!;
-    expect([refused.status, refused.body.code, refused.body.context]).toEqual([403, 'entitlement_exceeded', { entitlement: 'max_api_tokens', limit: 50, current: 50 }]);
+    expect([refused.status, refused.body.code, refused.body.context]).toEqual([
+      403,
+      'entitlement_exceeded',
+      { entitlement: 'max_api_tokens', limit: 50, current: 50 },
+    ]);
     // Neither revoked nor expired ones count.
     const [revoked, expired] = answers.filter((a) => a.status === 201).map((a) => a.body.token_info.id as string);
     await t.call('DELETE', `/api/tokens/${revoked}`, { token: session });
@@ -152,10 +164,18 @@ describe('API tokens', () => {
     expect((await Promise.all([ask(), ask(), ask()])).map((a) => a.status).sort()).toEqual([201, 201, 403]);
   });
 
-  it.each([{ name: undefined }, { name: '' }, { name: ' ' }, { name: 'x'.repeat(201) }, { scope: 'everything' }, { scope: null }, { expires_in_days: 0 }, { expires_in_days: 1.5 }, { expires_in_days: 1e9 }, { org_id: 'acme' }])(
-    'are refused with %p',
-    async (bad) => {
-      expect((await create(bad)).status).toBe(422);
-    },
-  );
+  it.each([
+    { name: undefined },
+    { name: '' },
+    { name: ' ' },
+    { name: 'x'.repeat(201) },
+    { scope: 'everything' },
+    { scope: null },
+    { expires_in_days: 0 },
+    { expires_in_days: 1.5 },
+    { expires_in_days: 1e9 },
+    { org_id: 'acme' },
+  ])('are refused with %p', async (bad) => {
+    expect((await create(bad)).status).toBe(422);
+  });
 });

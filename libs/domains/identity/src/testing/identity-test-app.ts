@@ -34,7 +34,11 @@ export interface IdentityTestApp {
   allow(email: string): Promise<void>;
   /** Mails to an address, oldest first. */
   mails(to: string): Promise<{ subject: string; text: string }[]>;
-  audit(action: string): Promise<{ actor_id: string | null; source: string; target_id: string | null; metadata: Record<string, unknown>; request_id: string | null }[]>;
+  audit(
+    action: string,
+  ): Promise<
+    { actor_id: string | null; source: string; target_id: string | null; metadata: Record<string, unknown>; request_id: string | null }[]
+  >;
   close(): Promise<void>;
 }
 
@@ -51,7 +55,15 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
     loadConfig();
   };
   configure({ REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '', APP_URL: 'https://app.example', EMAIL_PROOF: 'required', ...settings });
-  const test = await createTestApp([PlatformModule.forRoot('test', schema), MailModule, RateLimitModule, IdempotencyModule, GuardsModule.forRoot(), TestOrganizationsModule, IdentityHttpModule]);
+  const test = await createTestApp([
+    PlatformModule.forRoot('test', schema),
+    MailModule,
+    RateLimitModule,
+    IdempotencyModule,
+    GuardsModule.forRoot(),
+    TestOrganizationsModule,
+    IdentityHttpModule,
+  ]);
   const crypto = test.app.get(EnvelopeCrypto, { strict: false });
   const users = test.app.get(UsersService, { strict: false });
   // One hash for everybody: specs make many users.
@@ -66,25 +78,35 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
     orgs: test.app.get(TestOrganizationDoor, { strict: false }),
     call,
     configure,
-    user: (email = anEmail()) => db.transaction((tx) => users.create(tx, { email, name: email.split('@')[0], password_hash, proven: true })),
+    user: (email = anEmail()) =>
+      db.transaction((tx) => users.create(tx, { email, name: email.split('@')[0], password_hash, proven: true })),
     async login(email, password = PASSWORD) {
       const { status, body } = await call('POST', '/api/auth/login', { body: { email, password } });
       if (status !== 200) throw new Error(`Log-in answered ${status} ${JSON.stringify(body)}`);
       return body.session.token as string;
     },
-    bearer: (token) => new PrincipalStore(db).byToken(token).then(
-      () => 'ok',
-      (error: { code: string }) => error.code,
-    ),
+    bearer: (token) =>
+      new PrincipalStore(db).byToken(token).then(
+        () => 'ok',
+        (error: { code: string }) => error.code,
+      ),
     async allow(email) {
-      await db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [email, canonicalEmail(email)]);
+      await db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [
+        email,
+        canonicalEmail(email),
+      ]);
     },
     async mails(to) {
-      const rows = await db.query<{ id: string; subject: string; body: string }>('SELECT id, subject, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [parseEmail(to)?.mailbox]);
-      const text = async (id: string, body: string) => JSON.parse(await crypto.decrypt(db, { orgId: null, table: 'outbound_mails', column: 'body', rowId: id }, body)).text as string;
+      const rows = await db.query<{ id: string; subject: string; body: string }>(
+        'SELECT id, subject, body FROM outbound_mails WHERE recipient = $1 ORDER BY id',
+        [parseEmail(to)?.mailbox],
+      );
+      const text = async (id: string, body: string) =>
+        JSON.parse(await crypto.decrypt(db, { orgId: null, table: 'outbound_mails', column: 'body', rowId: id }, body)).text as string;
       return Promise.all(rows.map(async ({ id, subject, body }) => ({ subject, text: await text(id, body) })));
     },
-    audit: (action) => db.query('SELECT actor_id, source, target_id, metadata, request_id FROM audit_log WHERE action = $1 ORDER BY id', [action]),
+    audit: (action) =>
+      db.query('SELECT actor_id, source, target_id, metadata, request_id FROM audit_log WHERE action = $1 ORDER BY id', [action]),
     async close() {
       await test.close();
       await database.drop();

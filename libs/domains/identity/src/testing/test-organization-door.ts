@@ -8,7 +8,13 @@ import { OrganizationDoor, type MembershipSummary, type SignupWish } from '../or
 @Injectable()
 export class TestOrganizationDoor extends OrganizationDoor {
   async isInvited(db: Db, email: string): Promise<boolean> {
-    return (await db.query(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending' AND expires_at > now()`, [canonicalEmail(email)])).length > 0;
+    return (
+      (
+        await db.query(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending' AND expires_at > now()`, [
+          canonicalEmail(email),
+        ])
+      ).length > 0
+    );
   }
 
   async onSignup(tx: Tx, { user, isProven, orgName }: SignupWish): Promise<void> {
@@ -53,14 +59,10 @@ export class TestOrganizationDoor extends OrganizationDoor {
   }
 
   async invite(db: Db, orgId: string, email: string, role = 'MEMBER'): Promise<void> {
-    await db.execute(`INSERT INTO invitations (id, org_id, email, email_canonical, role, token_hash, expires_at) VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 day')`, [
-      uuidv7(),
-      orgId,
-      email,
-      canonicalEmail(email),
-      role,
-      Buffer.from(uuidv7()),
-    ]);
+    await db.execute(
+      `INSERT INTO invitations (id, org_id, email, email_canonical, role, token_hash, expires_at) VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 day')`,
+      [uuidv7(), orgId, email, canonicalEmail(email), role, Buffer.from(uuidv7())],
+    );
   }
 
   private async join(db: Db, orgId: string, userId: string, role: string): Promise<void> {

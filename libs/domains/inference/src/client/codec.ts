@@ -1,5 +1,17 @@
 import { badResponse } from './errors';
-import type { ChatMessage, ChatRequest, Dialect, EmbedRequest, Endpoint, FinishReason, ProviderState, StreamEvent, ToolCall, ToolDefinition, Usage } from './types';
+import type {
+  ChatMessage,
+  ChatRequest,
+  Dialect,
+  EmbedRequest,
+  Endpoint,
+  FinishReason,
+  ProviderState,
+  StreamEvent,
+  ToolCall,
+  ToolDefinition,
+  Usage,
+} from './types';
 
 /** One HTTP POST. The path is appended to the base URL of the endpoint; the body is JSON text. */
 export interface WireRequest {
@@ -83,11 +95,17 @@ export const bodyWithTools = (body: object, tools: string): string => `${JSON.st
  */
 export function toolsOf({ tools = [], toolUse, messages }: ChatRequest): { tools: ToolDefinition[]; forbidden: boolean } {
   if (tools.length > 0) return { tools, forbidden: toolUse === 'forbidden' };
-  const called = new Set(messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []).map((call) => call.name) : [])));
+  const called = new Set(
+    messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []).map((call) => call.name) : [])),
+  );
   return { tools: Array.from(called, goneTool), forbidden: called.size > 0 };
 }
 
-const goneTool = (name: string): ToolDefinition => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } });
+const goneTool = (name: string): ToolDefinition => ({
+  name,
+  description: 'No longer available.',
+  parameters: { type: 'object', properties: {} },
+});
 
 /** Ids of calls that every provider takes: OpenAI no longer ones, Anthropic no other characters. */
 const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/;

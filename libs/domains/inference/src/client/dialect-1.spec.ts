@@ -16,14 +16,23 @@ function decode(...chunks: unknown[]) {
   return { decoder, events };
 }
 
-const delta = (value: unknown, finish: string | null = null) => ({ model: 'gpt', choices: [{ index: 0, delta: value, finish_reason: finish }] });
+const delta = (value: unknown, finish: string | null = null) => ({
+  model: 'gpt',
+  choices: [{ index: 0, delta: value, finish_reason: finish }],
+});
 
 describe('dialect_1 request', () => {
   it('writes system, text, images, calls and results', () => {
     const wire = body({
       system: 'be kind',
       messages: [
-        { role: 'user', content: [{ type: 'text', text: 'look' }, { type: 'image', mediaType: 'image/png', base64: 'AAAA' }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'look' },
+            { type: 'image', mediaType: 'image/png', base64: 'AAAA' },
+          ],
+        },
         { role: 'assistant', text: '', toolCalls: [{ id: 'a', name: 'f', arguments: '{"x":1}' }] },
         { role: 'tool', toolCallId: 'a', toolName: 'f', content: 'ok' },
         { role: 'assistant', text: 'there' },
@@ -32,7 +41,13 @@ describe('dialect_1 request', () => {
     });
     expect(wire.messages).toEqual([
       { role: 'system', content: 'be kind' },
-      { role: 'user', content: [{ type: 'text', text: 'look' }, { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        ],
+      },
       { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] },
       { role: 'tool', tool_call_id: 'a', content: 'ok' },
       { role: 'assistant', content: 'there' },
@@ -68,19 +83,43 @@ describe('dialect_1 stream', () => {
     expect(decoder.started).toBe(true);
     expect(decoder.result()).toMatchObject({
       finishReason: 'tool_calls',
-      toolCalls: [{ id: 'a', name: 'f', arguments: '{"x":1}' }, { id: 'b', name: 'g', arguments: '{}' }],
+      toolCalls: [
+        { id: 'a', name: 'f', arguments: '{"x":1}' },
+        { id: 'b', name: 'g', arguments: '{}' },
+      ],
     });
   });
 
   it('reads both names of reasoning deltas and shows them apart from the text', () => {
-    const { decoder, events } = decode(delta({ reasoning_content: 'hm' }), delta({ reasoning: ' so' }), delta({ content: 'yes' }), delta({}, 'stop'), '[DONE]');
-    expect(events).toEqual([{ type: 'reasoning', text: 'hm' }, { type: 'reasoning', text: ' so' }, { type: 'text', text: 'yes' }]);
+    const { decoder, events } = decode(
+      delta({ reasoning_content: 'hm' }),
+      delta({ reasoning: ' so' }),
+      delta({ content: 'yes' }),
+      delta({}, 'stop'),
+      '[DONE]',
+    );
+    expect(events).toEqual([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'reasoning', text: ' so' },
+      { type: 'text', text: 'yes' },
+    ]);
     expect(decoder.result()).toMatchObject({ reasoning: 'hm so', text: 'yes', providerModel: 'gpt', finishReason: 'stop' });
   });
 
   it('normalises usage to disjoint counts', () => {
-    const usage = { prompt_tokens: 100, completion_tokens: 50, prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 20 }, completion_tokens_details: { reasoning_tokens: 40 } };
-    expect(decode(delta({}, 'stop'), { choices: [], usage }, '[DONE]').decoder.result().usage).toEqual({ input: 50, cached_input: 30, cache_write: 20, output: 10, reasoning: 40 });
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 40 },
+    };
+    expect(decode(delta({}, 'stop'), { choices: [], usage }, '[DONE]').decoder.result().usage).toEqual({
+      input: 50,
+      cached_input: 30,
+      cache_write: 20,
+      output: 10,
+      reasoning: 40,
+    });
   });
 
   it('sees from the total where a vendor counts reasoning beside the completion', () => {
@@ -88,7 +127,15 @@ describe('dialect_1 stream', () => {
     expect(decode({ choices: [], usage }, '[DONE]').decoder.result().usage).toMatchObject({ output: 5, reasoning: 40 });
   });
 
-  it.each([['null', { input: 0, output: 1 }], ['7.4', { input: 7, output: 1 }], ['-5', undefined], ['1e9', undefined], ['1e400', undefined], ['"7"', undefined], ['[]', undefined]])('takes a count of %s for %p', (value, usage) => {
+  it.each([
+    ['null', { input: 0, output: 1 }],
+    ['7.4', { input: 7, output: 1 }],
+    ['-5', undefined],
+    ['1e9', undefined],
+    ['1e400', undefined],
+    ['"7"', undefined],
+    ['[]', undefined],
+  ])('takes a count of %s for %p', (value, usage) => {
     const chunk = `{"choices":[],"usage":{"prompt_tokens":${value},"completion_tokens":1}}`;
     const read = decode(chunk, '[DONE]').decoder.result().usage;
     expect(read && { input: read.input, output: read.output }).toEqual(usage);
@@ -106,27 +153,55 @@ describe('dialect_1 stream', () => {
   });
 
   it('keeps of a tool call that the output cap cut what had come, and of one without arguments nothing', () => {
-    const { decoder } = decode(delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }] }), delta({}, 'length'), '[DONE]');
+    const { decoder } = decode(
+      delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }] }),
+      delta({}, 'length'),
+      '[DONE]',
+    );
     expect(decoder.result()).toMatchObject({ toolCalls: [{ arguments: '{"x":' }], finishReason: 'length', providerFinish: 'length' });
     const bare = (index: number) => delta({ tool_calls: [{ index, id: `${index}`, function: { name: 'f', arguments: '' } }] });
-    expect(decode(bare(0), bare(1), delta({}, 'length'), '[DONE]').decoder.result().toolCalls.map((call) => call.arguments)).toEqual(['{}', '']);
-    expect(decode(bare(0), bare(1), delta({}, 'tool_calls'), '[DONE]').decoder.result().toolCalls.map((call) => call.arguments)).toEqual(['{}', '{}']);
+    expect(
+      decode(bare(0), bare(1), delta({}, 'length'), '[DONE]')
+        .decoder.result()
+        .toolCalls.map((call) => call.arguments),
+    ).toEqual(['{}', '']);
+    expect(
+      decode(bare(0), bare(1), delta({}, 'tool_calls'), '[DONE]')
+        .decoder.result()
+        .toolCalls.map((call) => call.arguments),
+    ).toEqual(['{}', '{}']);
   });
 
   it('takes no call of an answer that was refused or filtered', () => {
     const call = delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] });
-    expect(decode(call, delta({}, 'content_filter'), '[DONE]').decoder.result()).toMatchObject({ toolCalls: [], finishReason: 'content_filter' });
-    expect(decode(delta({ refusal: 'No.' }), call, delta({}, 'stop'), '[DONE]').decoder.result()).toMatchObject({ text: 'No.', toolCalls: [], finishReason: 'refusal' });
+    expect(decode(call, delta({}, 'content_filter'), '[DONE]').decoder.result()).toMatchObject({
+      toolCalls: [],
+      finishReason: 'content_filter',
+    });
+    expect(decode(delta({ refusal: 'No.' }), call, delta({}, 'stop'), '[DONE]').decoder.result()).toMatchObject({
+      text: 'No.',
+      toolCalls: [],
+      finishReason: 'refusal',
+    });
   });
 
   it('keeps arguments that are not JSON as the model wrote them', () => {
-    const { decoder } = decode(delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: 'nope' } }] }), delta({}, 'stop'), '[DONE]');
+    const { decoder } = decode(
+      delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: 'nope' } }] }),
+      delta({}, 'stop'),
+      '[DONE]',
+    );
     expect(decoder.result()).toMatchObject({ toolCalls: [{ arguments: 'nope' }], finishReason: 'tool_calls' });
   });
 
   it('throws for an error, for what is no JSON object and for a call out of order', () => {
-    expect(() => decode({ error: { message: 'slow down', type: 'rate_limit_error' } })).toThrow(expect.objectContaining({ code: 'provider_rate_limited' }));
-    for (const chunk of ['{"choices":', '[]', '7', 'null']) expect(() => decode(chunk)).toThrow(expect.objectContaining({ code: 'provider_bad_response', retryable: false }));
-    expect(() => decode(delta({ tool_calls: [{ index: 1e9, id: 'a' }] }))).toThrow(expect.objectContaining({ code: 'provider_bad_response' }));
+    expect(() => decode({ error: { message: 'slow down', type: 'rate_limit_error' } })).toThrow(
+      expect.objectContaining({ code: 'provider_rate_limited' }),
+    );
+    for (const chunk of ['{"choices":', '[]', '7', 'null'])
+      expect(() => decode(chunk)).toThrow(expect.objectContaining({ code: 'provider_bad_response', retryable: false }));
+    expect(() => decode(delta({ tool_calls: [{ index: 1e9, id: 'a' }] }))).toThrow(
+      expect.objectContaining({ code: 'provider_bad_response' }),
+    );
   });
 });

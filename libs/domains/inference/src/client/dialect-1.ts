@@ -21,13 +21,21 @@ function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
   if (request.reasoningEffort !== undefined) body.reasoning_effort = request.reasoningEffort;
   const { tools, forbidden } = toolsOf(request);
   if (forbidden) body.tool_choice = 'none';
-  return { path: '/chat/completions', headers: {}, body: tools.length ? bodyWithTools(body, tools.map(toolJson).join()) : JSON.stringify(body) };
+  return {
+    path: '/chat/completions',
+    headers: {},
+    body: tools.length ? bodyWithTools(body, tools.map(toolJson).join()) : JSON.stringify(body),
+  };
 }
 
 function wireMessage(message: ChatMessage): unknown {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
   if (message.role === 'assistant') {
-    const calls = message.toolCalls?.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: jsonArguments(args) } }));
+    const calls = message.toolCalls?.map(({ id, name, arguments: args }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: jsonArguments(args) },
+    }));
     if (!calls?.length) return { role: 'assistant', content: message.text ?? '' };
     return { role: 'assistant', content: message.text || null, tool_calls: calls };
   }
@@ -131,7 +139,8 @@ class Decoder implements ChatDecoder {
 
   result(): DecodedChat {
     const finish = this.refused && this.finish === 'stop' ? 'refusal' : (this.finish ?? 'other');
-    if (this.calls.some((call) => call.id === '' || call.name === '')) throw badResponse('the provider sent a tool call without id or name');
+    if (this.calls.some((call) => call.id === '' || call.name === ''))
+      throw badResponse('the provider sent a tool call without id or name');
     const toolCalls = usableCalls(this.calls, finish);
     return {
       text: this.text,

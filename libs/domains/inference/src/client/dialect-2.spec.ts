@@ -7,7 +7,9 @@ const endpoint: Endpoint = { dialect: 'dialect_2', baseUrl: 'https://api.anthrop
 const MODEL = 'claude-opus-4-6';
 
 function body(request: Partial<ChatRequest>): Json {
-  return JSON.parse(dialect2.chat({ model: MODEL, messages: [{ role: 'user', content: 'hi' }], feature: 'turn', ...request }, endpoint).body) as Json;
+  return JSON.parse(
+    dialect2.chat({ model: MODEL, messages: [{ role: 'user', content: 'hi' }], feature: 'turn', ...request }, endpoint).body,
+  ) as Json;
 }
 
 function decode(...events: object[]) {
@@ -18,15 +20,34 @@ function decode(...events: object[]) {
   return { decoder, seen };
 }
 
-const start = { type: 'message_start', message: { model: 'claude-x', usage: { input_tokens: 5, cache_creation_input_tokens: 7, cache_read_input_tokens: 11, output_tokens: 1 } } };
-const stop = (reason: string, output = 20) => [{ type: 'message_delta', delta: { stop_reason: reason }, usage: { output_tokens: output } }, { type: 'message_stop' }];
+const start = {
+  type: 'message_start',
+  message: { model: 'claude-x', usage: { input_tokens: 5, cache_creation_input_tokens: 7, cache_read_input_tokens: 11, output_tokens: 1 } },
+};
+const stop = (reason: string, output = 20) => [
+  { type: 'message_delta', delta: { stop_reason: reason }, usage: { output_tokens: output } },
+  { type: 'message_stop' },
+];
 const block = (index: number, content_block: object, ...deltas: object[]) => [
   { type: 'content_block_start', index, content_block },
   ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
   { type: 'content_block_stop', index },
 ];
-const THINKING = block(0, { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: 'let me ' }, { type: 'thinking_delta', thinking: 'see' }, { type: 'signature_delta', signature: 'SIG' });
-const TOOL = (index: number) => block(index, { type: 'tool_use', id: 'tu1', name: 'f', input: {} }, { type: 'input_json_delta', partial_json: '' }, { type: 'input_json_delta', partial_json: '{"x":' }, { type: 'input_json_delta', partial_json: '1}' });
+const THINKING = block(
+  0,
+  { type: 'thinking', thinking: '', signature: '' },
+  { type: 'thinking_delta', thinking: 'let me ' },
+  { type: 'thinking_delta', thinking: 'see' },
+  { type: 'signature_delta', signature: 'SIG' },
+);
+const TOOL = (index: number) =>
+  block(
+    index,
+    { type: 'tool_use', id: 'tu1', name: 'f', input: {} },
+    { type: 'input_json_delta', partial_json: '' },
+    { type: 'input_json_delta', partial_json: '{"x":' },
+    { type: 'input_json_delta', partial_json: '1}' },
+  );
 
 describe('dialect_2 request', () => {
   it('joins results and the words after them into one user message, and marks two cache breakpoints', () => {
@@ -34,8 +55,21 @@ describe('dialect_2 request', () => {
       system: 'be kind',
       tools: [{ name: 'f', parameters: { properties: {} } }],
       messages: [
-        { role: 'user', content: [{ type: 'image', mediaType: 'image/png', base64: 'AAAA' }, { type: 'text', text: 'look' }] },
-        { role: 'assistant', text: 'ok', toolCalls: [{ id: 'a', name: 'f', arguments: '{"x":1}' }, { id: 'b', name: 'f', arguments: 'broken' }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'image', mediaType: 'image/png', base64: 'AAAA' },
+            { type: 'text', text: 'look' },
+          ],
+        },
+        {
+          role: 'assistant',
+          text: 'ok',
+          toolCalls: [
+            { id: 'a', name: 'f', arguments: '{"x":1}' },
+            { id: 'b', name: 'f', arguments: 'broken' },
+          ],
+        },
         { role: 'tool', toolCallId: 'a', toolName: 'f', content: 'one' },
         { role: 'tool', toolCallId: 'b', toolName: 'f', content: 'bad', isError: true },
         { role: 'user', content: 'and?' },
@@ -44,7 +78,13 @@ describe('dialect_2 request', () => {
     expect(wire.system).toEqual([{ type: 'text', text: 'be kind', cache_control: { type: 'ephemeral' } }]);
     expect(wire.tools).toEqual([{ name: 'f', input_schema: { type: 'object', properties: {} } }]);
     expect(wire.messages).toEqual([
-      { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }, { type: 'text', text: 'look' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          { type: 'text', text: 'look' },
+        ],
+      },
       {
         role: 'assistant',
         content: [
@@ -74,9 +114,18 @@ describe('dialect_2 request', () => {
     expect(body({ reasoningEffort: 'medium' })).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } });
     expect(body({ model: 'claude-opus-4-7', reasoningEffort: 'xhigh' }).output_config).toEqual({ effort: 'xhigh' });
     expect(body({ reasoningEffort: 'xhigh' }).output_config).toEqual({ effort: 'high' });
-    expect(body({ model: 'claude-sonnet-4-20250514', reasoningEffort: 'high', maxOutputTokens: 64000 })).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16384 } });
-    expect(body({ model: 'claude-haiku-4-5-20251001', reasoningEffort: 'high' }).thinking).toEqual({ type: 'enabled', budget_tokens: 3072 });
-    for (const quiet of [body({}), body({ reasoningEffort: 'none' }), body({ model: 'claude-3-5-haiku-20241022', reasoningEffort: 'high' })]) {
+    expect(body({ model: 'claude-sonnet-4-20250514', reasoningEffort: 'high', maxOutputTokens: 64000 })).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: 16384 },
+    });
+    expect(body({ model: 'claude-haiku-4-5-20251001', reasoningEffort: 'high' }).thinking).toEqual({
+      type: 'enabled',
+      budget_tokens: 3072,
+    });
+    for (const quiet of [
+      body({}),
+      body({ reasoningEffort: 'none' }),
+      body({ model: 'claude-3-5-haiku-20241022', reasoningEffort: 'high' }),
+    ]) {
       expect(quiet).not.toHaveProperty('thinking');
       expect(quiet).not.toHaveProperty('output_config');
     }
@@ -86,24 +135,39 @@ describe('dialect_2 request', () => {
 describe('dialect_2 stream', () => {
   it('gathers thinking, text and tool use, and passes over pings and what it does not know', () => {
     const { decoder, seen } = decode(
-      start, { type: 'ping' }, ...THINKING,
+      start,
+      { type: 'ping' },
+      ...THINKING,
       ...block(1, { type: 'text', text: '' }, { type: 'text_delta', text: 'I ' }, { type: 'text_delta', text: 'look' }),
-      { type: 'something_new' }, ...TOOL(2), ...stop('tool_use'),
+      { type: 'something_new' },
+      ...TOOL(2),
+      ...stop('tool_use'),
     );
     expect(seen).toEqual([
-      { type: 'reasoning', text: 'let me ' }, { type: 'reasoning', text: 'see' },
-      { type: 'text', text: 'I ' }, { type: 'text', text: 'look' },
+      { type: 'reasoning', text: 'let me ' },
+      { type: 'reasoning', text: 'see' },
+      { type: 'text', text: 'I ' },
+      { type: 'text', text: 'look' },
     ]);
     expect(decoder.done).toBe(true);
     expect(decoder.result()).toMatchObject({
-      text: 'I look', reasoning: 'let me see', finishReason: 'tool_calls', providerModel: 'claude-x',
+      text: 'I look',
+      reasoning: 'let me see',
+      finishReason: 'tool_calls',
+      providerModel: 'claude-x',
       toolCalls: [{ id: 'tu1', name: 'f', arguments: '{"x":1}' }],
       usage: { input: 5, cached_input: 11, cache_write: 7, output: 20, reasoning: 0 },
     });
   });
 
   it('gives thinking back word for word and in its place, to the same model only', () => {
-    const state = decode(start, ...THINKING, ...block(1, { type: 'redacted_thinking', data: 'ENC' }), ...TOOL(2), ...stop('tool_use')).decoder.result().providerState as ProviderState;
+    const state = decode(
+      start,
+      ...THINKING,
+      ...block(1, { type: 'redacted_thinking', data: 'ENC' }),
+      ...TOOL(2),
+      ...stop('tool_use'),
+    ).decoder.result().providerState as ProviderState;
     const stored = JSON.parse(JSON.stringify(state)) as ProviderState;
     const messages: ChatRequest['messages'] = [
       { role: 'user', content: 'hi' },
@@ -111,16 +175,33 @@ describe('dialect_2 stream', () => {
       { role: 'tool', toolCallId: 'tu1', toolName: 'f', content: 'ok' },
     ];
     const tool = { type: 'tool_use', id: 'tu1', name: 'f', input: { x: 1 } };
-    expect(body({ messages }).messages[1].content).toEqual([{ type: 'thinking', thinking: 'let me see', signature: 'SIG' }, { type: 'redacted_thinking', data: 'ENC' }, tool]);
+    expect(body({ messages }).messages[1].content).toEqual([
+      { type: 'thinking', thinking: 'let me see', signature: 'SIG' },
+      { type: 'redacted_thinking', data: 'ENC' },
+      tool,
+    ]);
     expect(body({ model: 'claude-sonnet-4-6', messages }).messages[1].content).toEqual([tool]);
   });
 
   it('keeps no state without thinking, nor a thought that lost its signature', () => {
     expect(decode(start, ...TOOL(0), ...stop('tool_use')).decoder.result().providerState).toBeUndefined();
-    const cut = decode(start, { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 'hm' } }, ...stop('max_tokens'));
+    const cut = decode(
+      start,
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 'hm' } },
+      ...stop('max_tokens'),
+    );
     expect(cut.decoder.result()).toMatchObject({ finishReason: 'length', reasoning: 'hm', providerState: undefined });
-    const later = decode(start, ...THINKING, ...block(1, { type: 'text', text: 'so' }), { type: 'content_block_start', index: 2, content_block: { type: 'thinking', thinking: 'hm' } }, ...stop('max_tokens'));
-    expect(later.decoder.result().providerState?.parts).toEqual([{ type: 'thinking', thinking: 'let me see', signature: 'SIG' }, { type: 'text', text: 'so' }]);
+    const later = decode(
+      start,
+      ...THINKING,
+      ...block(1, { type: 'text', text: 'so' }),
+      { type: 'content_block_start', index: 2, content_block: { type: 'thinking', thinking: 'hm' } },
+      ...stop('max_tokens'),
+    );
+    expect(later.decoder.result().providerState?.parts).toEqual([
+      { type: 'thinking', thinking: 'let me see', signature: 'SIG' },
+      { type: 'text', text: 'so' },
+    ]);
   });
 
   it('gives {} for a call without arguments', () => {
@@ -128,7 +209,12 @@ describe('dialect_2 stream', () => {
     expect(decoder.result().toolCalls).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
   });
 
-  it.each([['end_turn', 'stop'], ['max_tokens', 'length'], ['refusal', 'refusal'], ['pause_turn', 'other']])('%s is %s', (reason, finish) => {
+  it.each([
+    ['end_turn', 'stop'],
+    ['max_tokens', 'length'],
+    ['refusal', 'refusal'],
+    ['pause_turn', 'other'],
+  ])('%s is %s', (reason, finish) => {
     expect(decode(start, ...stop(reason)).decoder.result().finishReason).toBe(finish);
   });
 

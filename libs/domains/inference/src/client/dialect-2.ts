@@ -13,7 +13,11 @@ interface Turn {
 const DEFAULT_MAX_TOKENS = 4096;
 const CACHE = { type: 'ephemeral' };
 
-const wireTool = ({ name, description, parameters }: ToolDefinition): Block => ({ name, description, input_schema: { ...parameters, type: 'object' } });
+const wireTool = ({ name, description, parameters }: ToolDefinition): Block => ({
+  name,
+  description,
+  input_schema: { ...parameters, type: 'object' },
+});
 const toolJson = toolWriter(wireTool);
 /** The last of several, where no system prompt follows to end what is cached. */
 const lastToolJson = toolWriter((tool) => ({ ...wireTool(tool), cache_control: CACHE }));
@@ -35,7 +39,11 @@ function chat(request: ChatRequest): WireRequest {
   const { tools: offered, forbidden } = toolsOf(request);
   if (forbidden) body.tool_choice = { type: 'none' };
   const tools = offered.map((tool, i, { length }) => (!request.system && i === length - 1 ? lastToolJson : toolJson)(tool));
-  return { path: '/messages', headers: { 'anthropic-version': '2023-06-01' }, body: tools.length ? bodyWithTools(body, tools.join()) : JSON.stringify(body) };
+  return {
+    path: '/messages',
+    headers: { 'anthropic-version': '2023-06-01' },
+    body: tools.length ? bodyWithTools(body, tools.join()) : JSON.stringify(body),
+  };
 }
 
 /** Messages of one side in a row become one; tool results must open the user message that follows their calls. */
@@ -59,7 +67,12 @@ function blocks(message: ChatMessage, model: string): Block[] {
     return [message.isError ? { ...result, is_error: true } : result];
   }
   const kept = stateFor(message.providerState, 'dialect_2', model);
-  const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }): Block => ({ type: 'tool_use', id, name, input: argumentsObject(args) }));
+  const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }): Block => ({
+    type: 'tool_use',
+    id,
+    name,
+    input: argumentsObject(args),
+  }));
   // The calls are told by the message, in the same order: what is kept has them as the model wrote them, ids that it gave twice included.
   if (kept) return [...(kept as Block[]).flatMap((block) => (block.type === 'tool_use' ? calls.splice(0, 1) : [block])), ...calls];
   return [...(message.text?.trim() ? [{ type: 'text', text: message.text }] : []), ...calls];
@@ -204,7 +217,8 @@ class Decoder implements ChatDecoder {
     const toolCalls: ToolCall[] = [];
     for (const [index, block] of this.content.entries()) {
       if (block.type !== 'tool_use') continue;
-      if (typeof block.id !== 'string' || typeof block.name !== 'string') throw badResponse('the provider sent a tool call without id or name');
+      if (typeof block.id !== 'string' || typeof block.name !== 'string')
+        throw badResponse('the provider sent a tool call without id or name');
       const given = Object.keys(asObject(block.input)).length > 0 ? jsonOf(block.input) : '';
       toolCalls.push({ id: block.id, name: block.name, arguments: this.json[index] || given });
     }
@@ -222,7 +236,10 @@ class Decoder implements ChatDecoder {
   }
 
   private joined(type: string, field: string): string {
-    return this.content.filter((block) => block.type === type).map((block) => asText(block[field])).join('');
+    return this.content
+      .filter((block) => block.type === type)
+      .map((block) => asText(block[field]))
+      .join('');
   }
 
   /** Thinking goes back unchanged and in its place among the other blocks; without it text and calls say everything. */

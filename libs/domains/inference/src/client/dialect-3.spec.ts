@@ -19,7 +19,11 @@ function decode(...chunks: object[]) {
   decoder.end();
   return { decoder, seen };
 }
-const chunk = (parts: object[], finishReason?: string, more: object = {}) => ({ candidates: [{ content: { parts, role: 'model' }, ...(finishReason && { finishReason }) }], modelVersion: 'gemini-3-pro-001', ...more });
+const chunk = (parts: object[], finishReason?: string, more: object = {}) => ({
+  candidates: [{ content: { parts, role: 'model' }, ...(finishReason && { finishReason }) }],
+  modelVersion: 'gemini-3-pro-001',
+  ...more,
+});
 
 describe('dialect_3 request', () => {
   it('puts the model in the path and the key nowhere but in its header', () => {
@@ -32,8 +36,20 @@ describe('dialect_3 request', () => {
     const contents = body({
       model: 'gemini-2.5-flash',
       messages: [
-        { role: 'user', content: [{ type: 'text', text: 'look' }, { type: 'image', mediaType: 'image/png', base64: 'AAAA' }] },
-        { role: 'assistant', toolCalls: [{ id: 'given', name: 'f', arguments: '{"x":1}' }, { id: 'call_own_1', name: 'g', arguments: '' }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'look' },
+            { type: 'image', mediaType: 'image/png', base64: 'AAAA' },
+          ],
+        },
+        {
+          role: 'assistant',
+          toolCalls: [
+            { id: 'given', name: 'f', arguments: '{"x":1}' },
+            { id: 'call_own_1', name: 'g', arguments: '' },
+          ],
+        },
         { role: 'tool', toolCallId: 'given', toolName: 'f', content: '{"y":2}' },
         { role: 'tool', toolCallId: 'call_own_1', toolName: 'g', content: 'plain' },
       ],
@@ -43,13 +59,17 @@ describe('dialect_3 request', () => {
       { role: 'model', parts: [{ functionCall: { id: 'given', name: 'f', args: { x: 1 } } }, { functionCall: { name: 'g', args: {} } }] },
       {
         role: 'user',
-        parts: [{ functionResponse: { id: 'given', name: 'f', response: { y: 2 } } }, { functionResponse: { name: 'g', response: { result: 'plain' } } }],
+        parts: [
+          { functionResponse: { id: 'given', name: 'f', response: { y: 2 } } },
+          { functionResponse: { name: 'g', response: { result: 'plain' } } },
+        ],
       },
     ]);
   });
 
   it('asks for thinking in the form that the model takes', () => {
-    const config = (model: string, reasoningEffort: ChatRequest['reasoningEffort']) => body({ model, reasoningEffort }).generationConfig?.thinkingConfig;
+    const config = (model: string, reasoningEffort: ChatRequest['reasoningEffort']) =>
+      body({ model, reasoningEffort }).generationConfig?.thinkingConfig;
     expect(config('gemini-3-pro', 'xhigh')).toEqual({ thinkingLevel: 'high', includeThoughts: true });
     expect(config('gemini-3-pro', 'none')).toEqual({ thinkingLevel: 'low', includeThoughts: false });
     expect(config('gemini-2.5-flash', 'none')).toEqual({ thinkingBudget: 0, includeThoughts: false });
@@ -65,18 +85,36 @@ describe('dialect_3 stream', () => {
     chunk([{ text: 'I ' }]),
     chunk([{ text: 'look' }]),
     chunk([{ functionCall: { name: 'f', args: { x: 1 } }, thoughtSignature: 'SIG' }, { functionCall: { id: 'own', name: 'g', args: {} } }]),
-    chunk([], 'STOP', { usageMetadata: { promptTokenCount: 100, cachedContentTokenCount: 30, candidatesTokenCount: 20, thoughtsTokenCount: 40, toolUsePromptTokenCount: 3 } }),
+    chunk([], 'STOP', {
+      usageMetadata: {
+        promptTokenCount: 100,
+        cachedContentTokenCount: 30,
+        candidatesTokenCount: 20,
+        thoughtsTokenCount: 40,
+        toolUsePromptTokenCount: 3,
+      },
+    }),
   ];
 
   it('gathers thoughts, text, calls and usage', () => {
     const { decoder, seen } = decode(...stream);
     const result = decoder.result();
-    expect(seen).toEqual([{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'I ' }, { type: 'text', text: 'look' }]);
+    expect(seen).toEqual([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'I ' },
+      { type: 'text', text: 'look' },
+    ]);
     expect(decoder.done).toBe(true);
     expect(result).toMatchObject({
-      text: 'I look', reasoning: 'hm', finishReason: 'tool_calls', providerModel: 'gemini-3-pro-001',
+      text: 'I look',
+      reasoning: 'hm',
+      finishReason: 'tool_calls',
+      providerModel: 'gemini-3-pro-001',
       usage: { input: 73, cached_input: 30, cache_write: 0, output: 20, reasoning: 40 },
-      toolCalls: [{ name: 'f', arguments: '{"x":1}' }, { id: 'own', name: 'g', arguments: '{}' }],
+      toolCalls: [
+        { name: 'f', arguments: '{"x":1}' },
+        { id: 'own', name: 'g', arguments: '{}' },
+      ],
     });
     expect(result.toolCalls[0].id).toMatch(/^call_own_/);
     expect(decode(...stream).decoder.result().toolCalls[0].id).not.toBe(result.toolCalls[0].id);
@@ -84,7 +122,12 @@ describe('dialect_3 stream', () => {
 
   it('gives signatures back on exactly their parts, and tells another model that there is none', () => {
     const result = decode(...stream).decoder.result();
-    const message = { role: 'assistant' as const, text: result.text, toolCalls: result.toolCalls, providerState: JSON.parse(JSON.stringify(result.providerState)) as ProviderState };
+    const message = {
+      role: 'assistant' as const,
+      text: result.text,
+      toolCalls: result.toolCalls,
+      providerState: JSON.parse(JSON.stringify(result.providerState)) as ProviderState,
+    };
     const parts = (model: string) => body({ model, messages: [{ role: 'user', content: 'hi' }, message] }).contents[1].parts;
     expect(parts(MODEL)).toEqual([
       { text: 'I look' },
@@ -97,7 +140,11 @@ describe('dialect_3 stream', () => {
   });
 
   it('keeps a signature that comes with an empty text, and joins no text over it', () => {
-    const state = decode(chunk([{ text: 'a', thoughtSignature: 'S1' }]), chunk([{ text: 'b' }]), chunk([{ text: '', thoughtSignature: 'S2' }], 'STOP')).decoder.result().providerState;
+    const state = decode(
+      chunk([{ text: 'a', thoughtSignature: 'S1' }]),
+      chunk([{ text: 'b' }]),
+      chunk([{ text: '', thoughtSignature: 'S2' }], 'STOP'),
+    ).decoder.result().providerState;
     expect(state?.parts).toEqual([{ text: 'a', thoughtSignature: 'S1' }, { text: 'b' }, { text: '', thoughtSignature: 'S2' }]);
   });
 
@@ -111,7 +158,9 @@ describe('dialect_3 stream', () => {
   });
 
   it('throws for an error inside the stream', () => {
-    expect(() => decode({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } })).toThrow(expect.objectContaining({ code: 'provider_unavailable', status: 503 }));
+    expect(() => decode({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } })).toThrow(
+      expect.objectContaining({ code: 'provider_unavailable', status: 503 }),
+    );
   });
 });
 
@@ -119,7 +168,10 @@ describe('geminiSchema', () => {
   it('keeps what the API knows and drops the rest', () => {
     expect(
       geminiSchema({
-        $schema: 'x', type: 'object', additionalProperties: false, required: ['a', 'gone'],
+        $schema: 'x',
+        type: 'object',
+        additionalProperties: false,
+        required: ['a', 'gone'],
         properties: {
           a: { type: 'string', format: 'email', minLength: 1, examples: ['b'] },
           b: { type: ['integer', 'null'], format: 'int64', exclusiveMinimum: 0 },
@@ -129,7 +181,9 @@ describe('geminiSchema', () => {
           f: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'number' } }, { type: 'null' }] },
           g: { type: 'object' },
           h: { $ref: '#/$defs/H' },
-          i: { allOf: [{ type: 'object', properties: { x: { type: 'string' } }, required: ['x'] }, { properties: { y: { type: 'boolean' } } }] },
+          i: {
+            allOf: [{ type: 'object', properties: { x: { type: 'string' } }, required: ['x'] }, { properties: { y: { type: 'boolean' } } }],
+          },
           j: { anyOf: [{ type: 'string', description: 'words' }, { type: 'null' }] },
         },
         $defs: { H: { type: 'object', properties: { z: { type: 'string', format: 'date-time' } } } },
@@ -162,6 +216,9 @@ describe('geminiSchema', () => {
     const properties = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, self]));
     const clean = geminiSchema({ type: 'object', properties, allOf: [{ properties: { q: self } }] });
     expect(JSON.stringify(clean).length).toBeLessThan(1_000_000);
-    expect(geminiSchema({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { $ref: '#/$defs/a' } } })).toEqual({ type: 'OBJECT', properties: { a: { type: 'OBJECT' } } });
+    expect(geminiSchema({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { $ref: '#/$defs/a' } } })).toEqual({
+      type: 'OBJECT',
+      properties: { a: { type: 'OBJECT' } },
+    });
   });
 });

@@ -28,7 +28,11 @@ function chat(request: ChatRequest): WireRequest {
   if (Object.keys(generation).length > 0) body.generationConfig = generation;
   const { tools, forbidden } = toolsOf(request);
   if (forbidden) body.toolConfig = { functionCallingConfig: { mode: 'NONE' } };
-  return { path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`, headers: {}, body: tools.length ? bodyWithTools(body, `{"functionDeclarations":[${tools.map(declarationJson).join()}]}`) : JSON.stringify(body) };
+  return {
+    path: `/models/${modelPath(request.model)}:streamGenerateContent?alt=sse`,
+    headers: {},
+    body: tools.length ? bodyWithTools(body, `{"functionDeclarations":[${tools.map(declarationJson).join()}]}`) : JSON.stringify(body),
+  };
 }
 
 function modelPath(model: string): string {
@@ -83,7 +87,9 @@ function withCalls(kept: Part[], calls: ToolCall[] = []): Part[] {
   const left = [...calls];
   return kept.flatMap((part) => {
     if (part.functionCall === undefined) return [part];
-    return left.splice(0, 1).map((call) => ({ ...part, functionCall: { ...asObject(part.functionCall), ...ownId(call.id), name: call.name } }));
+    return left
+      .splice(0, 1)
+      .map((call) => ({ ...part, functionCall: { ...asObject(part.functionCall), ...ownId(call.id), name: call.name } }));
   });
 }
 
@@ -108,7 +114,14 @@ function generation(model: string): number {
   return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
 }
 
-const LEVEL: Record<ReasoningEffort, string> = { none: 'low', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' };
+const LEVEL: Record<ReasoningEffort, string> = {
+  none: 'low',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+};
 const BUDGET: Record<ReasoningEffort, number> = { none: 0, minimal: 512, low: 2048, medium: 8192, high: 24576, xhigh: 24576 };
 
 /** From 3 on a level, where `none` is the lowest that every model takes; 2.5 a token budget, which its Pro cannot set to 0. */
@@ -195,7 +208,12 @@ class Decoder implements ChatDecoder {
     }
     const previous = this.parts.at(-1);
     // Deltas are joined again, but never across a signature: it belongs to exactly its part.
-    const joins = previous && typeof previous.text === 'string' && previous.thought === part.thought && !previous.thoughtSignature && !part.thoughtSignature;
+    const joins =
+      previous &&
+      typeof previous.text === 'string' &&
+      previous.thought === part.thought &&
+      !previous.thoughtSignature &&
+      !part.thoughtSignature;
     if (joins) previous.text = `${previous.text as string}${text}`;
     else if (text !== '' || part.thoughtSignature) this.parts.push({ ...part });
   }
@@ -217,7 +235,11 @@ class Decoder implements ChatDecoder {
       providerModel: this.providerModel,
       // Thought summaries are for people; only what is signed must go back.
       providerState: this.signed
-        ? { dialect: 'dialect_3', model: this.context.model, parts: this.parts.filter((part) => part.thought !== true || part.thoughtSignature) }
+        ? {
+            dialect: 'dialect_3',
+            model: this.context.model,
+            parts: this.parts.filter((part) => part.thought !== true || part.thoughtSignature),
+          }
         : undefined,
     };
   }

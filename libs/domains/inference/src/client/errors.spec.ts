@@ -7,10 +7,21 @@ const classify = (status: number, body: unknown = {}) => httpError(status, typeo
 
 describe('classification', () => {
   it.each([
-    [400, 'provider_rejected', false], [401, 'provider_auth', false], [402, 'provider_rejected', false], [403, 'provider_auth', false],
-    [404, 'provider_rejected', false], [408, 'provider_timeout', true], [409, 'provider_unavailable', true], [413, 'context_overflow', false],
-    [422, 'provider_rejected', false], [425, 'provider_unavailable', true], [429, 'provider_rate_limited', true], [500, 'provider_unavailable', true],
-    [503, 'provider_unavailable', true], [504, 'provider_timeout', true], [529, 'provider_unavailable', true],
+    [400, 'provider_rejected', false],
+    [401, 'provider_auth', false],
+    [402, 'provider_rejected', false],
+    [403, 'provider_auth', false],
+    [404, 'provider_rejected', false],
+    [408, 'provider_timeout', true],
+    [409, 'provider_unavailable', true],
+    [413, 'context_overflow', false],
+    [422, 'provider_rejected', false],
+    [425, 'provider_unavailable', true],
+    [429, 'provider_rate_limited', true],
+    [500, 'provider_unavailable', true],
+    [503, 'provider_unavailable', true],
+    [504, 'provider_timeout', true],
+    [529, 'provider_unavailable', true],
   ])('%i is %s, retryable %s', (status, code, retryable) => {
     expect(classify(status)).toMatchObject({ code, retryable, status });
   });
@@ -20,13 +31,23 @@ describe('classification', () => {
     { error: { message: "This model's maximum context length is 8192 tokens." } },
     { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' } },
     { type: 'error', error: { type: 'invalid_request_error', message: 'input length and `max_tokens` exceed context limit: 1 + 2 > 3' } },
-    [{ error: { code: 400, message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).', status: 'INVALID_ARGUMENT' } }],
+    [
+      {
+        error: {
+          code: 400,
+          message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
   ])('knows a context overflow: %j', (body) => {
     expect(classify(400, body)).toMatchObject({ code: 'context_overflow', retryable: false });
   });
 
   it('takes no other 400 for one', () => {
-    expect(classify(400, { error: { message: 'max_tokens: 99999 > 8192, which is the maximum allowed number of output tokens' } }).code).toBe('provider_rejected');
+    expect(
+      classify(400, { error: { message: 'max_tokens: 99999 > 8192, which is the maximum allowed number of output tokens' } }).code,
+    ).toBe('provider_rejected');
   });
 
   it('reads the retry delay of the Google form', () => {
@@ -35,24 +56,48 @@ describe('classification', () => {
 
   it('names the code of a failed connection, never its address', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:443'), { code: 'ECONNREFUSED' });
-    expect(connectionError(refused)).toMatchObject({ code: 'provider_unavailable', retryable: true, message: 'the connection to the provider failed (ECONNREFUSED)' });
-    expect(connectionError(Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }))).toMatchObject({ code: 'provider_unavailable', retryable: false });
-    expect(connectionError(new Error('blocked 10.0.0.7'))).toMatchObject({ retryable: false, message: expect.not.stringContaining('10.0.0.7') });
+    expect(connectionError(refused)).toMatchObject({
+      code: 'provider_unavailable',
+      retryable: true,
+      message: 'the connection to the provider failed (ECONNREFUSED)',
+    });
+    expect(connectionError(Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }))).toMatchObject({
+      code: 'provider_unavailable',
+      retryable: false,
+    });
+    expect(connectionError(new Error('blocked 10.0.0.7'))).toMatchObject({
+      retryable: false,
+      message: expect.not.stringContaining('10.0.0.7'),
+    });
   });
 
   it.each(['dns', 'connect', 'network'] as const)('takes what the guard passes on (%s) as the plain connection’s error', (reason) => {
-    const guarded = (code?: string) => connectionError(new EgressError(reason, 'It failed.', code === undefined ? {} : { cause: Object.assign(new Error('at 10.0.0.7'), { code }) }));
+    const guarded = (code?: string) =>
+      connectionError(
+        new EgressError(reason, 'It failed.', code === undefined ? {} : { cause: Object.assign(new Error('at 10.0.0.7'), { code }) }),
+      );
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
       const plain = connectionError(Object.assign(new Error(), { code }));
       expect(guarded(code)).toMatchObject({ code: plain.code, retryable: plain.retryable, message: plain.message });
     }
-    expect(guarded()).toMatchObject({ code: 'provider_unavailable', retryable: true, message: `the connection to the provider failed (${reason})` });
+    expect(guarded()).toMatchObject({
+      code: 'provider_unavailable',
+      retryable: true,
+      message: `the connection to the provider failed (${reason})`,
+    });
   });
 
   it('retries what took the guard too long, and nothing that it refuses', () => {
-    expect(connectionError(new EgressError('timeout', 'The address took too long to connect.'))).toMatchObject({ code: 'provider_timeout', retryable: true });
+    expect(connectionError(new EgressError('timeout', 'The address took too long to connect.'))).toMatchObject({
+      code: 'provider_timeout',
+      retryable: true,
+    });
     for (const reason of ['address', 'scheme', 'port', 'url', 'userinfo'] as const) {
-      expect(connectionError(new EgressError(reason, 'It may not be.'))).toMatchObject({ code: 'provider_rejected', retryable: false, message: 'the address of the provider may not be called: It may not be.' });
+      expect(connectionError(new EgressError(reason, 'It may not be.'))).toMatchObject({
+        code: 'provider_rejected',
+        retryable: false,
+        message: 'the address of the provider may not be called: It may not be.',
+      });
     }
   });
 });
@@ -60,8 +105,14 @@ describe('classification', () => {
 describe('scrubbing', () => {
   it('takes out the key in any form and whatever looks like one', () => {
     for (const text of [
-      `bad key ${KEY}.`, 'Incorrect API key provided: sk-proj-****************wxyz.', 'Authorization: Bearer abc.def', 'https://x/?key=zzz123&y=1',
-      'AIzaSyD-1234567890abcdef', `token ${'a1'.repeat(20)}`, 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig', Buffer.from(KEY).toString('base64'),
+      `bad key ${KEY}.`,
+      'Incorrect API key provided: sk-proj-****************wxyz.',
+      'Authorization: Bearer abc.def',
+      'https://x/?key=zzz123&y=1',
+      'AIzaSyD-1234567890abcdef',
+      `token ${'a1'.repeat(20)}`,
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig',
+      Buffer.from(KEY).toString('base64'),
     ]) {
       expect(scrub(text, [KEY])).toContain('[redacted]');
       expect(scrub(text, [KEY])).not.toMatch(/Abc123|wxyz|abc\.def|zzz123|1234567890abcdef|a1a1|sig$/);
@@ -82,8 +133,14 @@ describe('scrubbing', () => {
 describe('waiting', () => {
   it('jitters from half a second to 2 s, then to 8 s', () => {
     const error = classify(500);
-    const waits = [1, 2, 3].map((tries) => [0, 0.999999].map((random) => Math.round(backoffMs(tries, error, DEFAULT_LIMITS, () => random))));
-    expect(waits).toEqual([[500, 2000], [500, 8000], [500, 8000]]);
+    const waits = [1, 2, 3].map((tries) =>
+      [0, 0.999999].map((random) => Math.round(backoffMs(tries, error, DEFAULT_LIMITS, () => random))),
+    );
+    expect(waits).toEqual([
+      [500, 2000],
+      [500, 8000],
+      [500, 8000],
+    ]);
   });
 
   it('reads Retry-After in seconds, milliseconds or as a date', () => {

@@ -111,7 +111,9 @@ function readErrorBody(body: unknown): ErrorBody {
   const named = types.map((type) => (/^[45]\d\d$/.test(type) ? Number(type) : STATUS_OF_TYPE[type])).find((status) => status !== undefined);
   // The Google form carries its Retry-After in the body: details:[{retryDelay:"36s"}].
   const details = Array.isArray(inner.details) ? inner.details : [];
-  const delay = details.map((detail) => asObject(detail).retryDelay).find((text) => typeof text === 'string' && /^\d+(\.\d+)?s$/.test(text));
+  const delay = details
+    .map((detail) => asObject(detail).retryDelay)
+    .find((text) => typeof text === 'string' && /^\d+(\.\d+)?s$/.test(text));
   return {
     message: message ?? '',
     type: types.join(' '),
@@ -179,7 +181,8 @@ export function connectionError(error: unknown): ProviderError {
   const name = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : 'unknown error';
   if (TIMEOUTS.has(name)) return timedOut(name);
   if (name.startsWith('HPE_') || name === 'UND_ERR_HEADERS_OVERFLOW') return badResponse(`the provider did not answer in HTTP (${name})`);
-  if (name === 'UND_ERR_INVALID_ARG') return new ProviderError('provider_rejected', 'the address, a header or the key has a form that cannot be sent');
+  if (name === 'UND_ERR_INVALID_ARG')
+    return new ProviderError('provider_rejected', 'the address, a header or the key has a form that cannot be sent');
   return new ProviderError('provider_unavailable', `the connection to the provider failed (${name})`, { retryable: TRANSIENT.has(name) });
 }
 
@@ -200,7 +203,8 @@ export function scrub(text: string, secrets: readonly string[]): string {
   let out = text;
   for (const secret of secrets) {
     if (secret.length < 4) continue;
-    for (const form of new Set([secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])) out = out.replaceAll(form, '[redacted]');
+    for (const form of new Set([secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')]))
+      out = out.replaceAll(form, '[redacted]');
   }
   return out.replace(KEY_SHAPES, (match, prefix?: string) => (UUID.test(match) ? match : `${prefix ?? ''}[redacted]`));
 }

@@ -105,7 +105,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.headers = headers;
     this.progressed = performance.now();
     const encoding = headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') return this.fail(badResponse('the provider sent a compressed answer that was not asked for', status));
+    if (encoding !== undefined && encoding !== 'identity')
+      return this.fail(badResponse('the provider sent a compressed answer that was not asked for', status));
     this.streaming = this.sink !== undefined && status < 300 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
   }
 
@@ -148,7 +149,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   private finish(): void {
     if (this.settled) return;
     this.settle();
-    const body = this.gathered.length === 0 ? '' : Buffer.concat(this.gathered).subarray(0, this.status >= 300 ? this.limits.maxErrorBytes : undefined).toString('utf8');
+    const body =
+      this.gathered.length === 0
+        ? ''
+        : Buffer.concat(this.gathered)
+            .subarray(0, this.status >= 300 ? this.limits.maxErrorBytes : undefined)
+            .toString('utf8');
     this.resolve({ status: this.status, headers: this.headers, body });
   }
 

@@ -2,7 +2,19 @@ import { asObject } from './errors';
 
 type Schema = Record<string, unknown>;
 
-const KEPT = ['description', 'title', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'pattern', 'minimum', 'maximum'];
+const KEPT = [
+  'description',
+  'title',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minimum',
+  'maximum',
+];
 const FORMATS: Record<string, string[]> = { STRING: ['date-time'], INTEGER: ['int32', 'int64'], NUMBER: ['float', 'double'] };
 const MAX_DEPTH = 24;
 /** References let a small schema stand for an endless one; tools of foreign servers bring such. Past this it is cut short. */
@@ -29,25 +41,49 @@ function clean(input: unknown, context: Context, depth: number): Schema {
   const schema = merged(input, context, depth);
   if (depth > MAX_DEPTH) return typed(schema.description, 'OBJECT');
   const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type): type is string => typeof type === 'string');
-  const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).map((item) => merged(item, context, depth));
+  const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).map((item) =>
+    merged(item, context, depth),
+  );
   const nullable = schema.nullable === true || types.includes('null') || alternatives.some((item) => item.type === 'null');
   const rest = alternatives.filter((item) => item.type !== 'null');
   const real = types.filter((type) => type !== 'null');
 
-  if (rest.length === 1) return clean({ ...schema, anyOf: undefined, oneOf: undefined, type: undefined, ...rest[0], nullable }, context, depth + 1);
-  if (rest.length > 1) return compact({ description: schema.description, nullable: nullable || undefined, anyOf: rest.map((item) => clean(item, context, depth + 1)) });
-  if (real.length > 1) return compact({ description: schema.description, nullable: nullable || undefined, anyOf: real.map((type) => clean({ ...schema, description: undefined, type }, context, depth + 1)) });
+  if (rest.length === 1)
+    return clean({ ...schema, anyOf: undefined, oneOf: undefined, type: undefined, ...rest[0], nullable }, context, depth + 1);
+  if (rest.length > 1)
+    return compact({
+      description: schema.description,
+      nullable: nullable || undefined,
+      anyOf: rest.map((item) => clean(item, context, depth + 1)),
+    });
+  if (real.length > 1)
+    return compact({
+      description: schema.description,
+      nullable: nullable || undefined,
+      anyOf: real.map((type) => clean({ ...schema, description: undefined, type }, context, depth + 1)),
+    });
 
-  const values = Array.isArray(schema.enum) ? schema.enum.filter((value) => value !== null) : schema.const === undefined ? [] : [schema.const];
+  const values = Array.isArray(schema.enum)
+    ? schema.enum.filter((value) => value !== null)
+    : schema.const === undefined
+      ? []
+      : [schema.const];
   const type = (real[0] ?? guess(schema, values)).toUpperCase();
   const out: Schema = { type };
   for (const key of KEPT) if (schema[key] !== undefined && schema[key] !== null) out[key] = schema[key];
   if (nullable) out.nullable = true;
   if (typeof schema.format === 'string' && FORMATS[type]?.includes(schema.format)) out.format = schema.format;
   if (values.length > 0 && type === 'STRING') Object.assign(out, { format: 'enum', enum: values.map(String) });
-  if (type === 'ARRAY') out.items = clean(Array.isArray(schema.items) ? schema.items[0] : (asList(schema.prefixItems)[0] ?? schema.items ?? { type: 'string' }), context, depth + 1);
+  if (type === 'ARRAY')
+    out.items = clean(
+      Array.isArray(schema.items) ? schema.items[0] : (asList(schema.prefixItems)[0] ?? schema.items ?? { type: 'string' }),
+      context,
+      depth + 1,
+    );
   if (type === 'OBJECT') {
-    const properties = Object.entries(asObject(schema.properties)).map(([name, value]) => [name, clean(value, context, depth + 1)] as const);
+    const properties = Object.entries(asObject(schema.properties)).map(
+      ([name, value]) => [name, clean(value, context, depth + 1)] as const,
+    );
     if (properties.length > 0) out.properties = Object.fromEntries(properties);
     const required = asList(schema.required).filter((name) => properties.some(([known]) => known === name));
     if (required.length > 0) out.required = required;

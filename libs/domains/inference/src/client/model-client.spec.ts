@@ -31,7 +31,12 @@ afterEach(async () => {
   await provider.close();
 });
 
-const endpoint = (more: Partial<Endpoint> = {}): Endpoint => ({ dialect: 'dialect_1', baseUrl: `${provider.url}/v1`, apiKey: KEY, ...more });
+const endpoint = (more: Partial<Endpoint> = {}): Endpoint => ({
+  dialect: 'dialect_1',
+  baseUrl: `${provider.url}/v1`,
+  apiKey: KEY,
+  ...more,
+});
 
 /** Runs a call that must fail and gives its error. */
 async function failure(call: Promise<unknown>): Promise<ProviderError> {
@@ -45,7 +50,8 @@ async function failure(call: Promise<unknown>): Promise<ProviderError> {
 
 const answer = (text: string) => (res: ServerResponse) => void eventStream(res).end(completion(text));
 /** The head of an answer, a token, and then the connection drops. */
-const cut = (res: ServerResponse) => eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] }), () => setImmediate(() => res.destroy()));
+const cut = (res: ServerResponse) =>
+  eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] }), () => setImmediate(() => res.destroy()));
 
 const ANSWERS: Record<Dialect, string> = {
   dialect_1: completion('grüße 🌍 «ok»'),
@@ -57,18 +63,35 @@ const ANSWERS: Record<Dialect, string> = {
     ['content_block_stop', { index: 0 }],
     ['message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }],
     ['message_stop', {}],
-  ].map(([type, event]) => `event: ${type as string}\ndata: ${JSON.stringify({ type, ...(event as object) })}\n\n`).join(''),
+  ]
+    .map(([type, event]) => `event: ${type as string}\ndata: ${JSON.stringify({ type, ...(event as object) })}\n\n`)
+    .join(''),
   dialect_3: sse(
     { candidates: [{ content: { role: 'model', parts: [{ text: 'grüße 🌍 ' }] } }], modelVersion: 'real-model' },
-    { candidates: [{ content: { role: 'model', parts: [{ text: '«ok»' }] }, finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2 } },
+    {
+      candidates: [{ content: { role: 'model', parts: [{ text: '«ok»' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2 },
+    },
   ),
 };
-const PATHS: Record<Dialect, string> = { dialect_1: '/v1/chat/completions', dialect_2: '/v1/messages', dialect_3: '/v1/models/m:streamGenerateContent?alt=sse' };
-const KEY_HEADERS: Record<Dialect, [string, string]> = { dialect_1: ['authorization', `Bearer ${KEY}`], dialect_2: ['x-api-key', KEY], dialect_3: ['x-goog-api-key', KEY] };
+const PATHS: Record<Dialect, string> = {
+  dialect_1: '/v1/chat/completions',
+  dialect_2: '/v1/messages',
+  dialect_3: '/v1/models/m:streamGenerateContent?alt=sse',
+};
+const KEY_HEADERS: Record<Dialect, [string, string]> = {
+  dialect_1: ['authorization', `Bearer ${KEY}`],
+  dialect_2: ['x-api-key', KEY],
+  dialect_3: ['x-goog-api-key', KEY],
+};
 const DIALECTS = Object.keys(ANSWERS) as Dialect[];
 
 /** How a request says that its tools may not be called, and what it calls them. */
-const FORBIDDEN: Record<Dialect, object> = { dialect_1: { tool_choice: 'none' }, dialect_2: { tool_choice: { type: 'none' } }, dialect_3: { toolConfig: { functionCallingConfig: { mode: 'NONE' } } } };
+const FORBIDDEN: Record<Dialect, object> = {
+  dialect_1: { tool_choice: 'none' },
+  dialect_2: { tool_choice: { type: 'none' } },
+  dialect_3: { toolConfig: { functionCallingConfig: { mode: 'NONE' } } },
+};
 const toolNames = (body: Record<string, unknown>): string[] => JSON.stringify(body.tools ?? []).match(/(?<="name":")[^"]+/g) ?? [];
 
 describe.each(DIALECTS)('%s over the wire', (dialect) => {
@@ -78,14 +101,33 @@ describe.each(DIALECTS)('%s over the wire', (dialect) => {
       ...request,
       messages: [
         ...request.messages,
-        { role: 'assistant', toolCalls: [{ id: 'a', name: 'gone', arguments: '{}' }, { id: 'b', name: 'gone', arguments: '{}' }] },
+        {
+          role: 'assistant',
+          toolCalls: [
+            { id: 'a', name: 'gone', arguments: '{}' },
+            { id: 'b', name: 'gone', arguments: '{}' },
+          ],
+        },
         ...['a', 'b'].map((id) => ({ role: 'tool' as const, toolCallId: id, toolName: 'gone', content: 'ok' })),
       ],
     };
     const tools = [{ name: 'here', parameters: { type: 'object' } }];
-    for (const asked of [request, { ...request, toolUse: 'forbidden' as const }, { ...called, tools }, { ...called, tools, toolUse: 'forbidden' as const }, called]) await client.streamChat(endpoint({ dialect }), asked);
+    for (const asked of [
+      request,
+      { ...request, toolUse: 'forbidden' as const },
+      { ...called, tools },
+      { ...called, tools, toolUse: 'forbidden' as const },
+      called,
+    ])
+      await client.streamChat(endpoint({ dialect }), asked);
     const seen = provider.requests.map(({ body }) => [toolNames(body), 'tool_choice' in body || 'toolConfig' in body]);
-    expect(seen).toEqual([[[], false], [[], false], [['here'], false], [['here'], true], [['gone'], true]]);
+    expect(seen).toEqual([
+      [[], false],
+      [[], false],
+      [['here'], false],
+      [['here'], true],
+      [['gone'], true],
+    ]);
     for (const { body } of provider.requests.slice(3)) expect(body).toMatchObject(FORBIDDEN[dialect]);
   });
 
@@ -96,13 +138,22 @@ describe.each(DIALECTS)('%s over the wire', (dialect) => {
     });
     const events: StreamEvent[] = [];
     const result = await client.streamChat(endpoint({ dialect }), request, { onEvent: (event) => events.push(event) });
-    expect(result).toMatchObject({ text: 'grüße 🌍 «ok»', finishReason: 'stop', providerModel: 'real-model', attempts: 1, usageEstimated: false });
+    expect(result).toMatchObject({
+      text: 'grüße 🌍 «ok»',
+      finishReason: 'stop',
+      providerModel: 'real-model',
+      attempts: 1,
+      usageEstimated: false,
+    });
     expect(result.usage).toEqual({ input: 10, cached_input: 0, cache_write: 0, output: 2, reasoning: 0 });
     expect(result.firstTokenMs).toEqual(expect.any(Number));
     expect(events.map((event) => (event.type === 'text' ? event.text : '')).join('')).toBe(result.text);
   });
 
-  it.each([['\r\n', '\uFEFF'], ['\r', '']])('takes line ends %j and a mark %j at the start', async (lineEnd, mark) => {
+  it.each([
+    ['\r\n', '\uFEFF'],
+    ['\r', ''],
+  ])('takes line ends %j and a mark %j at the start', async (lineEnd, mark) => {
     await serve(async (res) => {
       await inPieces(eventStream(res), mark + ANSWERS[dialect].replaceAll('\n', lineEnd), 5);
       res.end();
@@ -116,7 +167,12 @@ describe.each(DIALECTS)('%s over the wire', (dialect) => {
     const [seen] = provider.requests;
     const [name, value] = KEY_HEADERS[dialect];
     expect(seen.url).toBe(PATHS[dialect]);
-    expect(seen.headers).toMatchObject({ [name]: value, 'x-feature': 'turn', 'content-type': 'application/json', 'cf-aig-authorization': 'Bearer gateway' });
+    expect(seen.headers).toMatchObject({
+      [name]: value,
+      'x-feature': 'turn',
+      'content-type': 'application/json',
+      'cf-aig-authorization': 'Bearer gateway',
+    });
     expect(JSON.stringify([seen.url, { ...seen.headers, [name]: '' }, seen.body])).not.toContain(KEY);
   });
 
@@ -151,32 +207,56 @@ describe('retries before the first token', () => {
     expect(waits).toEqual([500, 500]);
   });
 
-  it.each([[400, 'provider_rejected'], [401, 'provider_auth'], [403, 'provider_auth'], [404, 'provider_rejected'], [413, 'context_overflow'], [422, 'provider_rejected']])(
-    'does not ask again after %i',
-    async (status, code) => {
-      await serve((res) => json(res, status, { error: { message: 'no' } }));
-      expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code, status, attempts: 1, retryable: false });
-      expect(provider.requests).toHaveLength(1);
-    },
-  );
+  it.each([
+    [400, 'provider_rejected'],
+    [401, 'provider_auth'],
+    [403, 'provider_auth'],
+    [404, 'provider_rejected'],
+    [413, 'context_overflow'],
+    [422, 'provider_rejected'],
+  ])('does not ask again after %i', async (status, code) => {
+    await serve((res) => json(res, status, { error: { message: 'no' } }));
+    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code, status, attempts: 1, retryable: false });
+    expect(provider.requests).toHaveLength(1);
+  });
 
   it('succeeds on the third request and waits as long as Retry-After says', async () => {
     await serve((res, seen) => (seen < 2 ? json(res, 429, {}, { 'retry-after': seen === 0 ? '2' : '600' }) : answer('ok')(res)));
     const restarts: unknown[] = [];
-    expect(await client.streamChat(endpoint(), request, { onRestart: (cause) => restarts.push(cause) })).toMatchObject({ text: 'ok', attempts: 3 });
+    expect(await client.streamChat(endpoint(), request, { onRestart: (cause) => restarts.push(cause) })).toMatchObject({
+      text: 'ok',
+      attempts: 3,
+    });
     expect(waits).toEqual([2000, 60_000]);
     expect(restarts).toEqual([]);
   });
 
   it('retries a connection that is refused or drops before the first token', async () => {
-    await serve((res, seen) => (seen === 0 ? void res.destroy() : seen === 1 ? void eventStream(res).write(': hello\n\n', () => void res.destroy()) : answer('ok')(res)));
+    await serve((res, seen) =>
+      seen === 0
+        ? void res.destroy()
+        : seen === 1
+          ? void eventStream(res).write(': hello\n\n', () => void res.destroy())
+          : answer('ok')(res),
+    );
     expect(await client.streamChat(endpoint(), request)).toMatchObject({ text: 'ok', attempts: 3 });
     await provider.close();
-    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_unavailable', attempts: 3, message: expect.stringContaining('ECONNREFUSED') });
+    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({
+      code: 'provider_unavailable',
+      attempts: 3,
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 
   it('retries an overload that the stream reports before its first token', async () => {
-    await serve((res, seen) => void eventStream(res).end(seen === 0 ? 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n' : ANSWERS.dialect_2));
+    await serve(
+      (res, seen) =>
+        void eventStream(res).end(
+          seen === 0
+            ? 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+            : ANSWERS.dialect_2,
+        ),
+    );
     expect(await client.streamChat(endpoint({ dialect: 'dialect_2' }), request)).toMatchObject({ attempts: 2 });
   });
 
@@ -195,20 +275,29 @@ describe.each(DIALECTS)('time, in %s', (dialect) => {
     dialect_3: sse({ candidates: [{ content: { role: 'model', parts: [{ text: '' }] } }], usageMetadata: { promptTokenCount: 1 } }),
   }[dialect];
   /** The first of the answer, and then a word after the other. */
-  const first = { dialect_1: '', dialect_2: sse({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }), dialect_3: '' }[dialect];
+  const first = {
+    dialect_1: '',
+    dialect_2: sse({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+    dialect_3: '',
+  }[dialect];
   const word = {
     dialect_1: sse({ choices: [{ delta: { content: 'x' } }] }),
     dialect_2: sse({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x' } }),
     dialect_3: sse({ candidates: [{ content: { role: 'model', parts: [{ text: 'x' }] } }] }),
   }[dialect];
   /** Sends the piece again and again until the other side goes. */
-  const forever = (head: string, piece: string, everyMs: number): Script => (res) => {
-    eventStream(res).write(head + piece);
-    const timer = setInterval(() => (res.destroyed ? clearInterval(timer) : res.write(piece)), everyMs);
-    res.on('close', () => clearInterval(timer));
-  };
+  const forever =
+    (head: string, piece: string, everyMs: number): Script =>
+    (res) => {
+      eventStream(res).write(head + piece);
+      const timer = setInterval(() => (res.destroyed ? clearInterval(timer) : res.write(piece)), everyMs);
+      res.on('close', () => clearInterval(timer));
+    };
 
-  it.each([['pings', ping], ['frames without content', nothing]])('is up for a stream of %s, which is asked for again like any', async (_, piece) => {
+  it.each([
+    ['pings', ping],
+    ['frames without content', nothing],
+  ])('is up for a stream of %s, which is asked for again like any', async (_, piece) => {
     await serve(forever('', piece, 5), { limits: { silenceMs: 100 } });
     const restarts: unknown[] = [];
     const error = await failure(client.streamChat(endpoint({ dialect }), request, { onRestart: (cause) => restarts.push(cause) }));
@@ -217,29 +306,49 @@ describe.each(DIALECTS)('time, in %s', (dialect) => {
   });
 
   it('is up for an answer that falls silent, pings or not, and it starts anew once', async () => {
-    await serve(async (res, seen) => (seen === 0 ? forever(first + word, ping, 5)(res, seen, res.req) : void eventStream(res).end(ANSWERS[dialect])), { limits: { silenceMs: 100 } });
+    await serve(
+      async (res, seen) => (seen === 0 ? forever(first + word, ping, 5)(res, seen, res.req) : void eventStream(res).end(ANSWERS[dialect])),
+      { limits: { silenceMs: 100 } },
+    );
     const restarts: string[] = [];
-    expect(await client.streamChat(endpoint({ dialect }), request, { onRestart: (cause) => restarts.push(cause.code) })).toMatchObject({ attempts: 2, finishReason: 'stop' });
+    expect(await client.streamChat(endpoint({ dialect }), request, { onRestart: (cause) => restarts.push(cause.code) })).toMatchObject({
+      attempts: 2,
+      finishReason: 'stop',
+    });
     expect(restarts).toEqual(['provider_timeout']);
   });
 
   it('is up for one that drips, once all of it has passed', async () => {
     await serve(forever(first, word, 5), { limits: { totalMs: 200 } });
     const error = await failure(client.streamChat(endpoint({ dialect }), request));
-    expect(error).toMatchObject({ code: 'provider_timeout', attempts: 2, retryable: true, message: expect.stringContaining('the whole answer') });
+    expect(error).toMatchObject({
+      code: 'provider_timeout',
+      attempts: 2,
+      retryable: true,
+      message: expect.stringContaining('the whole answer'),
+    });
     await provider.aborted();
   });
 
   it('is no matter for one that gets further', async () => {
-    await serve((res) => {
-      eventStream(res).write(first);
-      let left = 6;
-      const timer = setInterval(() => {
-        if (left-- > 0) return void res.write(word);
-        clearInterval(timer);
-        res.end(dialect === 'dialect_2' ? sse({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }) : dialect === 'dialect_1' ? sse({ choices: [{ delta: {}, finish_reason: 'stop' }] }, '[DONE]') : sse({ candidates: [{ finishReason: 'STOP' }] }));
-      }, 400);
-    }, { limits: { silenceMs: 2_000, firstByteMs: 2_000 } });
+    await serve(
+      (res) => {
+        eventStream(res).write(first);
+        let left = 6;
+        const timer = setInterval(() => {
+          if (left-- > 0) return void res.write(word);
+          clearInterval(timer);
+          res.end(
+            dialect === 'dialect_2'
+              ? sse({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' })
+              : dialect === 'dialect_1'
+                ? sse({ choices: [{ delta: {}, finish_reason: 'stop' }] }, '[DONE]')
+                : sse({ candidates: [{ finishReason: 'STOP' }] }),
+          );
+        }, 400);
+      },
+      { limits: { silenceMs: 2_000, firstByteMs: 2_000 } },
+    );
     expect(await client.streamChat(endpoint({ dialect }), request)).toMatchObject({ text: 'xxxxxx', attempts: 1 });
   });
 });
@@ -263,7 +372,11 @@ describe('an answer that breaks off after its first token', () => {
   });
 
   it('is cut, not malformed, when it ends inside an event', async () => {
-    await serve((res, seen) => (seen === 0 ? void eventStream(res).end(`${sse({ choices: [{ delta: { content: 'half' } }] })}data: {"choices":[{"del`) : answer('whole')(res)));
+    await serve((res, seen) =>
+      seen === 0
+        ? void eventStream(res).end(`${sse({ choices: [{ delta: { content: 'half' } }] })}data: {"choices":[{"del`)
+        : answer('whole')(res),
+    );
     expect(await client.streamChat(endpoint(), request)).toMatchObject({ text: 'whole', attempts: 2 });
   });
 
@@ -275,19 +388,33 @@ describe('an answer that breaks off after its first token', () => {
   it('is an error the second time', async () => {
     await serve((res) => void cut(res));
     let restarts = 0;
-    expect(await failure(client.streamChat(endpoint(), request, { onRestart: () => restarts++ }))).toMatchObject({ code: 'provider_unavailable', attempts: 2 });
+    expect(await failure(client.streamChat(endpoint(), request, { onRestart: () => restarts++ }))).toMatchObject({
+      code: 'provider_unavailable',
+      attempts: 2,
+    });
     expect([restarts, provider.requests.length]).toEqual([1, 2]);
   });
 
   it('does so too when it falls silent', async () => {
-    await serve((res, seen) => (seen === 0 ? void eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] })) : answer('ok')(res)), { limits: { silenceMs: 30 } });
+    await serve(
+      (res, seen) => (seen === 0 ? void eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] })) : answer('ok')(res)),
+      { limits: { silenceMs: 30 } },
+    );
     const causes: string[] = [];
-    expect(await client.streamChat(endpoint(), request, { onRestart: (cause) => causes.push(cause.code) })).toMatchObject({ text: 'ok', attempts: 2 });
+    expect(await client.streamChat(endpoint(), request, { onRestart: (cause) => causes.push(cause.code) })).toMatchObject({
+      text: 'ok',
+      attempts: 2,
+    });
     expect(causes).toEqual(['provider_timeout']);
   });
 
   it('never shows a tool call of a cut answer', async () => {
-    await serve((res) => void eventStream(res).end(sse({ choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] } }] })));
+    await serve(
+      (res) =>
+        void eventStream(res).end(
+          sse({ choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] } }] }),
+        ),
+    );
     const events: StreamEvent[] = [];
     await failure(client.streamChat(endpoint(), request, { onEvent: (event) => events.push(event) }));
     expect(events).toEqual([]);
@@ -339,7 +466,9 @@ describe('abort', () => {
       },
     });
     const controller = new AbortController();
-    await expect(client.streamChat(endpoint({ dispatcher: slow }), request, { signal: controller.signal })).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(client.streamChat(endpoint({ dispatcher: slow }), request, { signal: controller.signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
     connect();
     await made;
     expect(provider.requests).toHaveLength(0);
@@ -376,7 +505,13 @@ describe('abort', () => {
   it('ends the call with what the caller threw from onEvent', async () => {
     await serve((res) => void eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] })));
     const bug = new Error('a fault of the caller');
-    await expect(client.streamChat(endpoint(), request, { onEvent: () => { throw bug; } })).rejects.toBe(bug);
+    await expect(
+      client.streamChat(endpoint(), request, {
+        onEvent: () => {
+          throw bug;
+        },
+      }),
+    ).rejects.toBe(bug);
     await provider.aborted();
     expect(provider.requests).toHaveLength(1);
   });
@@ -385,35 +520,51 @@ describe('abort', () => {
 describe('what a hostile or broken provider may send', () => {
   it('follows no redirect', async () => {
     await serve((res) => void res.writeHead(302, { location: '/elsewhere' }).end());
-    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_bad_response', status: 302, attempts: 1, message: expect.stringContaining('redirect') });
+    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({
+      code: 'provider_bad_response',
+      status: 302,
+      attempts: 1,
+      message: expect.stringContaining('redirect'),
+    });
     expect(provider.requests).toHaveLength(1);
-    expect(await failure(client.embed(endpoint(), { model: 'm', input: ['a'] }))).toMatchObject({ code: 'provider_bad_response', status: 302 });
+    expect(await failure(client.embed(endpoint(), { model: 'm', input: ['a'] }))).toMatchObject({
+      code: 'provider_bad_response',
+      status: 302,
+    });
   });
 
   it('shows no key that an error echoes', async () => {
-    await serve((res) => json(res, 401, { error: { message: `Incorrect API key provided: ${KEY}, gateway gw-Token, other sk-abcdefgh1234.` } }));
+    await serve((res) =>
+      json(res, 401, { error: { message: `Incorrect API key provided: ${KEY}, gateway gw-Token, other sk-abcdefgh1234.` } }),
+    );
     const error = await failure(client.streamChat(endpoint({ headers: { 'x-gateway-token': 'gw-Token' } }), request));
     expect(error).toMatchObject({ code: 'provider_auth' });
-    for (const secret of [KEY, 'gw-Token', 'sk-abcdefgh1234']) expect(JSON.stringify([error.message, error.stack, error])).not.toContain(secret);
+    for (const secret of [KEY, 'gw-Token', 'sk-abcdefgh1234'])
+      expect(JSON.stringify([error.message, error.stack, error])).not.toContain(secret);
     expect(error.message).toContain('Incorrect API key provided');
   });
 
   it('reads no more of an error than its cap', async () => {
-    await serve((res) => {
-      res.writeHead(400, { 'content-type': 'application/json' });
-      const more = (): void => void (res.destroyed || res.write('x'.repeat(1000), () => setImmediate(more)));
-      more();
-    }, { limits: { maxErrorBytes: 5000 } });
+    await serve(
+      (res) => {
+        res.writeHead(400, { 'content-type': 'application/json' });
+        const more = (): void => void (res.destroyed || res.write('x'.repeat(1000), () => setImmediate(more)));
+        more();
+      },
+      { limits: { maxErrorBytes: 5000 } },
+    );
     expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_rejected', status: 400 });
     await provider.aborted();
   });
 
   it('cuts off an endless answer and an endless line', async () => {
-    const flood = (piece: string): Script => (res) => {
-      eventStream(res);
-      const more = (): void => void (res.destroyed || res.write(piece, () => setImmediate(more)));
-      more();
-    };
+    const flood =
+      (piece: string): Script =>
+      (res) => {
+        eventStream(res);
+        const more = (): void => void (res.destroyed || res.write(piece, () => setImmediate(more)));
+        more();
+      };
     await serve(flood(': x\n\n'.repeat(100)), { limits: { maxResponseBytes: 5000 } });
     expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_bad_response' });
     await provider.close();
@@ -421,9 +572,16 @@ describe('what a hostile or broken provider may send', () => {
     expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_bad_response' });
   });
 
-  it.each([['text/html', '<html>'], ['application/json', '{"choices":[]}']])('takes no %s for a stream', async (type, text) => {
+  it.each([
+    ['text/html', '<html>'],
+    ['application/json', '{"choices":[]}'],
+  ])('takes no %s for a stream', async (type, text) => {
     await serve((res) => void res.writeHead(200, { 'content-type': type }).end(text));
-    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({ code: 'provider_bad_response', status: 200, attempts: 1 });
+    expect(await failure(client.streamChat(endpoint(), request))).toMatchObject({
+      code: 'provider_bad_response',
+      status: 200,
+      attempts: 1,
+    });
   });
 
   it('reports a base URL or a key that cannot be sent without repeating it', async () => {
@@ -436,9 +594,13 @@ describe('what a hostile or broken provider may send', () => {
 
   it('is a bad response where a call is nested more deeply than it can be written again', async () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
-    const part = (more: string) => `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"x":${deep}}}}]},"finishReason":"STOP"}]${more}}\n\n`;
+    const part = (more: string) =>
+      `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"x":${deep}}}}]},"finishReason":"STOP"}]${more}}\n\n`;
     await serve((res) => void eventStream(res).end(part('')));
-    expect(await failure(client.streamChat(endpoint({ dialect: 'dialect_3' }), request))).toMatchObject({ code: 'provider_bad_response', attempts: 1 });
+    expect(await failure(client.streamChat(endpoint({ dialect: 'dialect_3' }), request))).toMatchObject({
+      code: 'provider_bad_response',
+      attempts: 1,
+    });
   });
 
   it('says no more of an error than can be stored', async () => {
@@ -461,7 +623,8 @@ describe('dispatchers', () => {
     const guarded = own.compose((dispatch) => (options, handler) => (seen.push(options.path), dispatch(options, handler)));
     let connections = 0;
     own.on('connect', () => connections++);
-    for (let i = 0; i < 6; i++) await client.streamChat(endpoint({ dispatcher: guarded, baseUrl: `${provider.url}/v1/?api-version=7` }), request);
+    for (let i = 0; i < 6; i++)
+      await client.streamChat(endpoint({ dispatcher: guarded, baseUrl: `${provider.url}/v1/?api-version=7` }), request);
     expect(seen).toEqual(Array(6).fill('/v1/chat/completions?api-version=7'));
     expect(connections).toBeLessThan(3); // one is checked for a turn of the loop before it serves again, so two take turns
     await own.destroy();
@@ -470,9 +633,18 @@ describe('dispatchers', () => {
   it('does not ask again when the dispatcher refuses the address', async () => {
     await serve(answer('ok'));
     let asked = 0;
-    const refusing = new Agent({ connect: (_options, callback) => (asked++, callback(Object.assign(new Error('10.0.0.7 is not public'), { code: 'EGRESS_BLOCKED' }), null)) });
+    const refusing = new Agent({
+      connect: (_options, callback) => (
+        asked++,
+        callback(Object.assign(new Error('10.0.0.7 is not public'), { code: 'EGRESS_BLOCKED' }), null)
+      ),
+    });
     const error = await failure(client.streamChat(endpoint({ dispatcher: refusing }), request));
-    expect(error).toMatchObject({ code: 'provider_unavailable', retryable: false, message: 'the connection to the provider failed (EGRESS_BLOCKED)' });
+    expect(error).toMatchObject({
+      code: 'provider_unavailable',
+      retryable: false,
+      message: 'the connection to the provider failed (EGRESS_BLOCKED)',
+    });
     expect(asked).toBe(1);
     await refusing.destroy();
   });
@@ -480,10 +652,29 @@ describe('dispatchers', () => {
 
 describe('embeddings', () => {
   it('dialect_1: sorts by index and normalises', async () => {
-    await serve((res) => json(res, 200, { data: [{ index: 1, embedding: [0, 2] }, { index: 0, embedding: [3, 4] }], usage: { prompt_tokens: 7 } }));
+    await serve((res) =>
+      json(res, 200, {
+        data: [
+          { index: 1, embedding: [0, 2] },
+          { index: 0, embedding: [3, 4] },
+        ],
+        usage: { prompt_tokens: 7 },
+      }),
+    );
     const result = await client.embed(endpoint(), { model: 'e', input: ['a', 'b'], dimensions: 2, feature: 'embedding' });
-    expect(result).toEqual({ vectors: [[0.6, 0.8], [0, 1]], usage: { input: 7, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 }, usageEstimated: false });
-    expect(provider.requests[0]).toMatchObject({ url: '/v1/embeddings', body: { model: 'e', input: ['a', 'b'], dimensions: 2 }, headers: { 'x-feature': 'embedding' } });
+    expect(result).toEqual({
+      vectors: [
+        [0.6, 0.8],
+        [0, 1],
+      ],
+      usage: { input: 7, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 },
+      usageEstimated: false,
+    });
+    expect(provider.requests[0]).toMatchObject({
+      url: '/v1/embeddings',
+      body: { model: 'e', input: ['a', 'b'], dimensions: 2 },
+      headers: { 'x-feature': 'embedding' },
+    });
   });
 
   it('dialect_3: goes in batches of 100 and estimates the usage', async () => {
@@ -492,7 +683,11 @@ describe('embeddings', () => {
     expect(result.vectors).toHaveLength(101);
     expect(result).toMatchObject({ usage: { input: 101 }, usageEstimated: true });
     expect(provider.requests.map(({ url }) => url)).toEqual(Array(2).fill('/v1/models/e:batchEmbedContents'));
-    expect((provider.requests[1].body.requests as unknown[])[0]).toEqual({ model: 'models/e', content: { parts: [{ text: 'four' }] }, outputDimensionality: 2 });
+    expect((provider.requests[1].body.requests as unknown[])[0]).toEqual({
+      model: 'models/e',
+      content: { parts: [{ text: 'four' }] },
+      outputDimensionality: 2,
+    });
   });
 
   it('retries as a chat does', async () => {
@@ -501,7 +696,13 @@ describe('embeddings', () => {
     expect(waits).toEqual([500]);
   });
 
-  it.each([['not JSON', '{"data":'], ['no data', '{}'], ['a vector without bounds', '{"data":[{"index":0,"embedding":[1e308,1e308]}]}'], ['too few', '{"data":[]}'], ['no vector', '{"data":[{"index":0,"embedding":["a"]}]}']])('refuses %s', async (_name, text) => {
+  it.each([
+    ['not JSON', '{"data":'],
+    ['no data', '{}'],
+    ['a vector without bounds', '{"data":[{"index":0,"embedding":[1e308,1e308]}]}'],
+    ['too few', '{"data":[]}'],
+    ['no vector', '{"data":[{"index":0,"embedding":["a"]}]}'],
+  ])('refuses %s', async (_name, text) => {
     await serve((res) => json(res, 200, text));
     expect(await failure(client.embed(endpoint(), { model: 'e', input: ['a'] }))).toMatchObject({ code: 'provider_bad_response' });
   });
@@ -513,6 +714,8 @@ describe('embeddings', () => {
 
   it('dialect_2 serves none', async () => {
     await serve(answer('ok'));
-    expect(await failure(client.embed(endpoint({ dialect: 'dialect_2' }), { model: 'e', input: ['a'] }))).toMatchObject({ code: 'provider_rejected' });
+    expect(await failure(client.embed(endpoint({ dialect: 'dialect_2' }), { model: 'e', input: ['a'] }))).toMatchObject({
+      code: 'provider_rejected',
+    });
   });
 });

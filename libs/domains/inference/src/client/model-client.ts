@@ -56,7 +56,8 @@ export class ModelClient {
   constructor(options: ModelClientOptions = {}) {
     // One connection per call in flight (HTTP/1.1, no pipelining), kept alive between calls. An Agent follows no
     // redirects and reads no proxy settings from the environment.
-    if (!options.dispatcher) this.ownDispatcher = new Agent({ connections: null, pipelining: 1, keepAliveTimeout: 30_000, connect: { timeout: 10_000 } });
+    if (!options.dispatcher)
+      this.ownDispatcher = new Agent({ connections: null, pipelining: 1, keepAliveTimeout: 30_000, connect: { timeout: 10_000 } });
     this.dispatcher = options.dispatcher ?? this.ownDispatcher!;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.sleep = options.sleep ?? sleep;
@@ -190,7 +191,13 @@ export class ModelClient {
     return decoder.result();
   }
 
-  private async whole(codec: Codec, endpoint: Endpoint, wire: WireRequest, feature: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+  private async whole(
+    codec: Codec,
+    endpoint: Endpoint,
+    wire: WireRequest,
+    feature: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
     const answer = await this.send(codec, endpoint, wire, feature, signal);
     if (answer.status >= 300) throw this.refusal(answer, secretsOf(endpoint), 'JSON');
     return answer.body;
@@ -227,7 +234,8 @@ export class ModelClient {
 
   private refusal(answer: Answer, secrets: readonly string[], expected: string): ProviderError {
     if (answer.status >= 400) return httpError(answer.status, answer.body, secrets, retryAfterMs(answer.headers, this.now()));
-    if (answer.status >= 300) return badResponse(`the provider answered ${answer.status}, a redirect; model calls follow none`, answer.status);
+    if (answer.status >= 300)
+      return badResponse(`the provider answered ${answer.status}, a redirect; model calls follow none`, answer.status);
     return badResponse(`the provider answered ${answer.status}, but not with ${expected}`, answer.status);
   }
 }

@@ -18,7 +18,10 @@ export class ModelsController {
 
   @Get('models')
   @SignedIn()
-  @ApiOperation({ summary: 'List the models of the platform', description: 'Those that are on, in display order. Prices are null when every organization of the caller pays in credits.' })
+  @ApiOperation({
+    summary: 'List the models of the platform',
+    description: 'Those that are on, in display order. Prices are null when every organization of the caller pays in credits.',
+  })
   @ApiPage(ModelResponse)
   async catalog(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<ModelResponse>> {
     return pageOf(await this.directory.catalogFor(principal), query, toModel);

@@ -39,6 +39,15 @@ const MODES: Record<ModelMode, { label: string; description: string }> = {
   x_high: { label: 'Extra high', description: 'The best there is, for the hardest problems.' },
 };
 
-export const toModelMode = (view: ModelModeView): ModelModeItem => ({ mode: view.mode, ...MODES[view.mode], credit_ratio: view.credit_ratio, available: view.available });
+export const toModelMode = (view: ModelModeView): ModelModeItem => ({
+  mode: view.mode,
+  ...MODES[view.mode],
+  credit_ratio: view.credit_ratio,
+  available: view.available,
+});
 
-export const toModelConfig = ({ scopes, disabled_providers, model_routes }: ModelConfig): ModelConfigResponse => ({ scopes, disabled_providers, model_routes });
+export const toModelConfig = ({ scopes, disabled_providers, model_routes }: ModelConfig): ModelConfigResponse => ({
+  scopes,
+  disabled_providers,
+  model_routes,
+});

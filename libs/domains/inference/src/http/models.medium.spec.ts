@@ -10,7 +10,14 @@ describe('models over HTTP', () => {
   beforeEach(async () => {
     org = await t.org();
   });
-  afterEach(() => t.configure({ ENTITLEMENT_ENFORCES_CREDITS: undefined, ENTITLEMENT_BYO_KEYS: undefined, ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined, OPENAI_API_KEY: undefined }));
+  afterEach(() =>
+    t.configure({
+      ENTITLEMENT_ENFORCES_CREDITS: undefined,
+      ENTITLEMENT_BYO_KEYS: undefined,
+      ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined,
+      OPENAI_API_KEY: undefined,
+    }),
+  );
   const keysOf = (body: { items: { key: string }[] }) => body.items.map((m) => m.key);
   const limits = (body: unknown) => t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, body);
 
@@ -20,7 +27,14 @@ describe('models over HTTP', () => {
     expect(status).toBe(200);
     expect(keysOf(body)).toEqual(expect.arrayContaining(['claude-sonnet-5-5', 'gpt-6-sol', 'gemini-3.5-flash', 'mock', 'mock-embedding']));
     expect(body.total).toBe(body.items.length);
-    expect(body.items.find((m: { key: string }) => m.key === 'mock')).toMatchObject({ kind: 'chat', input_price_per_1m: '1', output_price_per_1m: '2', context_window: 128_000, route: { slug: 'mock' }, owner_org_id: null });
+    expect(body.items.find((m: { key: string }) => m.key === 'mock')).toMatchObject({
+      kind: 'chat',
+      input_price_per_1m: '1',
+      output_price_per_1m: '2',
+      context_window: 128_000,
+      route: { slug: 'mock' },
+      owner_org_id: null,
+    });
     const page = (await t.call('GET', '/models?limit=2&offset=1', org.member)).body;
     expect(keysOf(page)).toEqual(keysOf(body).slice(1, 3));
     expect(page).toMatchObject({ total: body.total, next_offset: 3 });
@@ -29,14 +43,21 @@ describe('models over HTTP', () => {
   it('shows no prices to whoever pays in credits', async () => {
     t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
     for (const path of ['/models', `/orgs/${org.id}/models`]) {
-      for (const m of (await t.call('GET', path, org.member)).body.items) expect(m).toMatchObject({ input_price_per_1m: null, output_price_per_1m: null, cached_input_price_per_1m: null, cache_write_price_per_1m: null });
+      for (const m of (await t.call('GET', path, org.member)).body.items)
+        expect(m).toMatchObject({
+          input_price_per_1m: null,
+          output_price_per_1m: null,
+          cached_input_price_per_1m: null,
+          cache_write_price_per_1m: null,
+        });
     }
   });
 
   it('hides models whose route is off', async () => {
     await t.db.execute(`UPDATE inference_routes SET enabled = false WHERE slug = 'google'`);
     t.forget();
-    for (const path of ['/models', `/orgs/${org.id}/models`]) expect(keysOf((await t.call('GET', path, org.member)).body)).not.toContain('gemini-3.5-flash');
+    for (const path of ['/models', `/orgs/${org.id}/models`])
+      expect(keysOf((await t.call('GET', path, org.member)).body)).not.toContain('gemini-3.5-flash');
     await t.db.execute(`UPDATE inference_routes SET enabled = true WHERE slug = 'google'`);
     t.forget();
   });
@@ -44,7 +65,9 @@ describe('models over HTTP', () => {
   it('lists to an organization what its allowlists permit', async () => {
     expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).toContain('claude-sonnet-5-5');
     await limits({ chat_model_allowlist: ['mock'], chat_default_model: 'mock' });
-    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).toEqual(expect.arrayContaining(['mock', 'mock-embedding']));
+    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).toEqual(
+      expect.arrayContaining(['mock', 'mock-embedding']),
+    );
     expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).not.toContain('claude-sonnet-5-5');
     expect(keysOf((await t.call('GET', `/orgs/${org.id}/models?scope=chat`, org.member)).body)).toEqual(['mock']);
     expect(keysOf((await t.call('GET', `/orgs/${org.id}/models?scope=agent`, org.member)).body)).toContain('claude-sonnet-5-5');
@@ -55,7 +78,13 @@ describe('models over HTTP', () => {
   });
 
   it('says which models could be called now', async () => {
-    const available = async () => Object.fromEntries((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body.items.map((m: { key: string; available: boolean }) => [m.key, m.available])) as Record<string, boolean>;
+    const available = async () =>
+      Object.fromEntries(
+        (await t.call('GET', `/orgs/${org.id}/models`, org.member)).body.items.map((m: { key: string; available: boolean }) => [
+          m.key,
+          m.available,
+        ]),
+      ) as Record<string, boolean>;
     expect(await available()).toMatchObject({ mock: true, 'gpt-6-sol': false, 'claude-sonnet-5-5': false });
     t.configure({ OPENAI_API_KEY: 'sk-canary-environment-0001' });
     expect(await available()).toMatchObject({ 'gpt-6-sol': true, 'claude-sonnet-5-5': false });
@@ -73,7 +102,9 @@ describe('models over HTTP', () => {
       ],
     });
     t.configure({ OPENAI_API_KEY: 'sk-canary-environment-0001' });
-    await t.db.execute(`UPDATE platform_ai_settings SET mode_normal = '{"model_key":"mock"}', mode_x_high = '{"model_key":"gpt-6-sol"}', mode_trivial = '{"model_key":"claude-sonnet-5-5"}', mode_high_effort = '{"model_key":"mock-unpriced"}'`);
+    await t.db.execute(
+      `UPDATE platform_ai_settings SET mode_normal = '{"model_key":"mock"}', mode_x_high = '{"model_key":"gpt-6-sol"}', mode_trivial = '{"model_key":"claude-sonnet-5-5"}', mode_high_effort = '{"model_key":"mock-unpriced"}'`,
+    );
     t.forget();
     const { items } = await modes();
     // (3 × 2 + 10) / (3 × 1 + 2)
@@ -85,7 +116,9 @@ describe('models over HTTP', () => {
     await t.db.execute(`UPDATE platform_ai_settings SET mode_x_high = '{"model_key":"gone"}'`);
     t.forget();
     expect((await modes()).items[3]).toMatchObject({ mode: 'x_high', available: false, credit_ratio: null });
-    await t.db.execute('UPDATE platform_ai_settings SET mode_normal = NULL, mode_x_high = NULL, mode_trivial = NULL, mode_high_effort = NULL');
+    await t.db.execute(
+      'UPDATE platform_ai_settings SET mode_normal = NULL, mode_x_high = NULL, mode_trivial = NULL, mode_high_effort = NULL',
+    );
     t.forget();
   });
 

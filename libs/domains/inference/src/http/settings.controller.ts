@@ -1,6 +1,14 @@
 import { Body, Controller, Get, Patch } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { OrgLimitsResponse, OrgLimitsUsageResponse, OrgRouteSettingsResponse, OrgRuntimeSettingsResponse, UpdateOrgLimitsRequest, UpdateOrgRoutesRequest, UpdateOrgRuntimeRequest } from '@aps/dtos';
+import {
+  OrgLimitsResponse,
+  OrgLimitsUsageResponse,
+  OrgRouteSettingsResponse,
+  OrgRuntimeSettingsResponse,
+  UpdateOrgLimitsRequest,
+  UpdateOrgRoutesRequest,
+  UpdateOrgRuntimeRequest,
+} from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgScope } from '@aps/guards';
 import { OrgLimitsService } from '../org-limits.service';
 import { OrgRoutesService } from '../org-routes.service';
@@ -35,7 +43,10 @@ export class InferenceSettingsController {
 
   @Get('limits')
   @OrgAdmin('settings')
-  @ApiOperation({ summary: 'Get default models, allowlists and the budget', description: 'As stored, even where the plan would refuse it now.' })
+  @ApiOperation({
+    summary: 'Get default models, allowlists and the budget',
+    description: 'As stored, even where the plan would refuse it now.',
+  })
   @ApiOkResponse({ type: OrgLimitsResponse })
   async getLimits(@CurrentOrg() scope: OrgScope): Promise<OrgLimitsResponse> {
     return toOrgLimits(await this.limits.get(scope));
@@ -43,7 +54,11 @@ export class InferenceSettingsController {
 
   @Patch('limits')
   @OrgAdmin('settings')
-  @ApiOperation({ summary: 'Set default models, allowlists and the budget', description: 'Setting models needs `direct_model_choice`; a budget needs a plan that does not pay in credits. Clearing is always allowed.' })
+  @ApiOperation({
+    summary: 'Set default models, allowlists and the budget',
+    description:
+      'Setting models needs `direct_model_choice`; a budget needs a plan that does not pay in credits. Clearing is always allowed.',
+  })
   @ApiOkResponse({ type: OrgLimitsResponse })
   async updateLimits(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrgLimitsRequest): Promise<OrgLimitsResponse> {
     return toOrgLimits(await this.limits.update(scope, body));

@@ -20,7 +20,12 @@ export function toOrgLimits(view: OrgLimitsView): OrgLimitsResponse {
 }
 
 export function toOrgSpend(spend: OrgSpend): OrgLimitsUsageResponse {
-  return { ...spend, budget_limit_usd: plain(spend.budget_limit_usd), period_start: spend.period_start.toISOString(), period_end: spend.period_end.toISOString() };
+  return {
+    ...spend,
+    budget_limit_usd: plain(spend.budget_limit_usd),
+    period_start: spend.period_start.toISOString(),
+    period_end: spend.period_end.toISOString(),
+  };
 }
 
 export function toOrgRuntime(view: RuntimeView): OrgRuntimeSettingsResponse {

@@ -14,10 +14,16 @@ describe('AI settings over HTTP', () => {
   beforeEach(async () => {
     org = await t.org();
   });
-  afterEach(() => t.configure({ ENTITLEMENT_ENFORCES_CREDITS: undefined, ENTITLEMENT_BYO_KEYS: undefined, ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined }));
+  afterEach(() =>
+    t.configure({ ENTITLEMENT_ENFORCES_CREDITS: undefined, ENTITLEMENT_BYO_KEYS: undefined, ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined }),
+  );
   const at = (path: string) => `/orgs/${org.id}/settings/${path}`;
   const patch = (path: string, body: unknown, token = org.owner) => t.call('PATCH', at(path), token, body);
-  const audits = (action: string) => t.db.query<{ metadata: Record<string, unknown>; actor_id: string }>('SELECT metadata, actor_id FROM audit_log WHERE org_id = $1 AND action = $2 ORDER BY created_at', [org.id, action]);
+  const audits = (action: string) =>
+    t.db.query<{ metadata: Record<string, unknown>; actor_id: string }>(
+      'SELECT metadata, actor_id FROM audit_log WHERE org_id = $1 AND action = $2 ORDER BY created_at',
+      [org.id, action],
+    );
 
   it.each(['ai/routes', 'limits', 'limits/usage', 'runtime'])('%s is for administrators of the organization', async (path) => {
     const other = await t.org();
@@ -29,23 +35,44 @@ describe('AI settings over HTTP', () => {
   });
 
   describe('routes', () => {
-    const row = async (slug: string) => (await t.call('GET', at('ai/routes'), org.owner)).body.items.find((r: { slug: string }) => r.slug === slug);
+    const row = async (slug: string) =>
+      (await t.call('GET', at('ai/routes'), org.owner)).body.items.find((r: { slug: string }) => r.slug === slug);
     const set = (routes: unknown) => patch('ai/routes', { routes });
 
     it('are all listed, configured or not', async () => {
       const { items } = (await t.call('GET', at('ai/routes'), org.owner)).body;
       expect(items.map((r: { slug: string }) => r.slug)).toEqual(['anthropic', 'openai', 'google', 'mock']);
-      expect(items[1]).toEqual({ slug: 'openai', route_id: expect.any(String), label: 'OpenAI', dialect: 'dialect_1', platform_enabled: true, enabled: null, credential_source: null, api_key: null, is_set: false, base_url: null, borrows_from: null, owned: false });
+      expect(items[1]).toEqual({
+        slug: 'openai',
+        route_id: expect.any(String),
+        label: 'OpenAI',
+        dialect: 'dialect_1',
+        platform_enabled: true,
+        enabled: null,
+        credential_source: null,
+        api_key: null,
+        is_set: false,
+        base_url: null,
+        borrows_from: null,
+        owned: false,
+      });
     });
 
     it('keep a key and show it to nobody', async () => {
       const answer = await set({ openai: { api_key: CANARY, enabled: true, credential_source: 'api_key' } });
       expect(answer.status).toBe(200);
-      expect(answer.body.items.find((r: { slug: string }) => r.slug === 'openai')).toMatchObject({ api_key: 'sk-…4f2a', is_set: true, enabled: true, credential_source: 'api_key' });
+      expect(answer.body.items.find((r: { slug: string }) => r.slug === 'openai')).toMatchObject({
+        api_key: 'sk-…4f2a',
+        is_set: true,
+        enabled: true,
+        credential_source: 'api_key',
+      });
       expect(answer.text).not.toContain('canary');
       const rows = await t.db.query('SELECT * FROM org_route_settings WHERE org_id = $1', [org.id]);
       expect(JSON.stringify(rows)).not.toContain('canary');
-      expect(await audits('settings.routes_updated')).toEqual([{ metadata: { routes: { openai: { api_key: 'set', enabled: true, credential_source: 'api_key' } } }, actor_id: expect.any(String) }]);
+      expect(await audits('settings.routes_updated')).toEqual([
+        { metadata: { routes: { openai: { api_key: 'set', enabled: true, credential_source: 'api_key' } } }, actor_id: expect.any(String) },
+      ]);
     });
 
     it('change by the field, and only what is listed', async () => {
@@ -65,7 +92,11 @@ describe('AI settings over HTTP', () => {
       expect(await code({ openai: { enabled: false }, nope: { enabled: false } })).toEqual([422, 'unknown_reference', 'nope']);
       expect((await set({ nope: {} })).text).toContain('nope');
       expect(await code({ openai: { api_key: 'sk-…4f2a' }, google: { enabled: false } })).toEqual([422, 'masked_secret', 'openai.api_key']);
-      expect(await code({ openai: { base_url: 'https://proxy.tenant.example/v1' } })).toEqual([422, 'base_url_needs_own_key', 'openai.base_url']);
+      expect(await code({ openai: { base_url: 'https://proxy.tenant.example/v1' } })).toEqual([
+        422,
+        'base_url_needs_own_key',
+        'openai.base_url',
+      ]);
       expect(await code({ openai: { enabled: 'yes' } })).toEqual([422, 'validation_error', 'openai.enabled']);
       expect((await patch('ai/routes', {})).body.detail[0]).toMatchObject({ loc: ['body', 'routes'], type: 'missing' });
       expect((await patch('ai/routes', { routes: [] })).status).toBe(422);
@@ -73,15 +104,22 @@ describe('AI settings over HTTP', () => {
       expect(await audits('settings.routes_updated')).toEqual([]);
     });
 
-    it.each(['sk-…4f2a', '…', '…4f2a', ' sk-…4f2a ', '••••••••4f2a', 'sk-****4f2a', '********', 'sk-...'])('never take a mask for a key: %s', async (masked) => {
-      await set({ openai: { api_key: CANARY } });
-      const stored = await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id]);
-      for (const change of [{ api_key: masked }, { api_key: masked, enabled: false, base_url: 'https://proxy.tenant.example/v1' }]) {
-        const { status, body } = await set({ openai: change });
-        expect([status, body.code, body.detail]).toEqual([422, 'masked_secret', [{ loc: ['body', 'routes', 'openai', 'api_key'], msg: expect.any(String), type: 'semantic.masked_secret' }]]);
-      }
-      expect(await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id])).toEqual(stored);
-    });
+    it.each(['sk-…4f2a', '…', '…4f2a', ' sk-…4f2a ', '••••••••4f2a', 'sk-****4f2a', '********', 'sk-...'])(
+      'never take a mask for a key: %s',
+      async (masked) => {
+        await set({ openai: { api_key: CANARY } });
+        const stored = await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id]);
+        for (const change of [{ api_key: masked }, { api_key: masked, enabled: false, base_url: 'https://proxy.tenant.example/v1' }]) {
+          const { status, body } = await set({ openai: change });
+          expect([status, body.code, body.detail]).toEqual([
+            422,
+            'masked_secret',
+            [{ loc: ['body', 'routes', 'openai', 'api_key'], msg: expect.any(String), type: 'semantic.masked_secret' }],
+          ]);
+        }
+        expect(await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id])).toEqual(stored);
+      },
+    );
 
     it('take what is shown back in everything but the key', async () => {
       await set({ openai: { api_key: CANARY, enabled: true, base_url: 'https://proxy.tenant.example/v1' } });
@@ -92,7 +130,21 @@ describe('AI settings over HTTP', () => {
     });
 
     it('take another address only with an own key, and only a public one', async () => {
-      for (const base_url of ['http://proxy.tenant.example/v1', 'https://127.0.0.1/v1', 'https://[::1]/v1', 'https://internal.example/v1', 'https://user:pw@proxy.tenant.example/', 'https://proxy.tenant.example:25/', 'nonsense', 'https://8.8.8.8\\@127.0.0.1/', 'https://168.63.129.16/', 'https://metadata.google.internal/v1', 'https://proxy.tenant.example/v1?api-key=x', 'https://proxy.tenant.example/v1#x', 'https://proxy.tenant.example/v1\n']) {
+      for (const base_url of [
+        'http://proxy.tenant.example/v1',
+        'https://127.0.0.1/v1',
+        'https://[::1]/v1',
+        'https://internal.example/v1',
+        'https://user:pw@proxy.tenant.example/',
+        'https://proxy.tenant.example:25/',
+        'nonsense',
+        'https://8.8.8.8\\@127.0.0.1/',
+        'https://168.63.129.16/',
+        'https://metadata.google.internal/v1',
+        'https://proxy.tenant.example/v1?api-key=x',
+        'https://proxy.tenant.example/v1#x',
+        'https://proxy.tenant.example/v1\n',
+      ]) {
         const answer = await set({ openai: { base_url, api_key: CANARY } });
         expect([base_url, answer.status, answer.body.code]).toEqual([base_url, 422, 'validation_error']);
         expect(answer.body.detail[0].loc).toEqual(['body', 'routes', 'openai', 'base_url']);
@@ -127,7 +179,10 @@ describe('AI settings over HTTP', () => {
       await set({ openai: { api_key: CANARY, enabled: false } });
       t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
       for (const change of [{ api_key: 'sk-other' }, { enabled: true }, { credential_source: 'api_key' }]) {
-        expect(await set({ openai: change })).toMatchObject({ status: 403, body: { code: 'entitlement_required', context: { entitlement: 'byo_keys' } } });
+        expect(await set({ openai: change })).toMatchObject({
+          status: 403,
+          body: { code: 'entitlement_required', context: { entitlement: 'byo_keys' } },
+        });
       }
       expect((await set({ openai: { api_key: null, enabled: null } })).status).toBe(200);
       expect(await row('openai')).toMatchObject({ is_set: false, enabled: null });
@@ -135,7 +190,10 @@ describe('AI settings over HTTP', () => {
 
     it('show whose key is borrowed, and take none for such a route', async () => {
       const id = uuidv7();
-      await t.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, credential_route_id, sort_order) SELECT $1, 'lent', 'Lent', 'dialect_1', id, 500 FROM inference_routes WHERE slug = 'openai'`, [id]);
+      await t.db.execute(
+        `INSERT INTO inference_routes (id, slug, label, dialect, credential_route_id, sort_order) SELECT $1, 'lent', 'Lent', 'dialect_1', id, 500 FROM inference_routes WHERE slug = 'openai'`,
+        [id],
+      );
       expect(await row('lent')).toMatchObject({ borrows_from: 'openai' });
       expect(await set({ lent: { api_key: CANARY } })).toMatchObject({ status: 422, body: { code: 'route_borrows_key' } });
       expect(await set({ lent: { credential_source: 'gateway' } })).toMatchObject({ status: 422, body: { code: 'route_borrows_key' } });
@@ -145,40 +203,74 @@ describe('AI settings over HTTP', () => {
 
     it('show the organization’s own routes to it alone', async () => {
       const id = uuidv7();
-      await t.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`, [id, `own-${id}`, org.id]);
+      await t.db.execute(
+        `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`,
+        [id, `own-${id}`, org.id],
+      );
       expect(await row(`own-${id}`)).toMatchObject({ owned: true });
       const other = await t.org();
       const listed = await t.call('GET', `/orgs/${other.id}/settings/ai/routes`, other.owner);
       expect(listed.text).not.toContain(id);
-      expect((await t.call('PATCH', `/orgs/${other.id}/settings/ai/routes`, other.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } })).body.code).toBe('unknown_reference');
+      expect(
+        (await t.call('PATCH', `/orgs/${other.id}/settings/ai/routes`, other.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } }))
+          .body.code,
+      ).toBe('unknown_reference');
     });
 
     it('survive a key that cannot be opened any more', async () => {
       await set({ openai: { api_key: CANARY } });
-      await t.db.execute(`UPDATE org_route_settings SET api_key = 'e1.00000000-0000-7000-8000-000000000009.AAAA' WHERE org_id = $1`, [org.id]);
+      await t.db.execute(`UPDATE org_route_settings SET api_key = 'e1.00000000-0000-7000-8000-000000000009.AAAA' WHERE org_id = $1`, [
+        org.id,
+      ]);
       expect(await row('openai')).toMatchObject({ api_key: '…', is_set: true });
     });
   });
 
   describe('limits', () => {
     it('change by the field', async () => {
-      expect((await patch('limits', { chat_default_model: 'mock', budget_limit_usd: 12.5 })).body).toMatchObject({ chat_default_model: 'mock', budget_limit_usd: '12.5', agent_default_model: null, affected_agents: [] });
+      expect((await patch('limits', { chat_default_model: 'mock', budget_limit_usd: 12.5 })).body).toMatchObject({
+        chat_default_model: 'mock',
+        budget_limit_usd: '12.5',
+        agent_default_model: null,
+        affected_agents: [],
+      });
       const { body } = await patch('limits', { agent_default_model: 'mock', agent_model_allowlist: ['mock', 'gpt-6-sol'] });
       expect(body).toMatchObject({ chat_default_model: 'mock', budget_limit_usd: '12.5', agent_model_allowlist: ['mock', 'gpt-6-sol'] });
-      expect((await patch('limits', { budget_limit_usd: null, agent_model_allowlist: null, agent_default_model: null })).body).toMatchObject({ budget_limit_usd: null, agent_model_allowlist: [], agent_default_model: null, chat_default_model: 'mock' });
+      expect(
+        (await patch('limits', { budget_limit_usd: null, agent_model_allowlist: null, agent_default_model: null })).body,
+      ).toMatchObject({ budget_limit_usd: null, agent_model_allowlist: [], agent_default_model: null, chat_default_model: 'mock' });
       expect((await t.call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
       expect(await audits('settings.limits_updated')).toHaveLength(3);
-      expect((await audits('settings.limits_updated'))[0].metadata).toEqual({ changes: { chat_default_model: 'mock', budget_limit_usd: '12.5' } });
+      expect((await audits('settings.limits_updated'))[0].metadata).toEqual({
+        changes: { chat_default_model: 'mock', budget_limit_usd: '12.5' },
+      });
       await patch('limits', {});
       expect(await audits('settings.limits_updated')).toHaveLength(3);
     });
 
     it('refuse what is wrong and store nothing of it', async () => {
-      const unknown = await patch('limits', { chat_model_allowlist: ['mock', 'nope'], process_default_model: 'mock-embedding', agent_default_model: 'mock' });
+      const unknown = await patch('limits', {
+        chat_model_allowlist: ['mock', 'nope'],
+        process_default_model: 'mock-embedding',
+        agent_default_model: 'mock',
+      });
       expect(unknown).toMatchObject({ status: 422, body: { code: 'model_unknown' } });
-      expect(unknown.body.detail.map((d: { loc: string[] }) => d.loc.slice(1))).toEqual([['chat_model_allowlist', 1], ['process_default_model']]);
-      expect(await patch('limits', { chat_model_allowlist: ['mock'], agent_default_model: 'mock' })).toMatchObject({ status: 422, body: { code: 'allowlist_needs_default' } });
-      for (const body of [{ budget_limit_usd: -1 }, { budget_limit_usd: '1.1234567' }, { budget_limit_usd: 'x' }, { chat_model_allowlist: 'mock' }, { chat_model_allowlist: ['mock', 'mock'] }, { chat_default_model: 5 }]) {
+      expect(unknown.body.detail.map((d: { loc: string[] }) => d.loc.slice(1))).toEqual([
+        ['chat_model_allowlist', 1],
+        ['process_default_model'],
+      ]);
+      expect(await patch('limits', { chat_model_allowlist: ['mock'], agent_default_model: 'mock' })).toMatchObject({
+        status: 422,
+        body: { code: 'allowlist_needs_default' },
+      });
+      for (const body of [
+        { budget_limit_usd: -1 },
+        { budget_limit_usd: '1.1234567' },
+        { budget_limit_usd: 'x' },
+        { chat_model_allowlist: 'mock' },
+        { chat_model_allowlist: ['mock', 'mock'] },
+        { chat_default_model: 5 },
+      ]) {
         expect([body, (await patch('limits', body)).status]).toEqual([body, 422]);
       }
       expect((await t.call('GET', at('limits'), org.owner)).body).toMatchObject({ agent_default_model: null, chat_model_allowlist: [] });
@@ -188,9 +280,13 @@ describe('AI settings over HTTP', () => {
     it('need direct_model_choice for setting models, never for clearing', async () => {
       await patch('limits', { chat_default_model: 'mock' });
       t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'off' });
-      for (const body of [{ chat_default_model: 'mock' }, { prompt_model_allowlist: ['mock'] }]) expect(await patch('limits', body)).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
+      for (const body of [{ chat_default_model: 'mock' }, { prompt_model_allowlist: ['mock'] }])
+        expect(await patch('limits', body)).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
       expect((await t.call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
-      expect(await patch('limits', { chat_default_model: null, prompt_model_allowlist: [], budget_limit_usd: '5' })).toMatchObject({ status: 200, body: { chat_default_model: null } });
+      expect(await patch('limits', { chat_default_model: null, prompt_model_allowlist: [], budget_limit_usd: '5' })).toMatchObject({
+        status: 200,
+        body: { chat_default_model: null },
+      });
     });
 
     it('take no budget in dollars where credits are paid, but let one be cleared', async () => {
@@ -209,7 +305,9 @@ describe('AI settings over HTTP', () => {
           return Promise.resolve([{ id: scope.orgId, name: 'Support', model: 'gpt-6-sol' }]);
         },
       });
-      expect((await patch('limits', { agent_default_model: 'mock', agent_model_allowlist: ['mock'] })).body.affected_agents).toEqual([{ id: org.id, name: 'Support', model: 'gpt-6-sol' }]);
+      expect((await patch('limits', { agent_default_model: 'mock', agent_model_allowlist: ['mock'] })).body.affected_agents).toEqual([
+        { id: org.id, name: 'Support', model: 'gpt-6-sol' },
+      ]);
       expect(asked).toEqual([[org.id, ['mock']]]);
       expect((await patch('limits', { agent_model_allowlist: [] })).body.affected_agents).toEqual([]);
     });
@@ -229,7 +327,13 @@ describe('AI settings over HTTP', () => {
       await receipt(uuidv7(), null, month);
       await receipt(uuidv7(), '100', `${month} - interval '1 millisecond'`);
       const usage = async () => (await t.call('GET', at('limits/usage'), org.owner)).body;
-      expect(await usage()).toMatchObject({ spend_usd: '3.25', metered_spend_usd: '3.75', budget_limit_usd: '10', remaining_usd: '6.75', period_start: expect.stringMatching(/-01T00:00:00\.000Z$/) });
+      expect(await usage()).toMatchObject({
+        spend_usd: '3.25',
+        metered_spend_usd: '3.75',
+        budget_limit_usd: '10',
+        remaining_usd: '6.75',
+        period_start: expect.stringMatching(/-01T00:00:00\.000Z$/),
+      });
       t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
       expect(await usage()).toMatchObject({ spend_usd: null, metered_spend_usd: null, budget_limit_usd: '10', remaining_usd: null });
     });
@@ -238,13 +342,34 @@ describe('AI settings over HTTP', () => {
   describe('runtime', () => {
     it('inherits, is set by the field, and inherits again', async () => {
       const defaults = { compaction_enabled: true, compaction_threshold: 0.8, decision_log_enabled: true, thinking_enabled: true };
-      expect((await t.call('GET', at('runtime'), org.owner)).body).toEqual({ compaction_enabled: null, compaction_threshold: null, decision_log_enabled: null, thinking_enabled: null, platform_defaults: defaults });
-      expect((await patch('runtime', { compaction_enabled: false, compaction_threshold: 0.5 })).body).toEqual({ compaction_enabled: false, compaction_threshold: 0.5, decision_log_enabled: null, thinking_enabled: null, platform_defaults: defaults });
-      expect((await patch('runtime', { compaction_enabled: null })).body).toMatchObject({ compaction_enabled: null, compaction_threshold: 0.5 });
-      expect((await audits('settings.runtime_updated')).map((a) => a.metadata)).toEqual([{ changes: { compaction_enabled: false, compaction_threshold: 0.5 } }, { changes: { compaction_enabled: null } }]);
+      expect((await t.call('GET', at('runtime'), org.owner)).body).toEqual({
+        compaction_enabled: null,
+        compaction_threshold: null,
+        decision_log_enabled: null,
+        thinking_enabled: null,
+        platform_defaults: defaults,
+      });
+      expect((await patch('runtime', { compaction_enabled: false, compaction_threshold: 0.5 })).body).toEqual({
+        compaction_enabled: false,
+        compaction_threshold: 0.5,
+        decision_log_enabled: null,
+        thinking_enabled: null,
+        platform_defaults: defaults,
+      });
+      expect((await patch('runtime', { compaction_enabled: null })).body).toMatchObject({
+        compaction_enabled: null,
+        compaction_threshold: 0.5,
+      });
+      expect((await audits('settings.runtime_updated')).map((a) => a.metadata)).toEqual([
+        { changes: { compaction_enabled: false, compaction_threshold: 0.5 } },
+        { changes: { compaction_enabled: null } },
+      ]);
       await t.db.execute('UPDATE platform_ai_settings SET compaction_threshold = 0.6, thinking_enabled = false');
       t.forget();
-      expect((await t.call('GET', at('runtime'), org.owner)).body.platform_defaults).toMatchObject({ compaction_threshold: 0.6, thinking_enabled: false });
+      expect((await t.call('GET', at('runtime'), org.owner)).body.platform_defaults).toMatchObject({
+        compaction_threshold: 0.6,
+        thinking_enabled: false,
+      });
       await t.db.execute('UPDATE platform_ai_settings SET compaction_threshold = NULL, thinking_enabled = NULL');
       t.forget();
     });

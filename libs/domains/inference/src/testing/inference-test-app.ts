@@ -8,7 +8,15 @@ import type { Database, Db } from '@aps/platform/database';
 import { Egress } from '@aps/platform/egress';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, httpCaller, insertOrganization, insertUser, type Answer, type TestApp } from '@aps/platform/testing';
+import {
+  createTestApp,
+  createTestDatabase,
+  httpCaller,
+  insertOrganization,
+  insertUser,
+  type Answer,
+  type TestApp,
+} from '@aps/platform/testing';
 import { InferenceHttpModule } from '../http/inference-http.module';
 import { InferenceSettings } from '../inference.settings';
 import { seedInference } from '../seed';
@@ -38,7 +46,10 @@ export interface InferenceTestApp {
 
 class TestDoor {
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
-    return db.query<MembershipSummary>('SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1', [userId]);
+    return db.query<MembershipSummary>(
+      'SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1',
+      [userId],
+    );
   }
 }
 

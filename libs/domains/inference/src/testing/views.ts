@@ -73,7 +73,14 @@ export function aView(parts: ViewParts = {}): CatalogView {
   const routes = parts.routes ?? [];
   const models = [...(parts.models ?? [])].sort(byOrder);
   const byId = (list: Route[]) => new Map(list.map((r) => [r.id, r]));
-  const routeSettings = Object.entries(parts.settings ?? {}).map(([slug, s]): RouteSetting => ({ route_id: idOf(`route:${slug}`), api_key: null, credential_source: null, base_url: null, enabled: null, ...s }));
+  const routeSettings = Object.entries(parts.settings ?? {}).map(([slug, s]): RouteSetting => ({
+    route_id: idOf(`route:${slug}`),
+    api_key: null,
+    credential_source: null,
+    base_url: null,
+    enabled: null,
+    ...s,
+  }));
   return new CatalogView(
     {
       settings: { ...NO_PLATFORM_SETTINGS, ...parts.platform },

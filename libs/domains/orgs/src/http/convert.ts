@@ -6,7 +6,8 @@ import type { AuditItem, InvitationPreview, InvitationView, Invited, MemberView,
 const time = (date: Date) => date.toISOString();
 const timeOrNull = (date: Date | null) => date?.toISOString() ?? null;
 
-export const toPageOf = <A, B>({ items, total }: Listed<A>, slice: Slice, convert: (item: A) => B): Page<B> => toPage(items.map(convert), total, slice);
+export const toPageOf = <A, B>({ items, total }: Listed<A>, slice: Slice, convert: (item: A) => B): Page<B> =>
+  toPage(items.map(convert), total, slice);
 
 export const toOrganization = (o: OrganizationView): OrganizationResponse => ({
   id: o.id,
@@ -49,7 +50,8 @@ export const toInvitation = (i: InvitationView): InvitationResponse => ({
   updated_at: time(i.updated_at),
 });
 
-export const toInvited = (result: Invited): MemberResponse | InvitationResponse => (result.kind === 'member' ? toMember(result.member) : toInvitation(result.invitation));
+export const toInvited = (result: Invited): MemberResponse | InvitationResponse =>
+  result.kind === 'member' ? toMember(result.member) : toInvitation(result.invitation);
 
 export const toPreview = (p: InvitationPreview): InvitationPreviewResponse => ({ ...p, expires_at: time(p.expires_at) });
 

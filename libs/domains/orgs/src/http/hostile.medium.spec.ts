@@ -3,12 +3,78 @@ import { uuidv7 } from 'uuidv7';
 import { anEmail, type Member, OrgsTestApp } from '../testing/orgs-test-app';
 
 const VALUES: unknown[] = [
-  null, true, 0, -1, 1e308, '', ' ', '\u0000', 'a\u0000b', '\ud800', '\u202egnp.exe', "'; DROP TABLE organizations; --", '%', '_', '\\', '{{7*7}}', '../../etc', 'x'.repeat(100_000),
-  '\u{1F600}'.repeat(60), 'İ', [], [[]], {}, { toString: 1 }, { $ne: null }, [null], { name: { length: 5 } }, 'OWNER\n', 'ada@example.com\r\nBcc: x@example.com', 'ä@bücher.example', `a@${'b.'.repeat(60)}example`,
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  '',
+  ' ',
+  '\u0000',
+  'a\u0000b',
+  '\ud800',
+  '\u202egnp.exe',
+  "'; DROP TABLE organizations; --",
+  '%',
+  '_',
+  '\\',
+  '{{7*7}}',
+  '../../etc',
+  'x'.repeat(100_000),
+  '\u{1F600}'.repeat(60),
+  'İ',
+  [],
+  [[]],
+  {},
+  { toString: 1 },
+  { $ne: null },
+  [null],
+  { name: { length: 5 } },
+  'OWNER\n',
+  'ada@example.com\r\nBcc: x@example.com',
+  'ä@bücher.example',
+  `a@${'b.'.repeat(60)}example`,
 ];
-const BODIES = ['', '{', 'null', '[]', '"text"', '7', '{"__proto__":{"role":"OWNER"}}', '{"constructor":{"prototype":{"role":"OWNER"}}}', '{"role":"OWNER","role":"MEMBER"}', `${'['.repeat(5_000)}`, '\ufeff{}'];
-const IDS = ['x', '%00', '%', '..', '%2e%2e', '00000000-0000-0000-0000-000000000000', uuidv7().toUpperCase(), `${uuidv7()}'`, 'x'.repeat(2_000), '%ff', 'undefined', '*'];
-const QUERIES = ['limit=101', 'limit=-1', 'limit=1e3', 'limit=', 'offset=99999999999999999999', 'offset=2147483647', 'limit=1&limit=2', 'limit[]=1', 'limit[a]=1', 'offset=%00', '__proto__=1'];
+const BODIES = [
+  '',
+  '{',
+  'null',
+  '[]',
+  '"text"',
+  '7',
+  '{"__proto__":{"role":"OWNER"}}',
+  '{"constructor":{"prototype":{"role":"OWNER"}}}',
+  '{"role":"OWNER","role":"MEMBER"}',
+  `${'['.repeat(5_000)}`,
+  '\ufeff{}',
+];
+const IDS = [
+  'x',
+  '%00',
+  '%',
+  '..',
+  '%2e%2e',
+  '00000000-0000-0000-0000-000000000000',
+  uuidv7().toUpperCase(),
+  `${uuidv7()}'`,
+  'x'.repeat(2_000),
+  '%ff',
+  'undefined',
+  '*',
+];
+const QUERIES = [
+  'limit=101',
+  'limit=-1',
+  'limit=1e3',
+  'limit=',
+  'offset=99999999999999999999',
+  'offset=2147483647',
+  'limit=1&limit=2',
+  'limit[]=1',
+  'limit[a]=1',
+  'offset=%00',
+  '__proto__=1',
+];
 
 describe('hostile input', () => {
   let t: OrgsTestApp;
@@ -32,7 +98,10 @@ describe('hostile input', () => {
   /** Anything but a fault of ours. */
   const survives = async (method: string, path: string, body?: unknown) => {
     const answer = await t.call(method, path, { as: owner, body }).catch((error: Error) => ({ status: 0, body: error.message }));
-    if (answer.status === 0 || answer.status >= 500) throw new Error(`${method} ${path.slice(0, 200)} ${JSON.stringify(body)?.slice(0, 200)} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status === 0 || answer.status >= 500)
+      throw new Error(
+        `${method} ${path.slice(0, 200)} ${JSON.stringify(body)?.slice(0, 200)} answered ${answer.status} ${JSON.stringify(answer.body)}`,
+      );
   };
 
   it('never breaks a body', async () => {

@@ -1,5 +1,13 @@
 import { applyDecorators, Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiExtraModels, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiCreatedResponse,
+  ApiExtraModels,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { InvitationResponse, InviteRequest, MemberResponse, UpdateInvitationRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
 import { Idempotent } from '@aps/platform/idempotency';
@@ -15,9 +23,13 @@ const ApiInvited = (summary: string) =>
     ApiExtraModels(MemberResponse, InvitationResponse),
     ApiOperation({
       summary,
-      description: 'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days.',
+      description:
+        'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days.',
     }),
-    ApiCreatedResponse({ description: 'A member or an invitation; `kind` tells.', schema: { oneOf, discriminator: { propertyName: 'kind', mapping } } }),
+    ApiCreatedResponse({
+      description: 'A member or an invitation; `kind` tells.',
+      schema: { oneOf, discriminator: { propertyName: 'kind', mapping } },
+    }),
     ApiRefusal(403, '`insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan.'),
     ApiRefusal(409, '`already_member`; `invitation_pending` when the address has an open invitation.'),
   );
@@ -58,7 +70,11 @@ export class InvitationsController {
   @ApiInvitationPath()
   @ApiOperation({ summary: 'Change the role that an invitation offers', description: 'Only an owner can raise it to ADMIN or OWNER.' })
   @ApiOkResponse({ type: InvitationResponse })
-  async setRole(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string, @Body() body: UpdateInvitationRequest): Promise<InvitationResponse> {
+  async setRole(
+    @CurrentOrg() scope: OrgScope,
+    @Param('invitation_id') invitationId: string,
+    @Body() body: UpdateInvitationRequest,
+  ): Promise<InvitationResponse> {
     return toInvitation(await this.invitations.setRole(scope, invitationId, body.role));
   }
 

@@ -12,11 +12,13 @@ describe('invitations', () => {
   });
 
   const invitations = (orgId: string) => `/api/orgs/${orgId}/members/invitations`;
-  const invite = (orgId: string, as: Person, email: unknown, role?: unknown) => t.call('POST', invitations(orgId), { as, body: { email, role } });
+  const invite = (orgId: string, as: Person, email: unknown, role?: unknown) =>
+    t.call('POST', invitations(orgId), { as, body: { email, role } });
   const pending = async (orgId: string, as: Person) => (await t.call('GET', invitations(orgId), { as })).body;
   const accept = (token: string, as?: Person) => t.call('POST', `/api/invitations/${token}/accept`, { as });
   const outcome = ({ status, body }: { status: number; body?: { code?: string } }) => [status, body?.code];
-  const expire = (orgId: string, email: string) => t.db.execute(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE org_id = $1 AND email = $2`, [orgId, email]);
+  const expire = (orgId: string, email: string) =>
+    t.db.execute(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE org_id = $1 AND email = $2`, [orgId, email]);
 
   describe('inviting an address without an account', () => {
     it('makes a pending invitation and mails its link', async () => {
@@ -25,20 +27,45 @@ describe('invitations', () => {
       const { status, body } = await invite(orgId, owner, ` ${email} `, 'ADMIN');
       expect(status).toBe(201);
       expect(body).toEqual({
-        kind: 'invitation', id: expect.any(String), email, role: 'ADMIN', state: 'pending', invited_by: owner.userId,
-        expires_at: expect.any(String), accepted_at: null, revoked_at: null, created_at: expect.any(String), updated_at: expect.any(String),
+        kind: 'invitation',
+        id: expect.any(String),
+        email,
+        role: 'ADMIN',
+        state: 'pending',
+        invited_by: owner.userId,
+        expires_at: expect.any(String),
+        accepted_at: null,
+        revoked_at: null,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
       });
       expect(Math.round((Date.parse(body.expires_at) - Date.parse(body.created_at)) / 86_400_000)).toBe(14);
       expect(await pending(orgId, owner)).toEqual([body]);
       const token = await t.linkOf(email);
       expect(JSON.stringify(await t.db.query('SELECT * FROM invitations'))).not.toContain(token);
-      expect((await t.call('GET', `/api/invitations/${token}`)).body).toEqual({ org_name: 'Acme', email, role: 'ADMIN', state: 'pending', expires_at: body.expires_at });
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({ source: 'business', action: 'invitation.created', actor_id: owner.userId, target_kind: 'invitation', target_id: body.id, metadata: { email, role: 'ADMIN' } });
+      expect((await t.call('GET', `/api/invitations/${token}`)).body).toEqual({
+        org_name: 'Acme',
+        email,
+        role: 'ADMIN',
+        state: 'pending',
+        expires_at: body.expires_at,
+      });
+      expect((await t.audit(orgId)).at(-1)).toMatchObject({
+        source: 'business',
+        action: 'invitation.created',
+        actor_id: owner.userId,
+        target_kind: 'invitation',
+        target_id: body.id,
+        metadata: { email, role: 'ADMIN' },
+      });
     });
 
     it('invites as MEMBER when nothing is said, by the alias too', async () => {
       const { orgId, owner } = await t.orgWithOwner();
-      expect((await t.call('POST', `/api/orgs/${orgId}/members/invite`, { as: owner, body: { email: anEmail() } })).body).toMatchObject({ kind: 'invitation', role: 'MEMBER' });
+      expect((await t.call('POST', `/api/orgs/${orgId}/members/invite`, { as: owner, body: { email: anEmail() } })).body).toMatchObject({
+        kind: 'invitation',
+        role: 'MEMBER',
+      });
     });
 
     it('is refused while one is pending, in any case of letters', async () => {
@@ -81,10 +108,18 @@ describe('invitations', () => {
       const { orgId, owner } = await t.orgWithOwner();
       const ada = await t.person();
       const { status, body } = await invite(orgId, owner, ada.email.toUpperCase(), 'ADMIN');
-      expect([status, body]).toEqual([201, expect.objectContaining({ kind: 'member', user_id: ada.userId, email: ada.email, role: 'ADMIN' })]);
+      expect([status, body]).toEqual([
+        201,
+        expect.objectContaining({ kind: 'member', user_id: ada.userId, email: ada.email, role: 'ADMIN' }),
+      ]);
       expect(await t.roles(orgId)).toMatchObject({ [ada.email]: 'ADMIN' });
       expect(await t.mails(ada.email)).toEqual([]);
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({ action: 'member.added', actor_id: owner.userId, target_id: ada.userId, metadata: { email: ada.email, role: 'ADMIN' } });
+      expect((await t.audit(orgId)).at(-1)).toMatchObject({
+        action: 'member.added',
+        actor_id: owner.userId,
+        target_id: ada.userId,
+        metadata: { email: ada.email, role: 'ADMIN' },
+      });
       expect(outcome(await invite(orgId, owner, ada.email))).toEqual([409, 'already_member']);
       expect(outcome(await invite(orgId, owner, owner.email))).toEqual([409, 'already_member']);
     });
@@ -120,13 +155,23 @@ describe('invitations', () => {
       expect(outcome(await t.call('GET', invitations(orgId), { as: mia }))).toEqual([403, 'insufficient_role']);
     });
 
-    it.each([undefined, null, 7, '', 'nobody', 'a@b', 'a b@example.com', 'Ada <ada@example.com>', 'a@example.com\nBcc: b@example.com', 'a@example.com,b@example.com', `${'a'.repeat(250)}@example.com`, ['a@example.com']])(
-      'takes no %j for an address',
-      async (email) => {
-        const { orgId, owner } = await t.orgWithOwner();
-        expect(outcome(await invite(orgId, owner, email))).toEqual([422, 'validation_error']);
-      },
-    );
+    it.each([
+      undefined,
+      null,
+      7,
+      '',
+      'nobody',
+      'a@b',
+      'a b@example.com',
+      'Ada <ada@example.com>',
+      'a@example.com\nBcc: b@example.com',
+      'a@example.com,b@example.com',
+      `${'a'.repeat(250)}@example.com`,
+      ['a@example.com'],
+    ])('takes no %j for an address', async (email) => {
+      const { orgId, owner } = await t.orgWithOwner();
+      expect(outcome(await invite(orgId, owner, email))).toEqual([422, 'validation_error']);
+    });
   });
 
   describe('seats', () => {
@@ -138,7 +183,11 @@ describe('invitations', () => {
       const third = (await invite(orgId, owner, email)).body;
       for (const address of [anEmail(), (await t.person()).email]) {
         const { status, body } = await invite(orgId, owner, address);
-        expect([status, body.code, body.context]).toEqual([403, 'entitlement_exceeded', { entitlement: 'max_seats', limit: 3, current: 3 }]);
+        expect([status, body.code, body.context]).toEqual([
+          403,
+          'entitlement_exceeded',
+          { entitlement: 'max_seats', limit: 3, current: 3 },
+        ]);
       }
       await t.call('DELETE', `${invitations(orgId)}/${third.id}`, { as: owner });
       expect((await invite(orgId, owner, anEmail())).status).toBe(201);
@@ -167,7 +216,12 @@ describe('invitations', () => {
       expect((await patch(admin, 'MEMBER')).body).toMatchObject({ role: 'MEMBER' });
       expect((await patch(admin, 'MEMBER')).status).toBe(200);
       expect((await patch(owner, 'nothing')).status).toBe(422);
-      expect((await t.audit(orgId)).filter((a) => a.action === 'invitation.role_changed').map((a) => [a.metadata.from, a.metadata.to])).toEqual([['MEMBER', 'OWNER'], ['OWNER', 'MEMBER']]);
+      expect(
+        (await t.audit(orgId)).filter((a) => a.action === 'invitation.role_changed').map((a) => [a.metadata.from, a.metadata.to]),
+      ).toEqual([
+        ['MEMBER', 'OWNER'],
+        ['OWNER', 'MEMBER'],
+      ]);
     });
 
     it('kills a link for good', async () => {
@@ -178,7 +232,10 @@ describe('invitations', () => {
       const revoke = () => t.call('DELETE', `${invitations(orgId)}/${id}`, { as: owner });
       expect((await revoke()).status).toBe(204);
       expect(outcome(await revoke())).toEqual([404, 'not_found']);
-      expect(outcome(await t.call('PATCH', `${invitations(orgId)}/${id}`, { as: owner, body: { role: 'MEMBER' } }))).toEqual([404, 'not_found']);
+      expect(outcome(await t.call('PATCH', `${invitations(orgId)}/${id}`, { as: owner, body: { role: 'MEMBER' } }))).toEqual([
+        404,
+        'not_found',
+      ]);
       expect(outcome(await t.call('GET', `/api/invitations/${token}`))).toEqual([410, 'invitation_gone']);
       expect(outcome(await accept(token, await t.person(email)))).toEqual([410, 'invitation_gone']);
       expect((await t.audit(orgId)).at(-1)).toMatchObject({ action: 'invitation.revoked', target_id: id });
@@ -205,8 +262,13 @@ describe('invitations', () => {
       expect([status, body]).toEqual([200, expect.objectContaining({ id: orgId, name: 'Acme', my_role: 'ADMIN', member_count: 2 })]);
       expect(outcome(await accept(token, ada))).toEqual([410, 'invitation_gone']);
       expect(outcome(await t.call('GET', `/api/invitations/${token}`))).toEqual([410, 'invitation_gone']);
-      expect(await t.db.query('SELECT state, accepted_at IS NOT NULL AS dated FROM invitations WHERE id = $1', [invitation.id])).toEqual([{ state: 'accepted', dated: true }]);
-      expect((await t.audit(orgId)).slice(-2).map((a) => [a.action, a.actor_id])).toEqual([['invitation.accepted', ada.userId], ['member.added', ada.userId]]);
+      expect(await t.db.query('SELECT state, accepted_at IS NOT NULL AS dated FROM invitations WHERE id = $1', [invitation.id])).toEqual([
+        { state: 'accepted', dated: true },
+      ]);
+      expect((await t.audit(orgId)).slice(-2).map((a) => [a.action, a.actor_id])).toEqual([
+        ['invitation.accepted', ada.userId],
+        ['member.added', ada.userId],
+      ]);
     });
 
     it('is for the invited address alone', async () => {
@@ -218,7 +280,10 @@ describe('invitations', () => {
       expect(outcome(await accept(token, await t.person()))).toEqual([403, 'invitation_email_mismatch']);
       const ada = await t.person(email);
       const { orgId: own } = await (async () => ({ orgId: await t.org(ada) }))();
-      expect(outcome(await t.call('POST', `/api/invitations/${token}/accept`, { as: await t.pinnedToken(ada, own) }))).toEqual([403, 'insufficient_scope']);
+      expect(outcome(await t.call('POST', `/api/invitations/${token}/accept`, { as: await t.pinnedToken(ada, own) }))).toEqual([
+        403,
+        'insufficient_scope',
+      ]);
       expect(await t.roles(orgId)).toEqual({ [owner.email]: 'OWNER' });
     });
 

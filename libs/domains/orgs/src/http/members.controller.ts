@@ -53,7 +53,11 @@ export class MembersController {
   })
   @ApiOkResponse({ type: MemberResponse })
   @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
-  async setRole(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string, @Body() body: UpdateMemberRequest): Promise<MemberResponse> {
+  async setRole(
+    @CurrentOrg() scope: OrgScope,
+    @Param('member_id') memberId: string,
+    @Body() body: UpdateMemberRequest,
+  ): Promise<MemberResponse> {
     return toMember(await this.members.setRole(scope, memberId, body.role));
   }
 
@@ -61,7 +65,10 @@ export class MembersController {
   @OrgAdmin('members')
   @HttpCode(204)
   @ApiMemberPath()
-  @ApiOperation({ summary: 'Remove a member', description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave).' })
+  @ApiOperation({
+    summary: 'Remove a member',
+    description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave).',
+  })
   @ApiNoContentResponse()
   @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
   async remove(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<void> {

@@ -1,7 +1,17 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Req } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CreateOrganizationRequest, OrganizationDeletedResponse, OrganizationResponse, UpdateOrganizationRequest } from '@aps/dtos';
-import { type AuthenticatedRequest, CurrentOrg, CurrentPrincipal, OrgAdmin, OrgMember, OrgOwner, type OrgScope, type Principal, SignedIn } from '@aps/guards';
+import {
+  type AuthenticatedRequest,
+  CurrentOrg,
+  CurrentPrincipal,
+  OrgAdmin,
+  OrgMember,
+  OrgOwner,
+  type OrgScope,
+  type Principal,
+  SignedIn,
+} from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
@@ -23,7 +33,10 @@ export class OrganizationsController {
   @Post()
   @SignedIn('settings')
   @Idempotent()
-  @ApiOperation({ summary: 'Make an organization', description: 'The caller becomes its owner. Without a slug, one is made from the name.' })
+  @ApiOperation({
+    summary: 'Make an organization',
+    description: 'The caller becomes its owner. Without a slug, one is made from the name.',
+  })
   @ApiCreatedResponse({ type: OrganizationResponse })
   @ApiRefusal(403, '`entitlement_exceeded`: the caller owns as many organizations as one user may.')
   @ApiRefusal(409, '`slug_taken`: another organization has the given slug.')
@@ -33,7 +46,10 @@ export class OrganizationsController {
 
   @Get()
   @SignedIn('settings')
-  @ApiOperation({ summary: "List the caller's organizations", description: 'By name; suspended ones too. A token that is confined to one organization sees that one.' })
+  @ApiOperation({
+    summary: "List the caller's organizations",
+    description: 'By name; suspended ones too. A token that is confined to one organization sees that one.',
+  })
   @ApiPage(OrganizationResponse, 'OrganizationListResponse')
   async list(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<OrganizationResponse>> {
     return toPageOf(await this.queries.listOf(principal.userId, principal.orgPin, query), query, toOrganization);
@@ -62,7 +78,10 @@ export class OrganizationsController {
   @OrgOwner('settings')
   @HttpCode(202)
   @ApiOrgPath()
-  @ApiOperation({ summary: 'Delete an organization', description: 'Nobody gets in from now on, pending invitations die, the slug is free again.' })
+  @ApiOperation({
+    summary: 'Delete an organization',
+    description: 'Nobody gets in from now on, pending invitations die, the slug is free again.',
+  })
   @ApiAcceptedResponse({ type: OrganizationDeletedResponse })
   async remove(@CurrentOrg() scope: OrgScope): Promise<OrganizationDeletedResponse> {
     const { org_id, deleted_at } = await this.organizations.remove(scope);

@@ -15,12 +15,28 @@ describe('organizations', () => {
       const { status, body } = await create(ada, { name: '  Ada & Sons ' }, { 'X-Request-Id': 'make-1' });
       expect(status).toBe(201);
       expect(body).toEqual({
-        id: expect.any(String), name: 'Ada & Sons', slug: 'ada-sons', plan_code: null, suspended: false, suspended_at: null, member_count: 1, my_role: 'OWNER',
-        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), updated_at: body.created_at,
+        id: expect.any(String),
+        name: 'Ada & Sons',
+        slug: 'ada-sons',
+        plan_code: null,
+        suspended: false,
+        suspended_at: null,
+        member_count: 1,
+        my_role: 'OWNER',
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        updated_at: body.created_at,
       });
       expect(await t.roles(body.id)).toEqual({ [ada.email]: 'OWNER' });
       expect(await t.audit(body.id)).toEqual([
-        { source: 'business', action: 'organization.created', actor_id: ada.userId, target_kind: 'organization', target_id: body.id, metadata: { name: 'Ada & Sons', slug: 'ada-sons' }, request_id: 'make-1' },
+        {
+          source: 'business',
+          action: 'organization.created',
+          actor_id: ada.userId,
+          target_kind: 'organization',
+          target_id: body.id,
+          metadata: { name: 'Ada & Sons', slug: 'ada-sons' },
+          request_id: 'make-1',
+        },
       ]);
     });
 
@@ -28,7 +44,9 @@ describe('organizations', () => {
       const ada = await t.person();
       const answers = await Promise.all(Array.from({ length: 12 }, () => create(ada, { name: 'Same Name' })));
       expect(answers.map((a) => a.status)).toEqual(Array(12).fill(201));
-      expect(answers.map((a) => a.body.slug).sort()).toEqual(['same-name', ...Array.from({ length: 11 }, (_, i) => `same-name-${i + 2}`)].sort());
+      expect(answers.map((a) => a.body.slug).sort()).toEqual(
+        ['same-name', ...Array.from({ length: 11 }, (_, i) => `same-name-${i + 2}`)].sort(),
+      );
     });
 
     it('takes the slug that is given, or none', async () => {
@@ -42,7 +60,9 @@ describe('organizations', () => {
 
     it('goes on after the hundredth namesake', async () => {
       const ada = await t.person();
-      await t.db.execute(`INSERT INTO organizations (id, name, slug) SELECT gen_random_uuid(), 'Busy', CASE n WHEN 1 THEN 'busy' ELSE 'busy-' || n END FROM generate_series(1, 100) n`);
+      await t.db.execute(
+        `INSERT INTO organizations (id, name, slug) SELECT gen_random_uuid(), 'Busy', CASE n WHEN 1 THEN 'busy' ELSE 'busy-' || n END FROM generate_series(1, 100) n`,
+      );
       const { status, body } = await create(ada, { name: 'Busy' });
       expect([status, body.slug]).toEqual([201, expect.stringMatching(/^busy-[0-9a-f]{12}$/)]);
     });
@@ -62,10 +82,17 @@ describe('organizations', () => {
       expect([pinned.status, pinned.body.code]).toEqual([403, 'insufficient_scope']);
     });
 
-    it.each([[{}], [{ name: '' }], [{ name: ' \t ' }], [{ name: 'a\nb' }], [{ name: 'x'.repeat(121) }], [{ name: null }], [{ name: 'A', slug: 'Not A Slug' }], [{ name: 'A', slug: 'x'.repeat(65) }], [{ name: 'A', slug: null }]])(
-      'refuses %j',
-      async (body) => expect((await create(await t.person(), body)).status).toBe(422),
-    );
+    it.each([
+      [{}],
+      [{ name: '' }],
+      [{ name: ' \t ' }],
+      [{ name: 'a\nb' }],
+      [{ name: 'x'.repeat(121) }],
+      [{ name: null }],
+      [{ name: 'A', slug: 'Not A Slug' }],
+      [{ name: 'A', slug: 'x'.repeat(65) }],
+      [{ name: 'A', slug: null }],
+    ])('refuses %j', async (body) => expect((await create(await t.person(), body)).status).toBe(422));
   });
 
   describe('reading', () => {
@@ -76,10 +103,21 @@ describe('organizations', () => {
       await t.db.execute('UPDATE organizations SET deleted_at = now() WHERE id = $1', [c]);
       await t.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [b]);
       const all = (await t.call('GET', '/api/orgs', { as: ada })).body;
-      expect(all).toMatchObject({ total: 2, next_offset: null, items: [{ id: a, suspended: false }, { id: b, suspended: true, suspended_at: expect.any(String) }] });
+      expect(all).toMatchObject({
+        total: 2,
+        next_offset: null,
+        items: [
+          { id: a, suspended: false },
+          { id: b, suspended: true, suspended_at: expect.any(String) },
+        ],
+      });
       expect(all.items.map((o: { id: string }) => o.id)).not.toContain(foreign);
       expect((await t.call('GET', '/api/orgs?limit=1', { as: ada })).body).toMatchObject({ total: 2, next_offset: 1, items: [{ id: a }] });
-      expect((await t.call('GET', '/api/orgs?limit=1&offset=1', { as: ada })).body).toMatchObject({ total: 2, next_offset: null, items: [{ id: b }] });
+      expect((await t.call('GET', '/api/orgs?limit=1&offset=1', { as: ada })).body).toMatchObject({
+        total: 2,
+        next_offset: null,
+        items: [{ id: b }],
+      });
       expect((await t.call('GET', '/api/orgs?limit=0', { as: ada })).status).toBe(422);
     });
 
@@ -92,7 +130,11 @@ describe('organizations', () => {
     it('shows one to its members, with their role, and to nobody else', async () => {
       const { orgId } = await t.orgWithOwner();
       const mia = await t.member(orgId, 'MEMBER');
-      expect((await t.call('GET', `/api/orgs/${orgId}`, { as: mia })).body).toMatchObject({ id: orgId, my_role: 'MEMBER', member_count: 2 });
+      expect((await t.call('GET', `/api/orgs/${orgId}`, { as: mia })).body).toMatchObject({
+        id: orgId,
+        my_role: 'MEMBER',
+        member_count: 2,
+      });
       expect((await t.call('GET', `/api/orgs/${orgId.toUpperCase()}`, { as: mia })).status).toBe(200);
       const stranger = await t.call('GET', `/api/orgs/${orgId}`, { as: await t.person() });
       expect([stranger.status, stranger.body.code]).toEqual([403, 'not_org_member']);
@@ -105,7 +147,10 @@ describe('organizations', () => {
       const admin = await t.member(orgId, 'ADMIN');
       const renamed = await t.call('PATCH', `/api/orgs/${orgId}`, { as: admin, body: { name: ' After ' } });
       expect([renamed.status, renamed.body]).toEqual([200, expect.objectContaining({ name: 'After', slug: 'before', my_role: 'ADMIN' })]);
-      expect((await t.call('PATCH', `/api/orgs/${orgId}`, { as: owner, body: { slug: 'after' } })).body).toMatchObject({ name: 'After', slug: 'after' });
+      expect((await t.call('PATCH', `/api/orgs/${orgId}`, { as: owner, body: { slug: 'after' } })).body).toMatchObject({
+        name: 'After',
+        slug: 'after',
+      });
       expect((await t.call('PATCH', `/api/orgs/${orgId}`, { as: owner, body: { name: 'After', unknown: 1 } })).status).toBe(200);
       expect((await t.audit(orgId)).slice(1).map((a) => [a.action, a.actor_id, a.metadata])).toEqual([
         ['organization.updated', admin.userId, { name: { from: 'Before', to: 'After' } }],
@@ -116,7 +161,9 @@ describe('organizations', () => {
     it('refuses members, a taken slug and null', async () => {
       const { orgId, owner } = await t.orgWithOwner();
       await create(owner, { name: 'Other', slug: 'taken-slug' });
-      expect((await t.call('PATCH', `/api/orgs/${orgId}`, { as: await t.member(orgId, 'MEMBER'), body: { name: 'X' } })).body.code).toBe('insufficient_role');
+      expect((await t.call('PATCH', `/api/orgs/${orgId}`, { as: await t.member(orgId, 'MEMBER'), body: { name: 'X' } })).body.code).toBe(
+        'insufficient_role',
+      );
       const taken = await t.call('PATCH', `/api/orgs/${orgId}`, { as: owner, body: { slug: 'taken-slug' } });
       expect([taken.status, taken.body.code]).toEqual([409, 'slug_taken']);
       expect((await t.call('PATCH', `/api/orgs/${orgId}`, { as: owner, body: { name: null } })).status).toBe(422);
@@ -127,7 +174,10 @@ describe('organizations', () => {
     it('is for owners', async () => {
       const { orgId } = await t.orgWithOwner();
       const admin = await t.call('DELETE', `/api/orgs/${orgId}`, { as: await t.member(orgId, 'ADMIN') });
-      expect([admin.status, admin.body]).toEqual([403, expect.objectContaining({ code: 'insufficient_role', context: { required: ['OWNER'] } })]);
+      expect([admin.status, admin.body]).toEqual([
+        403,
+        expect.objectContaining({ code: 'insufficient_role', context: { required: ['OWNER'] } }),
+      ]);
     });
 
     it('shuts everybody out, kills invitations, frees the slug and keeps the rows', async () => {
@@ -148,7 +198,11 @@ describe('organizations', () => {
       expect((await t.call('GET', `/api/invitations/${token}`)).body.code).toBe('invitation_gone');
       expect((await create(owner, { name: 'Doomed' })).body.slug).toBe('doomed');
       expect(await t.roles(orgId)).toHaveProperty([owner.email], 'OWNER');
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({ action: 'organization.deleted', actor_id: owner.userId, metadata: { revoked_invitations: 1 } });
+      expect((await t.audit(orgId)).at(-1)).toMatchObject({
+        action: 'organization.deleted',
+        actor_id: owner.userId,
+        metadata: { revoked_invitations: 1 },
+      });
     });
   });
 

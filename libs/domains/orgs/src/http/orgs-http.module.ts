@@ -6,5 +6,7 @@ import { MembersController } from './members.controller';
 import { OrganizationsController } from './organizations.controller';
 
 /** The HTTP face of organizations; needs `OrgsModule.forRoot(…)` in the application. */
-@Module({ controllers: [OrganizationsController, InvitationsController, MembersController, InvitationLinksController, OrganizationAuditController] })
+@Module({
+  controllers: [OrganizationsController, InvitationsController, MembersController, InvitationLinksController, OrganizationAuditController],
+})
 export class OrgsHttpModule {}

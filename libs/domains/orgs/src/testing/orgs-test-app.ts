@@ -29,7 +29,8 @@ export class TestLimits extends OrgLimits {
   }
 
   async requireRoom(_orgId: string, entitlement: string, current: number): Promise<void> {
-    if (current >= this.maxSeats) throw new DomainError('entitlement_exceeded', 'No room.', { context: { entitlement, limit: this.maxSeats, current } });
+    if (current >= this.maxSeats)
+      throw new DomainError('entitlement_exceeded', 'No room.', { context: { entitlement, limit: this.maxSeats, current } });
   }
 }
 
@@ -64,7 +65,13 @@ export class OrgsTestApp {
   static async start(settings: Record<string, string> = {}): Promise<OrgsTestApp> {
     const schema = { entities: ENTITIES, migrations: MIGRATIONS };
     const database = await createTestDatabase(schema);
-    Object.assign(process.env, { REGISTRATION_MODE: 'allowlist', APP_URL: 'https://app.example', EMAIL_PROOF: 'required', MAX_OWNED_ORGS: '', ...settings });
+    Object.assign(process.env, {
+      REGISTRATION_MODE: 'allowlist',
+      APP_URL: 'https://app.example',
+      EMAIL_PROOF: 'required',
+      MAX_OWNED_ORGS: '',
+      ...settings,
+    });
     loadConfig();
     const test = await createTestApp([
       PlatformModule.forRoot('test', schema),
@@ -98,7 +105,12 @@ export class OrgsTestApp {
 
   async person(email = anEmail()): Promise<Person> {
     return this.db.transaction(async (tx) => {
-      const user = await this.get(UsersService).create(tx, { email, name: email.split('@')[0], password_hash: this.passwordHash, proven: true });
+      const user = await this.get(UsersService).create(tx, {
+        email,
+        name: email.split('@')[0],
+        password_hash: this.passwordHash,
+        proven: true,
+      });
       const { session } = await this.get(SessionsService).signIn(tx, user, { userAgent: null, ip: null });
       return { userId: user.id, email, token: session.token };
     });
@@ -112,9 +124,10 @@ export class OrgsTestApp {
   async pinnedToken(person: Person, orgId: string): Promise<{ token: string }> {
     const token = newApiToken();
     const { prefix, last4 } = tokenHint(token);
-    await this.db.execute('INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4) VALUES ($1, $2, $3, $4, $5, $6, $7)', [
-      uuidv7(), person.userId, 'test', orgId, hashToken(token), prefix, last4,
-    ]);
+    await this.db.execute(
+      'INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+      [uuidv7(), person.userId, 'test', orgId, hashToken(token), prefix, last4],
+    );
     return { token };
   }
 
@@ -136,26 +149,45 @@ export class OrgsTestApp {
   async member(orgId: string, role: OrgRole, person?: Person): Promise<Member> {
     const who = person ?? (await this.person());
     const memberId = uuidv7();
-    await this.db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [memberId, orgId, who.userId, role]);
+    await this.db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [
+      memberId,
+      orgId,
+      who.userId,
+      role,
+    ]);
     return { ...who, memberId };
   }
 
   /** Role by address, as stored. */
   async roles(orgId: string): Promise<Record<string, OrgRole>> {
-    const rows = await this.db.query<{ email: string; role: OrgRole }>('SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1', [orgId]);
+    const rows = await this.db.query<{ email: string; role: OrgRole }>(
+      'SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1',
+      [orgId],
+    );
     return Object.fromEntries(rows.map((r) => [r.email, r.role]));
   }
 
   /** Lets an address sign up. */
   async allow(email: string): Promise<void> {
-    await this.db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [email, canonicalEmail(email)]);
+    await this.db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [
+      email,
+      canonicalEmail(email),
+    ]);
   }
 
   /** Texts of the mails to an address, oldest first. */
   async mails(to: string): Promise<string[]> {
-    const rows = await this.db.query<{ id: string; body: string }>('SELECT id, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [parseEmail(to)?.mailbox]);
+    const rows = await this.db.query<{ id: string; body: string }>('SELECT id, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [
+      parseEmail(to)?.mailbox,
+    ]);
     const crypto = this.get(EnvelopeCrypto);
-    return Promise.all(rows.map(async ({ id, body }) => JSON.parse(await crypto.decrypt(this.db, { orgId: null, table: 'outbound_mails', column: 'body', rowId: id }, body)).text as string));
+    return Promise.all(
+      rows.map(
+        async ({ id, body }) =>
+          JSON.parse(await crypto.decrypt(this.db, { orgId: null, table: 'outbound_mails', column: 'body', rowId: id }, body))
+            .text as string,
+      ),
+    );
   }
 
   /** The secret of the newest invitation mail to an address. */
@@ -166,8 +198,21 @@ export class OrgsTestApp {
   }
 
   /** Audit rows of an organization, oldest first, with what makes a row. */
-  async audit(orgId: string): Promise<{ source: string; action: string; actor_id: string | null; target_kind: string; target_id: string | null; metadata: Record<string, unknown>; request_id: string | null }[]> {
-    return this.db.query('SELECT source, action, actor_id, target_kind, target_id, metadata, request_id FROM audit_log WHERE org_id = $1 ORDER BY id', [orgId]);
+  async audit(orgId: string): Promise<
+    {
+      source: string;
+      action: string;
+      actor_id: string | null;
+      target_kind: string;
+      target_id: string | null;
+      metadata: Record<string, unknown>;
+      request_id: string | null;
+    }[]
+  > {
+    return this.db.query(
+      'SELECT source, action, actor_id, target_kind, target_id, metadata, request_id FROM audit_log WHERE org_id = $1 ORDER BY id',
+      [orgId],
+    );
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,10 @@ export async function startEdge(metadata: ModuleMetadata): Promise<TestEdge> {
   const module = await Test.createTestingModule({ ...metadata, providers: [{ provide: APP_GUARD, useClass: RequestValidationGuard }] })
     .setLogger(new NestLogger(logger))
     .compile();
-  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), { bodyParser: false, logger: new NestLogger(logger) });
+  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), {
+    bodyParser: false,
+    logger: new NestLogger(logger),
+  });
   configureHttpApp(app, logger);
   await app.listen(0, '127.0.0.1');
   const server: Server = app.getHttpServer();

@@ -10,7 +10,13 @@ const BUCKET = 'files';
 const MIN_PART = 5 * 1024 * 1024;
 
 export interface TestS3 {
-  options: { endpoint: string; region: string; bucket: string; credentials: { accessKeyId: string; secretAccessKey: string }; pathStyle: true };
+  options: {
+    endpoint: string;
+    region: string;
+    bucket: string;
+    credentials: { accessKeyId: string; secretAccessKey: string };
+    pathStyle: true;
+  };
   objects: Map<string, Buffer>;
   /** Uploads in parts that are neither completed nor aborted. */
   readonly openUploads: number;
@@ -37,18 +43,24 @@ const encode = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, (c
 
 /** Recomputes the version 4 signature of a request from what came over the wire. */
 function verifySignature(req: http.IncomingMessage, url: URL, body: Buffer): void {
-  const [, credential, signedHeaders, signature] = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(req.headers.authorization ?? '') ?? [];
+  const [, credential, signedHeaders, signature] =
+    /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(req.headers.authorization ?? '') ?? [];
   if (!credential) throw new Refusal(403, 'AccessDenied');
   const [key, day, region, service, end] = credential.split('/');
   if (key !== ACCESS_KEY) throw new Refusal(403, 'InvalidAccessKeyId');
   const at = String(req.headers['x-amz-date']);
-  if (region !== REGION || service !== 's3' || end !== 'aws4_request' || !at.startsWith(day)) throw new Refusal(403, 'AuthorizationHeaderMalformed');
+  if (region !== REGION || service !== 's3' || end !== 'aws4_request' || !at.startsWith(day))
+    throw new Refusal(403, 'AuthorizationHeaderMalformed');
   const names = signedHeaders.split(';');
   for (const name of ['host', 'x-amz-content-sha256', 'x-amz-date']) if (!names.includes(name)) throw new Refusal(403, 'AccessDenied');
-  for (const name of Object.keys(req.headers)) if (name.startsWith('x-amz-') && !names.includes(name)) throw new Refusal(403, 'AccessDenied');
+  for (const name of Object.keys(req.headers))
+    if (name.startsWith('x-amz-') && !names.includes(name)) throw new Refusal(403, 'AccessDenied');
   const claimed = String(req.headers['x-amz-content-sha256']);
   if (claimed !== 'UNSIGNED-PAYLOAD' && claimed !== sha256(body)) throw new Refusal(400, 'XAmzContentSHA256Mismatch');
-  const query = [...url.searchParams].map(([name, value]) => `${encode(name)}=${encode(value)}`).sort().join('&');
+  const query = [...url.searchParams]
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort()
+    .join('&');
   const headers = names.map((name) => `${name}:${String(req.headers[name]).trim().replace(/ +/g, ' ')}\n`).join('');
   const path = decodeURIComponent(url.pathname).split('/').map(encode).join('/');
   const canonical = [req.method, path, query, headers, signedHeaders, claimed].join('\n');
@@ -65,7 +77,11 @@ export async function startTestS3(): Promise<TestS3> {
   const requests: string[] = [];
   const failures = new Map<string, number>();
 
-  const answer = (req: http.IncomingMessage, url: URL, body: Buffer): { status: number; headers?: Record<string, string>; body?: Buffer | string } => {
+  const answer = (
+    req: http.IncomingMessage,
+    url: URL,
+    body: Buffer,
+  ): { status: number; headers?: Record<string, string>; body?: Buffer | string } => {
     requests.push(`${req.method}${url.searchParams.has('uploads') ? ' ?uploads' : url.searchParams.has('partNumber') ? ' part' : ''}`);
     const failing = failures.get(req.method!) ?? 0;
     if (failing > 0) {
@@ -90,14 +106,20 @@ export async function startTestS3(): Promise<TestS3> {
         if (url.searchParams.has('uploads')) {
           const id = randomUUID();
           uploads.set(id, { key, parts: new Map() });
-          return { status: 200, body: `<InitiateMultipartUploadResult><Bucket>${BUCKET}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>` };
+          return {
+            status: 200,
+            body: `<InitiateMultipartUploadResult><Bucket>${BUCKET}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+          };
         }
         const parts = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map(([, n]) => upload!.parts.get(Number(n)));
         if (parts.length === 0 || parts.some((part) => !part)) throw new Refusal(400, 'InvalidPart');
         if (parts.slice(0, -1).some((part) => part!.length < MIN_PART)) throw new Refusal(400, 'EntityTooSmall');
         objects.set(key, Buffer.concat(parts as Buffer[]));
         uploads.delete(uploadId!);
-        return { status: 200, body: `<CompleteMultipartUploadResult><Bucket>${BUCKET}</Bucket><Key>${key}</Key><ETag>"x-1"</ETag></CompleteMultipartUploadResult>` };
+        return {
+          status: 200,
+          body: `<CompleteMultipartUploadResult><Bucket>${BUCKET}</Bucket><Key>${key}</Key><ETag>"x-1"</ETag></CompleteMultipartUploadResult>`,
+        };
       }
       case 'DELETE':
         if (upload) uploads.delete(uploadId!);
@@ -110,7 +132,11 @@ export async function startTestS3(): Promise<TestS3> {
         if (from === undefined) return { status: 200, body: object };
         if (Number(from) >= object.length) throw new Refusal(416, 'InvalidRange');
         const part = object.subarray(Number(from), Number(to) + 1);
-        return { status: 206, headers: { 'Content-Range': `bytes ${from}-${Number(from) + part.length - 1}/${object.length}` }, body: part };
+        return {
+          status: 206,
+          headers: { 'Content-Range': `bytes ${from}-${Number(from) + part.length - 1}/${object.length}` },
+          body: part,
+        };
       }
     }
   };
@@ -124,10 +150,16 @@ export async function startTestS3(): Promise<TestS3> {
         reply = answer(req, new URL(req.url!, `http://${req.headers.host}`), Buffer.concat(chunks));
       } catch (error) {
         const { status, code } = error instanceof Refusal ? error : new Refusal(500, 'InternalError');
-        reply = { status, headers: { 'Content-Type': 'application/xml' }, body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>` };
+        reply = {
+          status,
+          headers: { 'Content-Type': 'application/xml' },
+          body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
+        };
       }
       const body = Buffer.from(reply.body ?? '');
-      res.writeHead(reply.status, { ...reply.headers, 'Content-Length': String(body.length) }).end(req.method === 'HEAD' ? undefined : body);
+      res
+        .writeHead(reply.status, { ...reply.headers, 'Content-Length': String(body.length) })
+        .end(req.method === 'HEAD' ? undefined : body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
