@@ -1,7 +1,8 @@
 /**
- * `npm run lint`: ESLint over the workspace. The walls between projects are checked against Nx's project graph, and where none has been
- * made yet (a fresh checkout) that rule would only warn and skip; so the graph is made first. Without a cache of results: what is right
- * in one file depends on what others import.
+ * `npm run lint`: whether the code is formatted (`npm run format` does it), and then ESLint over the workspace. Arguments go to ESLint.
+ *
+ * The walls between projects are checked against Nx's project graph, and where none has been made yet (a fresh checkout) that rule would
+ * only warn and skip; so the graph is made first. Without a cache of results: what is right in one file depends on what others import.
  */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -11,9 +12,13 @@ import { root } from './lib/paths.mjs';
 process.env.NX_DAEMON = 'false';
 process.chdir(root);
 const require = createRequire(path.join(root, 'package.json'));
+/** @returns whether it found nothing */
+const run = (name, bin, ...args) => {
+  const file = path.join(path.dirname(require.resolve(`${name}/package.json`)), bin);
+  return spawnSync(process.execPath, [file, ...args], { stdio: 'inherit' }).status === 0;
+};
+
+const formatted = run('prettier', 'bin/prettier.cjs', '--check', '--log-level', 'warn', '.');
 const { createProjectGraphAsync } = require('@nx/devkit');
 await createProjectGraphAsync({ exitOnError: true, resetDaemonClient: true });
-
-const eslint = path.join(path.dirname(require.resolve('eslint/package.json')), 'bin/eslint.js');
-const { status } = spawnSync(process.execPath, [eslint, '.', ...process.argv.slice(2)], { stdio: 'inherit' });
-process.exit(status ?? 1);
+process.exit(run('eslint', 'bin/eslint.js', '.', ...process.argv.slice(2)) && formatted ? 0 : 1);
