@@ -3,6 +3,7 @@ import { Fuzzer, Random, type FuzzRequest } from './testing/fuzz';
 import { House, type Person } from './testing/house';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 import { DocumentValidator } from './testing/validator';
+import { sql } from '@aps/platform/testing';
 
 /** Another one looks elsewhere: `FUZZ_SEED=2 npm test -- tools/house-check/fuzz`. The same one sends the same requests. */
 const SEED = process.env.FUZZ_SEED ?? '1';
@@ -35,13 +36,15 @@ afterAll(async () => {
 
 /** Gives the callers back what an operation before may have taken from them: their place in the organization and on the platform. */
 async function restore(): Promise<void> {
-  await house.db.execute('UPDATE users SET deactivated_at = NULL WHERE deactivated_at IS NOT NULL');
-  await house.db.execute('UPDATE organizations SET suspended_at = NULL, deleted_at = NULL WHERE id = $1', [org.id]);
+  await house.db.execute(sql('UPDATE users SET deactivated_at = NULL WHERE deactivated_at IS NOT NULL'));
+  await house.db.execute(sql('UPDATE organizations SET suspended_at = NULL, deleted_at = NULL WHERE id = $1'), [org.id]);
   await house.db.execute(
-    `INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER') ON CONFLICT (org_id, user_id) DO UPDATE SET role = 'OWNER'`,
+    sql(
+      `INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER') ON CONFLICT (org_id, user_id) DO UPDATE SET role = 'OWNER'`,
+    ),
     [org.id, org.owner.id],
   );
-  await house.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING', [operator.id]);
+  await house.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING'), [operator.id]);
 }
 
 /** What is wrong about an answer: a status or a body that the document does not know. */

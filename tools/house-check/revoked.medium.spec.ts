@@ -3,6 +3,7 @@ import { House, type Person } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, templateOf, type Route } from './testing/surface';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
+import { sql } from '@aps/platform/testing';
 
 /** What Redis knows of the last seconds, and what finds nothing to do where every plan comes from the configuration. */
 const NOTHING_KEPT = ['ChatPresenceController', 'AdminSubscriptionsController'];
@@ -73,7 +74,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('with a session that has ended', async () => {
     const ended = async () => {
       const { person, token } = await caller();
-      return { person, token, lose: () => house.db.execute('UPDATE sessions SET revoked_at = now() WHERE user_id = $1', [person.id]) };
+      return { person, token, lose: () => house.db.execute(sql('UPDATE sessions SET revoked_at = now() WHERE user_id = $1'), [person.id]) };
     };
     expect(await written(writes, ended)).toEqual([]);
   });
@@ -84,7 +85,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
       return {
         person,
         token: await house.apiToken(person.id, '*'),
-        lose: () => house.db.execute('UPDATE api_tokens SET revoked_at = now() WHERE user_id = $1', [person.id]),
+        lose: () => house.db.execute(sql('UPDATE api_tokens SET revoked_at = now() WHERE user_id = $1'), [person.id]),
       };
     };
     expect(
@@ -98,7 +99,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('by somebody who was deactivated', async () => {
     const deactivated = async () => {
       const { person, token } = await caller();
-      return { person, token, lose: () => house.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [person.id]) };
+      return { person, token, lose: () => house.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [person.id]) };
     };
     expect(await written(writes, deactivated)).toEqual([]);
   });
@@ -106,7 +107,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('by a member who was removed', async () => {
     const removed = async () => {
       const { person, token, memberId } = await caller();
-      return { person, token, lose: () => house.db.execute('DELETE FROM memberships WHERE id = $1', [memberId]) };
+      return { person, token, lose: () => house.db.execute(sql('DELETE FROM memberships WHERE id = $1'), [memberId]) };
     };
     expect(await written(inOrg(), removed)).toEqual([]);
   });
@@ -114,7 +115,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('by an owner who was made a member, where that is not enough', async () => {
     const lowered = async () => {
       const { person, token, memberId } = await caller();
-      return { person, token, lose: () => house.db.execute(`UPDATE memberships SET role = 'MEMBER' WHERE id = $1`, [memberId]) };
+      return { person, token, lose: () => house.db.execute(sql(`UPDATE memberships SET role = 'MEMBER' WHERE id = $1`), [memberId]) };
     };
     const privileged = writes.filter((r) => r.access?.tier === 'admin' || r.access?.tier === 'owner');
     expect(privileged.length).toBeGreaterThan(10);
@@ -124,7 +125,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
   it('by an operator who is none any more', async () => {
     const demoted = async () => {
       const { person, token } = await caller();
-      return { person, token, lose: () => house.db.execute('DELETE FROM platform_admins WHERE user_id = $1', [person.id]) };
+      return { person, token, lose: () => house.db.execute(sql('DELETE FROM platform_admins WHERE user_id = $1'), [person.id]) };
     };
     expect(await written(writes.filter(isOfPlatform), demoted)).toEqual([]);
   });
@@ -133,7 +134,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
     const person = await house.person();
     await house.join(org.id, person.id, 'OWNER');
     const suspend = (yes: boolean) =>
-      house.db.execute('UPDATE organizations SET suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1', [org.id, yes]);
+      house.db.execute(sql('UPDATE organizations SET suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1'), [org.id, yes]);
     const suspended = async () => {
       await suspend(false);
       return { person, token: person.token, lose: () => suspend(true) };
@@ -150,7 +151,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
       body: form,
     });
     await suspend(false);
-    expect([found, upload.status, await house.db.query(`SELECT 1 FROM files WHERE filename = 'late.txt'`)]).toEqual([[], 403, []]);
+    expect([found, upload.status, await house.db.query(sql(`SELECT 1 FROM files WHERE filename = 'late.txt'`))]).toEqual([[], 403, []]);
   });
 });
 
@@ -164,28 +165,28 @@ describe('who has just been let in is in at once', () => {
     const memberId = await house.join(org.id, person.id, 'MEMBER');
     expect((await readOrg(person.token)).status).toBe(200);
     expect((await readLimits(person.token)).body.code).toBe('insufficient_role');
-    await house.db.execute(`UPDATE memberships SET role = 'ADMIN' WHERE id = $1`, [memberId]);
+    await house.db.execute(sql(`UPDATE memberships SET role = 'ADMIN' WHERE id = $1`), [memberId]);
     expect((await readLimits(person.token)).status).toBe(200);
 
     const other = await tenant(house, 'other');
-    await house.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [other.id]);
+    await house.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [other.id]);
     const readOther = () => house.call('GET', `/api/orgs/${other.id}`, { as: other.admin.token });
     expect((await readOther()).body.code).toBe('org_suspended');
-    await house.db.execute('UPDATE organizations SET suspended_at = NULL WHERE id = $1', [other.id]);
+    await house.db.execute(sql('UPDATE organizations SET suspended_at = NULL WHERE id = $1'), [other.id]);
     expect((await readOther()).status).toBe(200);
 
     const readAll = () => house.call('GET', '/api/admin/orgs', { as: person.token });
     expect((await readAll()).body.code).toBe('platform_admin_required');
-    await house.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [person.id]);
+    await house.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1)'), [person.id]);
     expect((await readAll()).status).toBe(200);
   });
 
   it('a user who is reactivated', async () => {
     const person = await house.person();
     const token = await house.apiToken(person.id, '*');
-    await house.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [person.id]);
+    await house.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [person.id]);
     expect((await house.call('GET', '/api/auth/me', { as: token })).body.code).toBe('user_deactivated');
-    await house.db.execute('UPDATE users SET deactivated_at = NULL WHERE id = $1', [person.id]);
+    await house.db.execute(sql('UPDATE users SET deactivated_at = NULL WHERE id = $1'), [person.id]);
     expect((await house.call('GET', '/api/auth/me', { as: token })).status).toBe(200);
   });
 });

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { createDataSource } from '@aps/platform/database';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import type { DataSource } from 'typeorm';
 import { checkSchema } from '../migrate/schema';
 
@@ -99,15 +99,19 @@ interface Key {
 describe('tenancy in the schema', () => {
   const owned = async () =>
     (
-      await database.db.query<{ table: string }>(
-        `SELECT table_name AS "table" FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'org_id' ORDER BY 1`,
+      await database.db.query(
+        sql<{ table: string }>(
+          `SELECT table_name AS "table" FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'org_id' ORDER BY 1`,
+        ),
       )
     ).map((r) => r.table);
   const keys = () =>
-    database.db.query<Key>(`
+    database.db.query(
+      sql<Key>(`
       SELECT c.conrelid::regclass::text AS "table", c.confrelid::regclass::text AS target,
              ARRAY(SELECT a.attname::text FROM unnest(c.conkey) k JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k) AS columns
-      FROM pg_constraint c WHERE c.contype = 'f'`);
+      FROM pg_constraint c WHERE c.contype = 'f'`),
+    );
 
   it('a row names rows of its own organization only: foreign keys between tables of organizations carry org_id', async () => {
     const tables = await owned();
@@ -124,9 +128,9 @@ describe('tenancy in the schema', () => {
   it('every reference has a composite key or a reason', async () => {
     const tables = await owned();
     const all = await keys();
-    const columns = await database.db.query<{ table: string; column: string }>(
-      `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
-       WHERE table_name = ANY($1) AND data_type = 'uuid' AND column_name LIKE '%\\_id' AND column_name NOT IN ('org_id', 'user_id', 'actor_id', 'author_id') ORDER BY 1, 2`,
+    const columns = await database.db.query(
+      sql<{ table: string; column: string }>(`SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+       WHERE table_name = ANY($1) AND data_type = 'uuid' AND column_name LIKE '%\\_id' AND column_name NOT IN ('org_id', 'user_id', 'actor_id', 'author_id') ORDER BY 1, 2`),
       [tables],
     );
     const loose = columns

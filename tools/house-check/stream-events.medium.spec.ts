@@ -5,6 +5,7 @@ import { LeaseEnded } from '../../libs/domains/chats/src/turns/leases';
 import { TurnRunner } from '../../libs/domains/chats/src/turns/turn-runner';
 import { describe as inWords, follow } from '../../openapi/examples/follow-chat';
 import { DocumentValidator } from './testing/validator';
+import { sql } from '@aps/platform/testing';
 
 const validator = DocumentValidator.committed();
 const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
@@ -23,7 +24,7 @@ describe('the documented events', () => {
     app = await ChatsTestApp.start();
     streams = new EventStreamsClient(app);
     // Small, so that a chat is soon summed up.
-    await app.db.execute(`UPDATE model_catalog SET context_window = 4000 WHERE key = 'mock'`);
+    await app.db.execute(sql(`UPDATE model_catalog SET context_window = 4000 WHERE key = 'mock'`));
     const place = await app.org();
     const leaf = await addAgent(app, place, { name: 'Leaf' });
     org = await addAgent(app, place, { name: 'Worker', child_agent_ids: [leaf.agentId], memory_enabled: true });
@@ -141,9 +142,10 @@ describe('the documented events', () => {
       });
       await app.send(org, lost, 'hello');
       await died;
-      await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [
-        lost,
-      ]);
+      await app.db.execute(
+        sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`),
+        [lost],
+      );
     };
     expect(types(await told(lost, die, turnOver))).toContain('message_restarted');
 
@@ -166,10 +168,10 @@ describe('the documented events', () => {
     };
     await told(chat, act, ({ event }) => event === 'title_changed');
 
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     const several = await streams.events(org, { topics: `chat:${chat},org` }, { as: org.member });
     await several.until(({ event, data }) => event === 'snapshot' && data.topic === 'org');
-    await app.db.execute('UPDATE chats SET shared = false WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [chat]);
     topicFrames.push(...(await several.until(({ event }) => event === 'topic_closed')));
   });
 
@@ -181,7 +183,7 @@ describe('the documented events', () => {
       ({ event }) => event === 'ping',
     );
     const other = await app.org();
-    const suspend = () => app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [other.id]);
+    const suspend = () => app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [other.id]);
     await told(await app.chat(other), suspend, ({ event }) => event === 'org_suspended', other);
   }, 90_000);
 

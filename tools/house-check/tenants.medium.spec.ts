@@ -3,6 +3,7 @@ import { House, type Answer } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, paramsOf, templateOf, type Route } from './testing/surface';
 import { contentsOf, fill, tenant, type Tenant } from './testing/tenant';
+import { sql } from '@aps/platform/testing';
 
 /** Tables of organizations that the walk need not fill, each with its reason. */
 const EMPTY: Record<string, string> = {};
@@ -167,8 +168,8 @@ it('a route of A is no route for B, and its name is not repeated in words', asyn
 });
 
 it('what cannot be looked up yet has no table yet', async () => {
-  const tables = await house.db.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_name = ANY($1)`,
+  const tables = await house.db.query(
+    sql<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_name = ANY($1)`),
     [Object.values(NOTHING_TO_LOOK_UP)],
   );
   expect(tables).toEqual([]);

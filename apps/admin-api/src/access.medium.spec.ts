@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { World, type Person } from './testing/world';
+import { sql } from '@aps/platform/testing';
 
 describe('admin-api', () => {
   let world: World;
@@ -78,7 +79,7 @@ describe('admin-api', () => {
       const operator = await world.person({ admin: true });
       const token = world.internalToken(operator);
       expect((await bring(token)).status).toBe(200);
-      await world.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [operator.id]);
+      await world.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [operator.id]);
       expect(await bring(token)).toMatchObject({ status: 401, body: { code: 'user_deactivated' } });
     });
   });

@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { World, type Person } from './testing/world';
+import { sql } from '@aps/platform/testing';
 
 describe('the audit log', () => {
   let world: World;
@@ -45,7 +46,7 @@ describe('the audit log', () => {
   it('names nobody where the system acted', async () => {
     const org = await world.organization(owner, 'Automatic');
     await world.db.execute(
-      `INSERT INTO audit_log (id, source, action, org_id, target_kind) VALUES ($1, 'business', 'chat.purged', $2, 'chat')`,
+      sql(`INSERT INTO audit_log (id, source, action, org_id, target_kind) VALUES ($1, 'business', 'chat.purged', $2, 'chat')`),
       [uuidv7(), org.id],
     );
     const { body } = await world.call('GET', `/orgs/${org.id}/audit?limit=1`);

@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { World, type Person } from './testing/world';
+import { sql } from '@aps/platform/testing';
 
 describe('organizations, administered', () => {
   let world: World;
@@ -77,7 +78,7 @@ describe('organizations, administered', () => {
     const [member, gone] = [await world.person(), await world.person()];
     await world.member(org.id, member, 'ADMIN');
     await world.member(org.id, gone);
-    await world.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [gone.id]);
+    await world.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [gone.id]);
     const { status, body } = await world.call('GET', `/orgs/${org.id.toUpperCase()}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: org.id, name: 'Detailed', member_count: 3, plan_code: null, credits_remaining: null });
@@ -204,11 +205,11 @@ describe('organizations, administered', () => {
   });
 
   describe('the backfill of subscriptions', () => {
-    const orgs = async () => (await world.db.query('SELECT 1 FROM organizations WHERE deleted_at IS NULL')).length;
+    const orgs = async () => (await world.db.query(sql('SELECT 1 FROM organizations WHERE deleted_at IS NULL'))).length;
 
     it('has nobody to subscribe to anything yet', async () => {
       const org = await world.organization(owner, 'Alone');
-      const written = async () => (await world.db.query('SELECT 1 FROM audit_log')).length;
+      const written = async () => (await world.db.query(sql('SELECT 1 FROM audit_log'))).length;
       const before = await written();
       expect(await world.call('POST', '/subscriptions/backfill', {})).toMatchObject({
         status: 200,

@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { World } from './testing/world';
+import { sql } from '@aps/platform/testing';
 
 describe('people, administered', () => {
   let world: World;
@@ -97,7 +98,7 @@ describe('people, administered', () => {
       const user = await world.person();
       const { id: orgId } = await world.organization(user, 'Lonely');
       await world.db.execute(
-        `INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, '\\x00', now() + interval '1 day')`,
+        sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, '\\x00', now() + interval '1 day')`),
         [uuidv7(), user.id],
       );
       const first = await world.call('POST', `/users/${user.id}/deactivate`);
@@ -105,8 +106,8 @@ describe('people, administered', () => {
         status: 200,
         body: { user_id: user.id, email: user.email, active: false, deactivated_at: expect.any(String), sole_owner_org_ids: [orgId] },
       });
-      const [{ live }] = await world.db.query<{ live: number }>(
-        'SELECT count(*)::int AS live FROM sessions WHERE user_id = $1 AND revoked_at IS NULL',
+      const [{ live }] = await world.db.query(
+        sql<{ live: number }>('SELECT count(*)::int AS live FROM sessions WHERE user_id = $1 AND revoked_at IS NULL'),
         [user.id],
       );
       expect(live).toBe(0);
@@ -131,12 +132,14 @@ describe('people, administered', () => {
     const ask = async (email: string, minutesAgo: number) => {
       const id = uuidv7();
       await world.db.execute(
-        `INSERT INTO waitlist_entries (id, email, email_canonical, name, note, asked_at) VALUES ($1, $2, $2, 'N', NULL, now() - make_interval(mins => $3))`,
+        sql(
+          `INSERT INTO waitlist_entries (id, email, email_canonical, name, note, asked_at) VALUES ($1, $2, $2, 'N', NULL, now() - make_interval(mins => $3))`,
+        ),
         [id, email, minutesAgo],
       );
       return id;
     };
-    const mails = async (to: string) => (await world.db.query('SELECT 1 FROM outbound_mails WHERE recipient = $1', [to])).length;
+    const mails = async (to: string) => (await world.db.query(sql('SELECT 1 FROM outbound_mails WHERE recipient = $1'), [to])).length;
 
     it('is listed by who asked last, by status and by page', async () => {
       const [older, newer] = [await ask('older@example.com', 2), await ask('newer@example.com', 1)];

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { script, startPlatform, until, type Platform } from '../support';
 import { TypedClient, type Schemas } from './typed-client';
+import { sql } from '@aps/platform/testing';
 
 const PASSWORD = 'correct horse battery staple';
 
@@ -159,7 +160,7 @@ describe('from sign-up to administration', () => {
     expect([shown.body.token, again.body]).toEqual([expect.stringMatching(/^apt_/), { ...shown.body, token: null }]);
     expect([shown.headers.get('cache-control'), again.headers.get('cache-control')]).toEqual(['no-store', 'no-store']);
     expect(
-      await platform.database((db) => db.query('SELECT 1 FROM idempotency_keys WHERE position($1 IN body) > 0', [shown.body.token])),
+      await platform.database((db) => db.query(sql('SELECT 1 FROM idempotency_keys WHERE position($1 IN body) > 0'), [shown.body.token])),
     ).toEqual([]);
     expect((await program.call('get', '/api/orgs/{org_id}/agents', { params: org, query: { limit: 1 } })).total).toBe(1);
     expect(await program.refused('post', '/api/orgs/{org_id}/agents', { params: org, body: { name: 'No' } })).toMatchObject({

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPlatform, until, type Platform } from '../support';
+import { sql } from '@aps/platform/testing';
 
 /** Two gateways, one of which dies in the middle of a request; the client asks the other one again. */
 describe('a request with an Idempotency-Key whose gateway is killed', () => {
@@ -21,9 +22,12 @@ describe('a request with an Idempotency-Key whose gateway is killed', () => {
 
     await platform.database((db) =>
       db.transaction(async (tx) => {
-        await tx.query('SELECT 1 FROM chats WHERE id = $1 FOR UPDATE', [chat.id]);
+        await tx.query(sql('SELECT 1 FROM chats WHERE id = $1 FOR UPDATE'), [chat.id]);
         const lost = send(platform.app('api-gateway:2').url).catch(() => 'lost');
-        await until('the key is taken', async () => (await db.query(`SELECT 1 FROM idempotency_keys WHERE key = 'careful'`)).length > 0);
+        await until(
+          'the key is taken',
+          async () => (await db.query(sql(`SELECT 1 FROM idempotency_keys WHERE key = 'careful'`))).length > 0,
+        );
         await platform.kill('api-gateway:2');
         expect(await lost).toBe('lost');
       }),
@@ -34,7 +38,7 @@ describe('a request with an Idempotency-Key whose gateway is killed', () => {
     expect([refused.status, wait > 1, wait <= 10]).toEqual([409, true, true]);
     await sleep(wait * 1_000);
     expect((await send(platform.url)).status).toBe(202);
-    const stored = await platform.database((db) => db.query(`SELECT 1 FROM messages WHERE chat_id = $1`, [chat.id]));
+    const stored = await platform.database((db) => db.query(sql(`SELECT 1 FROM messages WHERE chat_id = $1`), [chat.id]));
     expect(stored).toHaveLength(1);
   }, 120_000);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { loadConfig } from '@aps/platform/config';
 import { createDataSource, Database } from '@aps/platform/database';
-import { testEnvironment } from '@aps/platform/testing';
+import { sql, testEnvironment } from '@aps/platform/testing';
 import { Balancer } from './balancer';
 import { ApiClient } from './client';
 import { built, freePort, NodeProcess } from './process';
@@ -281,11 +281,11 @@ export async function withDatabase<T>(url: string, fn: (db: Database) => Promise
 
 async function makeDatabase(server: string, dropAfterwards: boolean): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `aps_e2e_${randomBytes(6).toString('hex')}`;
-  await withDatabase(server, (db) => db.execute(`CREATE DATABASE ${name}`));
+  await withDatabase(server, (db) => db.execute(sql(`CREATE DATABASE ${name}`)));
   return {
     url: Object.assign(new URL(server), { pathname: `/${name}` }).toString(),
     drop: async () => {
-      if (dropAfterwards) await withDatabase(server, (db) => db.execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      if (dropAfterwards) await withDatabase(server, (db) => db.execute(sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
 import type { Certificate } from './certificate';
+import { sql } from '@aps/platform/testing';
 
 export interface Acknowledged {
   chat: string;
@@ -130,7 +131,7 @@ export class Journal {
 
   private async look(): Promise<void> {
     if (this.resting.size > 0) {
-      const rows = await this.db.query<{ id: string }>(`SELECT c.id FROM chats c WHERE c.id = ANY($1::uuid[]) AND ${AT_REST}`, [
+      const rows = await this.db.query(sql<{ id: string }>(`SELECT c.id FROM chats c WHERE c.id = ANY($1::uuid[]) AND ${AT_REST}`), [
         [...this.resting.keys()],
       ]);
       for (const { id } of rows) {
@@ -139,8 +140,10 @@ export class Journal {
       }
     }
     if (this.hits.size === 0) return;
-    const rows = await this.db.query<{ id: string; status: string; fence: string; steps_done: number }>(
-      'SELECT id, status, fence, steps_done FROM turns WHERE id = ANY($1::uuid[])',
+    const rows = await this.db.query(
+      sql<{ id: string; status: string; fence: string; steps_done: number }>(
+        'SELECT id, status, fence, steps_done FROM turns WHERE id = ANY($1::uuid[])',
+      ),
       [[...this.hits.keys()]],
     );
     for (const row of rows) {
@@ -152,10 +155,10 @@ export class Journal {
   }
 
   /** Asks until there is an answer. */
-  private async ask<R extends object>(sql: string, values: unknown[]): Promise<R[]> {
+  private async ask<R extends object>(text: string, values: unknown[]): Promise<R[]> {
     for (const end = performance.now() + 60_000; ; await sleep(POLL_MS)) {
       try {
-        return await this.db.query<R>(sql, values);
+        return await this.db.query(sql<R>(text), values);
       } catch (error) {
         if (performance.now() > end) throw error;
       }

@@ -3,6 +3,7 @@ import { script, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { finish, type Work } from './turns';
+import { sql } from '@aps/platform/testing';
 
 const PARENTS = 10;
 
@@ -53,8 +54,8 @@ async function begin(platform: Platform, chance: Chance, agent: string, i: numbe
 async function eachChildRanOnce(platform: Platform, works: Work[]): Promise<void> {
   await platform.database(async (db) => {
     const rows = await db.query(
-      `SELECT w.parent_chat_id, count(*)::int AS children, count(DISTINCT t.id)::int AS turns, bool_and(w.status = 'finished' AND NOT w.waits AND w.result->>'status' = 'done') AS told
-       FROM child_waits w JOIN turns t ON t.chat_id = w.child_chat_id WHERE w.parent_chat_id = ANY($1) GROUP BY w.parent_chat_id`,
+      sql(`SELECT w.parent_chat_id, count(*)::int AS children, count(DISTINCT t.id)::int AS turns, bool_and(w.status = 'finished' AND NOT w.waits AND w.result->>'status' = 'done') AS told
+       FROM child_waits w JOIN turns t ON t.chat_id = w.child_chat_id WHERE w.parent_chat_id = ANY($1) GROUP BY w.parent_chat_id`),
       [works.map((w) => w.chat)],
     );
     expect(rows.map(({ parent_chat_id: _, ...row }) => row)).toEqual(Array(PARENTS).fill({ children: 2, turns: 2, told: true }));

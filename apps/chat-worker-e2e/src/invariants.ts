@@ -1,5 +1,6 @@
 import { until, type Platform } from '../../api-gateway-e2e/support';
 import type { Work } from './turns';
+import { sql } from '@aps/platform/testing';
 
 /** Each finds what must not be; with `$1`, the organization. */
 const FORBIDDEN: Record<string, string> = {
@@ -50,19 +51,19 @@ const FORBIDDEN: Record<string, string> = {
 export async function check(platform: Platform, works: Work[] = [], orgId = platform.demo.org_id): Promise<void> {
   await platform.database(async (db) => {
     // The last job's row goes with its effect, but others (a title) may still be under way.
-    const left = () => db.query('SELECT id, job, payload, available_at, publishes, failures, last_error FROM outbox');
+    const left = () => db.query(sql('SELECT id, job, payload, available_at, publishes, failures, last_error FROM outbox'));
     await until('the outbox becomes empty', async () => (await left()).length === 0, 30_000).catch(async () =>
       expect(await left()).toEqual([]),
     );
     const found: Record<string, unknown[]> = {};
-    for (const [what, sql] of Object.entries(FORBIDDEN)) {
-      const rows = await db.query(sql, sql.includes('$1') ? [orgId] : []);
+    for (const [what, text] of Object.entries(FORBIDDEN)) {
+      const rows = await db.query(sql(text), text.includes('$1') ? [orgId] : []);
       if (rows.length) found[what] = rows;
     }
     expect(found).toEqual({});
     for (const { memory } of works) {
       if (!memory) continue;
-      const [{ n }] = await db.query<{ n: number }>('SELECT count(*)::int AS n FROM memories WHERE content = $1', [memory]);
+      const [{ n }] = await db.query(sql<{ n: number }>('SELECT count(*)::int AS n FROM memories WHERE content = $1'), [memory]);
       expect([memory, n]).toEqual([memory, 1]);
     }
   });

@@ -4,6 +4,7 @@ import { redisCommand, repliesOf, script, until, type Platform, type SseReader }
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { begin, finish, type Work } from './turns';
+import { sql } from '@aps/platform/testing';
 
 /** Nothing lost, nothing twice, in order: what a stream brought, from its snapshot on. */
 export function expectGapless(stream: SseReader, from: number, to: number): void {
@@ -202,7 +203,7 @@ export async function suspended(): Promise<void> {
     expect(await platform.getChat(runs)).toMatchObject({ status: 403, body: { code: 'org_suspended' } });
     const statuses = () =>
       platform.database((db) =>
-        db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = ANY($1) ORDER BY dispatched_at', [[runs, behind]]),
+        db.query(sql<{ status: string }>('SELECT status FROM turns WHERE chat_id = ANY($1) ORDER BY dispatched_at'), [[runs, behind]]),
       );
     await until('what runs has ended', async () => !(await statuses()).some((t) => t.status === 'running'));
     expect((await statuses()).map((t) => t.status)).toEqual(['stopped', 'stopped', 'queued']);

@@ -1,4 +1,4 @@
-import { testEnvironment } from '@aps/platform/testing';
+import { sql, testEnvironment } from '@aps/platform/testing';
 import {
   built,
   isInstalled,
@@ -15,7 +15,7 @@ import { begin, finish, running } from './turns';
 
 const OPTIONS: PlatformOptions = { apps: ['api-gateway', 'chat-worker', 'chat-worker:b'], own: ['pgbouncer'] };
 
-const ask = (url: string, text: string) => withDatabase(url, (db) => db.query(text));
+const ask = (url: string, text: string) => withDatabase(url, (db) => db.query(sql(text)));
 
 /** Runs the migration tool, or an app that cannot start, to its end. */
 async function toTheEnd(name: string, file: string, url: string): Promise<{ code: number | null; said: string }> {

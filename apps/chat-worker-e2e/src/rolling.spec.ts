@@ -5,6 +5,7 @@ import { until, type Instance } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { Chance, withPlatform } from './scenario';
 import { begin, finish, type Work } from './turns';
+import { sql } from '@aps/platform/testing';
 
 /** How often every process of every app is restarted. TEST_ROLLING_RESTARTS=10 is what a release is measured by; it takes minutes. */
 const ROUNDS = Number(process.env.TEST_ROLLING_RESTARTS ?? 2);
@@ -159,9 +160,10 @@ describe('rolling restarts under load', () => {
         await Promise.all(APPS.map(restart));
         await finish(platform, works);
         await platform.database(async (db) => {
-          const rows = await db.query<{ id: string; event_seq: number }>('SELECT id, event_seq FROM chats WHERE id = ANY($1::uuid[])', [
-            [...heard.keys()],
-          ]);
+          const rows = await db.query(
+            sql<{ id: string; event_seq: number }>('SELECT id, event_seq FROM chats WHERE id = ANY($1::uuid[])'),
+            [[...heard.keys()]],
+          );
           for (const { id, event_seq } of rows) lastOf.set(id, Number(event_seq));
         });
         over = true;

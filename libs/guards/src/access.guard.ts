@@ -6,7 +6,8 @@ import { credentialsIn, isUuid, SLUG } from '@aps/platform/http';
 import { ACCESS, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
 import type { Response } from 'express';
 import { OrgScope } from './org-scope';
-import { PrincipalStore, type Membership, type Standing } from './principal.store';
+import type { Membership } from './principal.sql';
+import { PrincipalStore, type Standing } from './principal.store';
 import { Tickets, type Ticket } from './tickets';
 import type { AuthenticatedRequest, Principal } from './principal';
 

@@ -5,6 +5,7 @@ export * from './guards.module';
 export * from './member-stands';
 export * from './org-scope';
 export * from './principal';
+export { SESSION_IDLE_DAYS, type Membership } from './principal.sql';
 export * from './principal.store';
 export * from './tickets';
 export * from './topic-sources';

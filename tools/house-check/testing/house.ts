@@ -10,7 +10,7 @@ import { hashToken, newApiToken, newSessionToken, tokenHint } from '@aps/platfor
 import type { Database } from '@aps/platform/database';
 import { configureHttpApp } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
@@ -101,17 +101,21 @@ export class House {
     const id = uuidv7();
     const email = `${id}@example.com`;
     await this.db.execute(
-      `INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Somebody', 'none', now())`,
+      sql(
+        `INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, 'Somebody', 'none', now())`,
+      ),
       [id, email],
     );
-    if (admin) await this.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [id]);
+    if (admin) await this.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1)'), [id]);
     return { id, email, token: await this.session(id) };
   }
 
   async session(userId: string, { expired = false, revoked = false } = {}): Promise<string> {
     const token = newSessionToken();
     await this.db.execute(
-      `INSERT INTO sessions (id, user_id, token_hash, expires_at, revoked_at) VALUES ($1, $2, $3, now() + make_interval(days => $4), CASE WHEN $5 THEN now() END)`,
+      sql(
+        `INSERT INTO sessions (id, user_id, token_hash, expires_at, revoked_at) VALUES ($1, $2, $3, now() + make_interval(days => $4), CASE WHEN $5 THEN now() END)`,
+      ),
       [uuidv7(), userId, hashToken(token), expired ? -1 : 1, revoked],
     );
     return token;
@@ -121,8 +125,8 @@ export class House {
     const token = newApiToken();
     const { prefix, last4 } = tokenHint(token);
     await this.db.execute(
-      `INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4, expires_at, revoked_at)
-       VALUES ($1, $2, 'test', $3, $4, $5, $6, $7, CASE WHEN $8 THEN now() - interval '1 minute' END, CASE WHEN $9 THEN now() END)`,
+      sql(`INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4, expires_at, revoked_at)
+       VALUES ($1, $2, 'test', $3, $4, $5, $6, $7, CASE WHEN $8 THEN now() - interval '1 minute' END, CASE WHEN $9 THEN now() END)`),
       [uuidv7(), userId, scope, orgId, hashToken(token), prefix, last4, expired, revoked],
     );
     return token;
@@ -130,7 +134,7 @@ export class House {
 
   async join(orgId: string, userId: string, role: OrgRole): Promise<string> {
     const id = uuidv7();
-    await this.db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [id, orgId, userId, role]);
+    await this.db.execute(sql('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)'), [id, orgId, userId, role]);
     return id;
   }
 

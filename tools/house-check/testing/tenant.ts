@@ -1,6 +1,7 @@
 import type { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { House, Person } from './house';
+import { sql } from '@aps/platform/testing';
 
 /** An organization with a row of every kind. Every text of its own carries its mark, so that a leak of any of it is seen. */
 export interface Tenant {
@@ -93,57 +94,64 @@ async function writeDirectly(
   db: Database,
   o: { id: string; mark: string; chatId: string; agentId: string; turnId: string },
 ): Promise<{ model: string; route: string; decisionId: string; requestId: string }> {
-  const [route] = await db.query<{ id: string }>(
-    `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
+  const [route] = await db.query(
+    sql<{ id: string }>(
+      `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
+    ),
     [uuidv7(), `route-${o.mark}`, o.mark, o.id],
   );
-  await db.execute(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`, [
+  await db.execute(sql(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`), [
     uuidv7(),
     o.id,
     `model-${o.mark}`,
     route.id,
   ]);
-  await db.execute('UPDATE chats SET shared = true WHERE id = $1', [o.chatId]);
-  await db.execute(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`, [
-    o.turnId,
-    o.id,
-    o.chatId,
-  ]);
-  await db.execute(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`, [
+  await db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [o.chatId]);
+  await db.execute(
+    sql(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`),
+    [o.turnId, o.id, o.chatId],
+  );
+  await db.execute(sql(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`), [
     uuidv7(),
     o.id,
     o.chatId,
     o.mark,
   ]);
   await db.execute(
-    `INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens,
+    sql(`INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens,
        cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, duration_ms)
-     VALUES ($1, $2, 'turn', $3, $4, 1, $5, $6, 'agent', $7, 10, 0, 0, 5, 0, 0.5, 100)`,
+     VALUES ($1, $2, 'turn', $3, $4, 1, $5, $6, 'agent', $7, 10, 0, 0, 5, 0, 0.5, 100)`),
     [uuidv7(), o.id, o.chatId, o.turnId, o.agentId, `model-${o.mark}`, route.id],
   );
   const decisionId = uuidv7();
   await db.execute(
-    `INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, review_status, should_have)
-     SELECT $1, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, 'call', 'act', $4, $4, 'disputed', $4 FROM chats c WHERE c.id = $2`,
+    sql(`INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, review_status, should_have)
+     SELECT $1, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, 'call', 'act', $4, $4, 'disputed', $4 FROM chats c WHERE c.id = $2`),
     [decisionId, o.chatId, o.turnId, o.mark],
   );
   const requestId = uuidv7();
   await db.execute(
-    `INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, step_id, tool_call_id, kind, prompt, expires_at) VALUES ($1, $2, $3, $4, $5, '1', 'call', 'question', $6, now() + interval '1 day')`,
+    sql(
+      `INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, step_id, tool_call_id, kind, prompt, expires_at) VALUES ($1, $2, $3, $4, $5, '1', 'call', 'question', $6, now() + interval '1 day')`,
+    ),
     [requestId, o.id, o.chatId, o.agentId, o.turnId, o.mark],
   );
   await db.execute(
-    `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, 1, 1, $5, 10, 1)`,
+    sql(
+      `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, 1, 1, $5, 10, 1)`,
+    ),
     [uuidv7(), o.id, o.chatId, o.turnId, o.mark],
   );
   const childId = uuidv7();
   await db.execute(
-    `INSERT INTO chats (id, org_id, agent_id, agent_revision_id, title, parent_chat_id, root_chat_id, depth, origin_kind, shared)
-     SELECT $1, c.org_id, c.agent_id, c.agent_revision_id, $3, c.id, c.id, 1, 'agent', true FROM chats c WHERE c.id = $2`,
+    sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, title, parent_chat_id, root_chat_id, depth, origin_kind, shared)
+     SELECT $1, c.org_id, c.agent_id, c.agent_revision_id, $3, c.id, c.id, 1, 'agent', true FROM chats c WHERE c.id = $2`),
     [childId, o.chatId, o.mark],
   );
   await db.execute(
-    `INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id, status) VALUES ($1, $2, $3, $4, 'call', $5, 'finished')`,
+    sql(
+      `INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id, status) VALUES ($1, $2, $3, $4, 'call', $5, 'finished')`,
+    ),
     [uuidv7(), o.id, o.chatId, o.turnId, childId],
   );
   return { model: `model-${o.mark}`, route: `route-${o.mark}`, decisionId, requestId };
@@ -174,10 +182,10 @@ const TABLES = `
 /** Rows and their hash of every table that holds something of the organization. When a credential was used last is no change. */
 export async function contentsOf(db: Database, orgId: string): Promise<Record<string, { rows: number; hash: string }>> {
   const contents: Record<string, { rows: number; hash: string }> = {};
-  for (const { name, owner } of await db.query<{ name: string; owner: string }>(TABLES)) {
-    const [row] = await db.query<{ rows: number; hash: string }>(
-      `SELECT count(*)::int AS rows, coalesce(md5(string_agg(x, '|' ORDER BY x)), '') AS hash
-       FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS x FROM ${name} t WHERE ${owner} = $1) rows`,
+  for (const { name, owner } of await db.query(sql<{ name: string; owner: string }>(TABLES))) {
+    const [row] = await db.query(
+      sql<{ rows: number; hash: string }>(`SELECT count(*)::int AS rows, coalesce(md5(string_agg(x, '|' ORDER BY x)), '') AS hash
+       FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS x FROM ${name} t WHERE ${owner} = $1) rows`),
       [orgId],
     );
     contents[name] = row;

@@ -1,7 +1,7 @@
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { OrganizationsService, MembersService } from '@aps/orgs';
 import { InternalTokens } from '@aps/platform/crypto';
-import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { AppModule } from '../app.module';
 
@@ -53,15 +53,15 @@ export class World {
     const n = ++this.people;
     const person = { id: uuidv7(), email: email ?? `person-${n}@example.com`, name: `Person ${n}`, credentialId: uuidv7() };
     await this.db.execute(
-      'INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())',
+      sql('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())'),
       [person.id, person.email, person.name, 'x'],
     );
-    await this.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+    await this.db.execute(sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`), [
       person.credentialId,
       person.id,
       Buffer.from(person.credentialId),
     ]);
-    if (admin) await this.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [person.id]);
+    if (admin) await this.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1)'), [person.id]);
     return person;
   }
 
@@ -100,6 +100,8 @@ export class World {
 
   /** What the audit log says about a thing, oldest first. */
   async audited(targetId: string): Promise<{ source: string; action: string; org_id: string | null; actor_id: string | null }[]> {
-    return this.db.query('SELECT source, action, org_id, actor_id FROM audit_log WHERE target_id = $1 ORDER BY created_at, id', [targetId]);
+    return this.db.query(sql('SELECT source, action, org_id, actor_id FROM audit_log WHERE target_id = $1 ORDER BY created_at, id'), [
+      targetId,
+    ]);
   }
 }

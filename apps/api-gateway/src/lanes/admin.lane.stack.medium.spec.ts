@@ -7,7 +7,7 @@ import { loadConfig } from '@aps/platform/config';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
 import { makeUser, startGateway, type LaneGateway } from './testing/gateway';
 
 describe('admin lane with admin-api behind it', () => {
@@ -111,7 +111,7 @@ describe('admin lane with admin-api behind it', () => {
     });
     const refused = await call('POST', '/admins', { body: { email: 'x'.repeat(2 * 1024 * 1024) }, headers });
     expect(refused).toMatchObject({ status: 413, body: { code: 'payload_too_large', request_id: 'through-the-lane' } });
-    const audit = await database.db.query('SELECT 1 FROM audit_log WHERE request_id IS NULL');
+    const audit = await database.db.query(sql('SELECT 1 FROM audit_log WHERE request_id IS NULL'));
     expect(audit).toEqual([]);
   });
 

@@ -28,18 +28,18 @@ const COLUMNS =
 // The id breaks ties: rows of one transaction share their time.
 const NEWEST_FIRST = 'ORDER BY a.created_at DESC, a.id DESC';
 
-const OF_ORG = statement(`
+const OF_ORG = statement<AuditRecord>(`
   SELECT ${COLUMNS} FROM audit_log a LEFT JOIN users u ON u.id = a.actor_id
   WHERE a.org_id = $1 ${NEWEST_FIRST} LIMIT $2 OFFSET $3`);
-const COUNT_OF_ORG = statement('SELECT count(*)::int AS total FROM audit_log WHERE org_id = $1');
+const COUNT_OF_ORG = statement<{ total: number }>('SELECT count(*)::int AS total FROM audit_log WHERE org_id = $1');
 
 const PLATFORM = `
   (a.source = 'admin' OR a.org_id IS NULL)
   AND ($1::text IS NULL OR a.action = $1) AND ($2::uuid IS NULL OR a.actor_id = $2) AND ($3::uuid IS NULL OR a.org_id = $3)`;
-const OF_PLATFORM = statement(`
+const OF_PLATFORM = statement<AuditRecord>(`
   SELECT ${COLUMNS} FROM audit_log a LEFT JOIN users u ON u.id = a.actor_id
   WHERE ${PLATFORM} ${NEWEST_FIRST} LIMIT $4 OFFSET $5`);
-const COUNT_OF_PLATFORM = statement(`SELECT count(*)::int AS total FROM audit_log a WHERE ${PLATFORM}`);
+const COUNT_OF_PLATFORM = statement<{ total: number }>(`SELECT count(*)::int AS total FROM audit_log a WHERE ${PLATFORM}`);
 
 /** Reads the audit log. */
 @Injectable()
@@ -49,8 +49,8 @@ export class AuditQueries {
   /** Everything about one organization: what operators did to it, merged with what happened inside it. */
   async ofOrganization(scope: OrgScope, slice: Slice): Promise<{ rows: AuditRecord[]; total: number }> {
     const [rows, [{ total }]] = await Promise.all([
-      this.db.query<AuditRecord>(OF_ORG, [scope.orgId, ...sliceBounds(slice)]),
-      this.db.query<{ total: number }>(COUNT_OF_ORG, [scope.orgId]),
+      this.db.query(OF_ORG, [scope.orgId, ...sliceBounds(slice)]),
+      this.db.query(COUNT_OF_ORG, [scope.orgId]),
     ]);
     return { rows, total };
   }
@@ -59,8 +59,8 @@ export class AuditQueries {
   async ofPlatform({ action, actorId, orgId }: AuditFilter, slice: Slice): Promise<{ rows: AuditRecord[]; total: number }> {
     const filter = [action ?? null, actorId ?? null, orgId ?? null];
     const [rows, [{ total }]] = await Promise.all([
-      this.db.query<AuditRecord>(OF_PLATFORM, [...filter, ...sliceBounds(slice)]),
-      this.db.query<{ total: number }>(COUNT_OF_PLATFORM, filter),
+      this.db.query(OF_PLATFORM, [...filter, ...sliceBounds(slice)]),
+      this.db.query(COUNT_OF_PLATFORM, filter),
     ]);
     return { rows, total };
   }

@@ -10,7 +10,7 @@ export interface Operator {
   is_platform_admin: boolean;
 }
 
-const BY_ID = statement(`
+const BY_ID = statement<Operator>(`
   SELECT u.id AS user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_platform_admin
   FROM users u LEFT JOIN platform_admins p ON p.user_id = u.id
   WHERE u.id = $1`);
@@ -21,7 +21,7 @@ export class OperatorQueries {
   constructor(private readonly db: Database) {}
 
   async byId(userId: string): Promise<Operator | undefined> {
-    const [row] = await this.db.query<Operator>(BY_ID, [userId]);
+    const [row] = await this.db.query(BY_ID, [userId]);
     return row;
   }
 }

@@ -61,24 +61,26 @@ const MATCHES = `
   AND ($3::text IS NULL OR a.team_id::text IS NOT DISTINCT FROM nullif($3, 'none'))
   AND ($4::text IS NULL OR a.project_id::text IS NOT DISTINCT FROM nullif($4, 'none'))`;
 
-const VIEW_BY_ID = statement(`${VIEW} AND a.id = $2`);
-const VIEW_BY_SLUG = statement(`${VIEW} AND a.slug = $2`);
-const LIST = statement(`${VIEW} ${MATCHES} ORDER BY a.created_at DESC, a.id DESC LIMIT $5 OFFSET $6`);
-const COUNT = statement(`SELECT count(*)::int AS total FROM agents a WHERE a.org_id = $1 AND a.deleted_at IS NULL ${MATCHES}`);
-const ID_BY_ID = statement('SELECT id FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL');
-const ID_BY_SLUG = statement('SELECT id FROM agents WHERE org_id = $1 AND slug = $2 AND deleted_at IS NULL');
+const VIEW_BY_ID = statement<AgentView>(`${VIEW} AND a.id = $2`);
+const VIEW_BY_SLUG = statement<AgentView>(`${VIEW} AND a.slug = $2`);
+const LIST = statement<AgentView>(`${VIEW} ${MATCHES} ORDER BY a.created_at DESC, a.id DESC LIMIT $5 OFFSET $6`);
+const COUNT = statement<{ total: number }>(
+  `SELECT count(*)::int AS total FROM agents a WHERE a.org_id = $1 AND a.deleted_at IS NULL ${MATCHES}`,
+);
+const ID_BY_ID = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL');
+const ID_BY_SLUG = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND slug = $2 AND deleted_at IS NULL');
 
 // NO KEY UPDATE and not UPDATE: a chat that is being created refers to the agent's key and must not wait for an edit. Deleting and
 // renaming do take the whole lock, so that they wait for those who have just begun to refer to the agent (KEY SHARE), and these for them.
-const LOCK = statement('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE');
-const LOCK_IDENTITY = statement('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE');
-const HOLD_IDS = statement(
+const LOCK = statement<Agent>('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE');
+const LOCK_IDENTITY = statement<Agent>('SELECT * FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE');
+const HOLD_IDS = statement<AgentName>(
   'SELECT id, slug, name FROM agents WHERE org_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
 );
-const HOLD_SLUGS = statement(
+const HOLD_SLUGS = statement<AgentName>(
   'SELECT id, slug, name FROM agents WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
 );
-const NAMED = statement(`
+const NAMED = statement<NamedAgent>(`
   SELECT id, slug, name, description FROM agents
   WHERE org_id = $1 AND deleted_at IS NULL AND live_revision_id IS NOT NULL AND ($4 OR id = ANY($2) OR slug = ANY($3)) ORDER BY slug LIMIT $5`);
 
@@ -86,30 +88,36 @@ const NAMED = statement(`
 const NAMING = (inDraft: string, inLive: string) => `
   SELECT a.id, a.slug, a.name FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
   WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (${inDraft} OR ${inLive})`;
-const NAMING_AGENT = statement(`
+const NAMING_AGENT = statement<AgentName>(`
   ${NAMING(`$2::uuid = ANY(a.child_agent_ids) OR $3 = ANY(a.allowed_tools)`, `r.config->'child_agent_ids' ? $2::text OR r.config->'allowed_tools' ? $3`)}
   AND a.id <> $2::uuid ORDER BY a.slug`);
-const NAMING_SLUG = statement(
+const NAMING_SLUG = statement<AgentName>(
   `${NAMING(`$3 = ANY(a.allowed_tools)`, `r.config->'allowed_tools' ? $3`)} AND a.id <> $2::uuid ORDER BY a.slug`,
 );
-const MOUNTING_SKILL = statement(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
+const MOUNTING_SKILL = statement<AgentName>(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
 // The live model first: chats run on it now.
-const MODEL_OUTSIDE = statement(`
+const MODEL_OUTSIDE = statement<AgentModel>(`
   SELECT a.id, a.name, CASE WHEN r.config->>'model' <> ALL($2::text[]) THEN r.config->>'model' ELSE a.model END AS model
   FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
   WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (a.model <> ALL($2::text[]) OR r.config->>'model' <> ALL($2::text[]))
   ORDER BY a.name, a.id`);
 
-const FOR_NEW_CHAT = statement(`
+const FOR_NEW_CHAT = statement<NewChatBasis>(`
   SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id AS rollout_id, NULL::text AS arm_label
   FROM agents a LEFT JOIN rollouts r ON r.agent_id = a.id AND r.status = 'live'
   WHERE a.org_id = $1 AND a.id = $2 AND a.deleted_at IS NULL AND a.live_revision_id IS NOT NULL`);
+
+const COUNT_LIVE = statement<{ n: number }>('SELECT count(*)::int AS n FROM agents WHERE org_id = $1 AND deleted_at IS NULL');
+const SLUGS_LIKE = statement<{ slug: string }>(
+  'SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)',
+);
+const READ = statement<Agent>('SELECT * FROM agents WHERE org_id = $1 AND id = $2');
 
 /** The only file that names the table of agents; others only say what they want of it. */
 @Injectable()
 export class AgentsRepository {
   async view(db: Db, scope: OrgScope, ref: string): Promise<AgentView> {
-    const [row] = await db.query<AgentView>(isId(ref) ? VIEW_BY_ID : VIEW_BY_SLUG, [scope.orgId, ref]);
+    const [row] = await db.query(isId(ref) ? VIEW_BY_ID : VIEW_BY_SLUG, [scope.orgId, ref]);
     if (!row) throw agentNotFound();
     return row;
   }
@@ -121,8 +129,8 @@ export class AgentsRepository {
       filter.team_id?.toLowerCase() ?? null,
       filter.project_id?.toLowerCase() ?? null,
     ];
-    const items = await db.query<AgentView>(LIST, [...matches, ...sliceBounds(page)]);
-    const [{ total }] = await db.query<{ total: number }>(COUNT, matches);
+    const items = await db.query(LIST, [...matches, ...sliceBounds(page)]);
+    const [{ total }] = await db.query(COUNT, matches);
     return { items, total };
   }
 
@@ -131,7 +139,7 @@ export class AgentsRepository {
    * @throws DomainError `not_found`
    */
   async idOf(db: Db, scope: OrgScope, ref: string): Promise<string> {
-    const [row] = await db.query<{ id: string }>(isId(ref) ? ID_BY_ID : ID_BY_SLUG, [scope.orgId, ref]);
+    const [row] = await db.query(isId(ref) ? ID_BY_ID : ID_BY_SLUG, [scope.orgId, ref]);
     if (!row) throw agentNotFound();
     return row.id;
   }
@@ -147,30 +155,25 @@ export class AgentsRepository {
   }
 
   private async locked(lock: typeof LOCK, tx: Tx, scope: OrgScope, ref: string): Promise<Agent> {
-    const [agent] = await tx.query<Agent>(lock, [scope.orgId, await this.idOf(tx, scope, ref)]);
+    const [agent] = await tx.query(lock, [scope.orgId, await this.idOf(tx, scope, ref)]);
     if (!agent) throw agentNotFound();
     return agent;
   }
 
   async countLive(db: Db, scope: OrgScope): Promise<number> {
-    const [{ n }] = await db.query<{ n: number }>('SELECT count(*)::int AS n FROM agents WHERE org_id = $1 AND deleted_at IS NULL', [
-      scope.orgId,
-    ]);
+    const [{ n }] = await db.query(COUNT_LIVE, [scope.orgId]);
     return n;
   }
 
   /** Slugs of live agents that begin with `base`. */
   async slugsLike(db: Db, scope: OrgScope, base: string): Promise<Set<string>> {
-    const rows = await db.query<{ slug: string }>(
-      'SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)',
-      [scope.orgId, base],
-    );
+    const rows = await db.query(SLUGS_LIKE, [scope.orgId, base]);
     return new Set(rows.map((r) => r.slug));
   }
 
   /** Agents whose draft or live revision names a model that is not in the list. */
   withModelOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
-    return db.query<AgentModel>(MODEL_OUTSIDE, [scope.orgId, allowed]);
+    return db.query(MODEL_OUTSIDE, [scope.orgId, allowed]);
   }
 
   async insert(tx: Tx, agent: Partial<Agent>): Promise<void> {
@@ -185,17 +188,17 @@ export class AgentsRepository {
   }
 
   async read(db: Db, scope: OrgScope, id: string): Promise<Agent> {
-    const [agent] = await db.query<Agent>('SELECT * FROM agents WHERE org_id = $1 AND id = $2', [scope.orgId, id]);
+    const [agent] = await db.query(READ, [scope.orgId, id]);
     return agent;
   }
 
   /** Those of the agents that live, held so that none is deleted before the transaction ends. */
   holdIds(tx: Tx, scope: OrgScope, ids: string[]): Promise<AgentName[]> {
-    return tx.query<AgentName>(HOLD_IDS, [scope.orgId, ids]);
+    return tx.query(HOLD_IDS, [scope.orgId, ids]);
   }
 
   holdSlugs(tx: Tx, scope: OrgScope, slugs: string[]): Promise<AgentName[]> {
-    return tx.query<AgentName>(HOLD_SLUGS, [scope.orgId, slugs]);
+    return tx.query(HOLD_SLUGS, [scope.orgId, slugs]);
   }
 
   /** Those of the agents that live, by slug. */
@@ -204,25 +207,25 @@ export class AgentsRepository {
     scope: OrgScope,
     which: { ids: readonly string[]; slugs: readonly string[]; all: boolean; limit: number },
   ): Promise<NamedAgent[]> {
-    return db.query<NamedAgent>(NAMED, [scope.orgId, which.ids, which.slugs, which.all, which.limit]);
+    return db.query(NAMED, [scope.orgId, which.ids, which.slugs, which.all, which.limit]);
   }
 
   /** Other live agents that name this one as a child, or grant its tool scope. */
   naming(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
-    return db.query<AgentName>(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
+    return db.query(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
   }
 
   /** Other live agents that grant this one's tool scope, which carries its slug. */
   namingSlug(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
-    return db.query<AgentName>(NAMING_SLUG, [scope.orgId, agent.id, `agent:${agent.slug}`]);
+    return db.query(NAMING_SLUG, [scope.orgId, agent.id, `agent:${agent.slug}`]);
   }
 
   mountingSkill(db: Db, scope: OrgScope, slug: string): Promise<AgentName[]> {
-    return db.query<AgentName>(MOUNTING_SKILL, [scope.orgId, slug]);
+    return db.query(MOUNTING_SKILL, [scope.orgId, slug]);
   }
 
   async forNewChat(db: Db, scope: OrgScope, agentId: string): Promise<NewChatBasis | null> {
-    const [row] = await db.query<NewChatBasis>(FOR_NEW_CHAT, [scope.orgId, agentId]);
+    const [row] = await db.query(FOR_NEW_CHAT, [scope.orgId, agentId]);
     return row ?? null;
   }
 }

@@ -4,11 +4,13 @@ import type { OrgScope } from '@aps/guards';
 import { sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 
-const CURRENT = statement(`SELECT * FROM instruction_revisions WHERE org_id = $1 AND agent_id = $2 AND state IN ('active', 'draft')`);
-const LIST = statement(`
+const CURRENT = statement<InstructionRevision>(
+  `SELECT * FROM instruction_revisions WHERE org_id = $1 AND agent_id = $2 AND state IN ('active', 'draft')`,
+);
+const LIST = statement<InstructionRevision>(`
   SELECT * FROM instruction_revisions WHERE org_id = $1 AND agent_id = $2
   ORDER BY version DESC NULLS FIRST LIMIT $3 OFFSET $4`);
-const COUNT = statement('SELECT count(*)::int AS total FROM instruction_revisions WHERE org_id = $1 AND agent_id = $2');
+const COUNT = statement<{ total: number }>('SELECT count(*)::int AS total FROM instruction_revisions WHERE org_id = $1 AND agent_id = $2');
 const INSERT_DRAFT = statement(`
   INSERT INTO instruction_revisions (id, org_id, agent_id, state, content, base_revision_id, created_by, created_at, updated_at)
   VALUES ($1, $2, $3, 'draft', $4, $5, $6, clock_timestamp(), clock_timestamp())`);
@@ -35,13 +37,13 @@ export interface CurrentInstruction {
 @Injectable()
 export class InstructionsRepository {
   async current(db: Db, scope: OrgScope, agentId: string): Promise<CurrentInstruction> {
-    const rows = await db.query<InstructionRevision>(CURRENT, [scope.orgId, agentId]);
+    const rows = await db.query(CURRENT, [scope.orgId, agentId]);
     return { active: rows.find((r) => r.state === 'active') ?? null, draft: rows.find((r) => r.state === 'draft') ?? null };
   }
 
   async list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<{ items: InstructionRevision[]; total: number }> {
-    const items = await db.query<InstructionRevision>(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
-    const [{ total }] = await db.query<{ total: number }>(COUNT, [scope.orgId, agentId]);
+    const items = await db.query(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
+    const [{ total }] = await db.query(COUNT, [scope.orgId, agentId]);
     return { items, total };
   }
 

@@ -8,11 +8,13 @@ export interface MemoryOwner {
   id: string;
 }
 
-const NEWEST = statement(`
+const NEWEST = statement<Memory>(`
   SELECT * FROM memories WHERE org_id = $1 AND owner_kind = $2 AND owner_id = $3
   ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`);
-const COUNT = statement('SELECT count(*)::int AS total FROM memories WHERE org_id = $1 AND owner_kind = $2 AND owner_id = $3');
-const INSERT = statement(`
+const COUNT = statement<{ total: number }>(
+  'SELECT count(*)::int AS total FROM memories WHERE org_id = $1 AND owner_kind = $2 AND owner_id = $3',
+);
+const INSERT = statement<Memory>(`
   INSERT INTO memories (id, org_id, owner_kind, owner_id, content, source, created_by, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) RETURNING *`);
 const DELETE = statement('DELETE FROM memories WHERE org_id = $1 AND owner_kind = $2 AND owner_id = $3 AND id = $4');
@@ -21,11 +23,11 @@ const DELETE = statement('DELETE FROM memories WHERE org_id = $1 AND owner_kind 
 @Injectable()
 export class MemoriesRepository {
   newest(db: Db, scope: OrgScope, owner: MemoryOwner, page: Slice): Promise<Memory[]> {
-    return db.query<Memory>(NEWEST, [scope.orgId, owner.kind, owner.id, ...sliceBounds(page)]);
+    return db.query(NEWEST, [scope.orgId, owner.kind, owner.id, ...sliceBounds(page)]);
   }
 
   async count(db: Db, scope: OrgScope, owner: MemoryOwner): Promise<number> {
-    return (await db.query<{ total: number }>(COUNT, [scope.orgId, owner.kind, owner.id]))[0].total;
+    return (await db.query(COUNT, [scope.orgId, owner.kind, owner.id]))[0].total;
   }
 
   async insert(
@@ -33,7 +35,7 @@ export class MemoriesRepository {
     scope: OrgScope,
     row: { id: string; owner: MemoryOwner; content: string; source: Memory['source'] },
   ): Promise<Memory> {
-    const [memory] = await tx.query<Memory>(INSERT, [
+    const [memory] = await tx.query(INSERT, [
       row.id,
       scope.orgId,
       row.owner.kind,

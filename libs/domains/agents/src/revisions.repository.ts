@@ -14,11 +14,15 @@ const VIEW = `
   FROM agent_revisions r JOIN agents a ON a.id = r.agent_id
   WHERE r.org_id = $1 AND r.agent_id = $2`;
 
-const ONE = statement(`${VIEW} AND r.id = $3`);
-const LIST = statement(`${VIEW} ORDER BY r.version DESC LIMIT $3 OFFSET $4`);
-const COUNT = statement('SELECT count(*)::int AS total FROM agent_revisions WHERE org_id = $1 AND agent_id = $2');
-const LATEST = statement('SELECT id, hash FROM agent_revisions WHERE org_id = $1 AND agent_id = $2 ORDER BY version DESC LIMIT 1');
-const CONFIG = statement('SELECT config, octet_length(config::text) AS size FROM agent_revisions WHERE id = $1');
+const ONE = statement<RevisionView>(`${VIEW} AND r.id = $3`);
+const LIST = statement<RevisionView>(`${VIEW} ORDER BY r.version DESC LIMIT $3 OFFSET $4`);
+const COUNT = statement<{ total: number }>('SELECT count(*)::int AS total FROM agent_revisions WHERE org_id = $1 AND agent_id = $2');
+const LATEST = statement<{ id: string; hash: string }>(
+  'SELECT id, hash FROM agent_revisions WHERE org_id = $1 AND agent_id = $2 ORDER BY version DESC LIMIT 1',
+);
+const CONFIG = statement<{ config: SealedAgentConfig; size: number }>(
+  'SELECT config, octet_length(config::text) AS size FROM agent_revisions WHERE id = $1',
+);
 const INSERT = statement(`
   INSERT INTO agent_revisions (id, org_id, agent_id, version, hash, config, created_by, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())`);
@@ -27,18 +31,18 @@ const INSERT = statement(`
 @Injectable()
 export class RevisionsRepository {
   async find(db: Db, scope: OrgScope, agentId: string, id: string): Promise<RevisionView | null> {
-    const [row] = await db.query<RevisionView>(ONE, [scope.orgId, agentId, id]);
+    const [row] = await db.query(ONE, [scope.orgId, agentId, id]);
     return row ?? null;
   }
 
   async list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<{ items: RevisionView[]; total: number }> {
-    const items = await db.query<RevisionView>(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
-    const [{ total }] = await db.query<{ total: number }>(COUNT, [scope.orgId, agentId]);
+    const items = await db.query(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
+    const [{ total }] = await db.query(COUNT, [scope.orgId, agentId]);
     return { items, total };
   }
 
   async latest(db: Db, scope: OrgScope, agentId: string): Promise<{ id: string; hash: string } | null> {
-    const [row] = await db.query<{ id: string; hash: string }>(LATEST, [scope.orgId, agentId]);
+    const [row] = await db.query(LATEST, [scope.orgId, agentId]);
     return row ?? null;
   }
 
@@ -52,7 +56,7 @@ export class RevisionsRepository {
 
   /** By id alone: who holds the id of a revision got it from a row of the same organization. */
   async config(db: Db, id: string): Promise<{ config: SealedAgentConfig; size: number } | null> {
-    const [row] = await db.query<{ config: SealedAgentConfig; size: number }>(CONFIG, [id]);
+    const [row] = await db.query(CONFIG, [id]);
     return row ?? null;
   }
 }

@@ -1,4 +1,5 @@
 import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('chats', () => {
   let app: ChatsTestApp;
@@ -37,10 +38,10 @@ describe('chats', () => {
     ]);
     expect(body.messages[0].id).toBe(sent.body.message_id);
     expect(Number(body.cost_usd)).toBeGreaterThan(0);
-    const receipts = await app.db.query('SELECT usd_cost, model_key, feature FROM inference_receipts WHERE chat_id = $1', [chat]);
+    const receipts = await app.db.query(sql('SELECT usd_cost, model_key, feature FROM inference_receipts WHERE chat_id = $1'), [chat]);
     expect(receipts).toMatchObject([{ model_key: 'mock', feature: 'turn' }]);
     expect(Number(receipts[0].usd_cost)).toBe(Number(body.cost_usd));
-    expect(await app.db.query('SELECT id FROM outbox')).toEqual([]);
+    expect(await app.db.query(sql('SELECT id FROM outbox'))).toEqual([]);
   });
 
   it('resumes a stream from any id', async () => {
@@ -109,7 +110,7 @@ describe('chats', () => {
     await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 2 } }] }, { text: 'awake' }));
     const waiting = await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     expect(waiting.status).toBe('ACTIVE');
-    expect(await app.db.query(`SELECT status, lease_owner FROM turns WHERE chat_id = $1`, [chat])).toEqual([
+    expect(await app.db.query(sql(`SELECT status, lease_owner FROM turns WHERE chat_id = $1`), [chat])).toEqual([
       { status: 'waiting', lease_owner: null },
     ]);
     const body = await app.settled(org, chat, 1);
@@ -147,7 +148,7 @@ describe('chats', () => {
     await app.send(org, chat, 'Where do the invoices of March go?');
     const body = await app.until(org, chat, (c) => c.title !== null);
     expect(body.title.length).toBeLessThanOrEqual(81);
-    expect(await app.db.query(`SELECT feature FROM inference_receipts WHERE chat_id = $1 ORDER BY feature`, [chat])).toEqual([
+    expect(await app.db.query(sql(`SELECT feature FROM inference_receipts WHERE chat_id = $1 ORDER BY feature`), [chat])).toEqual([
       { feature: 'title' },
       { feature: 'turn' },
     ]);
@@ -197,9 +198,10 @@ describe('chats', () => {
     await app.until(other, chats[0], () => true);
     let most = 0;
     for (const chat of chats) {
-      const [{ n }] = await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'running'`, [
-        other.id,
-      ]);
+      const [{ n }] = await app.db.query(
+        sql<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'running'`),
+        [other.id],
+      );
       most = Math.max(most, n);
       await app.settled(other, chat, 1);
     }

@@ -23,7 +23,7 @@ import { HumanEscalation } from './hitl/human-escalation';
 import { HumanWaits } from './hitl/human-waits';
 import { MessageFiles } from './message-files';
 import { QueueDepth } from './queue-depth';
-import { RolloutChatsModule } from './rollout-chats';
+import { RolloutChatsModule } from './rollout-chats.module';
 import { SendService } from './send.service';
 import { NoConnections, SwitchableConnections } from './switchable-connections';
 import { TimelineQueries } from './timeline.queries';
@@ -35,6 +35,7 @@ import { TurnAttachments } from './turns/attachments';
 import { Compaction } from './turns/compaction';
 import { Leases } from './turns/leases';
 import { ModelStepRunner } from './turns/model-step';
+import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnClaims } from './turns/turn-claims';
@@ -106,6 +107,7 @@ export class ChatsModule {}
     ToolStepRunner,
     Compaction,
     TurnAttachments,
+    TitleRepository,
     TitleService,
     TurnSweeper,
     CoreTools,

@@ -8,16 +8,16 @@ import type { ChatRow, MessageRow, TodoRow } from './chat.types';
 import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS, VISIBLE_CHATS_BY_ID } from './chats.repository';
 import { TodoRepository } from './tools/todo.repository';
 
-const GET = statement(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
-const BY_ID = statement(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
-const MESSAGES = statement(`
+const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
+const BY_ID = statement<ChatRow>(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
+const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
 const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
 // The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
-const LIST = statement(
+const LIST = statement<ChatRow & { total: number }>(
   `SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`,
 );
-const TOTAL = statement(`SELECT (${COUNT}) AS total`);
+const TOTAL = statement<{ total: number }>(`SELECT (${COUNT}) AS total`);
 
 /** Reads of chats. Never writes. */
 @Injectable()
@@ -30,21 +30,21 @@ export class ChatsQueries {
 
   /** @throws DomainError 404 for a chat that is not there or that the caller may not open */
   async get(scope: OrgScope, agentId: string, chatId: string): Promise<ChatRow> {
-    const [row] = await this.db.query<ChatRow>(GET, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    const [row] = await this.db.query(GET, [scope.orgId, scope.actor.userId, agentId, chatId]);
     if (!row) throw notFound('Chat');
     return row;
   }
 
   /** Those of some chats that the caller may open, in no order. */
   byIds(scope: OrgScope, ids: string[]): Promise<ChatRow[]> {
-    return this.db.query<ChatRow>(BY_ID, [scope.orgId, scope.actor.userId, ids]);
+    return this.db.query(BY_ID, [scope.orgId, scope.actor.userId, ids]);
   }
 
   /** Which of these chats their users may still open, in one question and in their order. */
   async visibleAmong(readers: { orgId: string; userId: string; id: string }[]): Promise<boolean[]> {
     if (readers.length === 0) return [];
     const values = [readers.map((r) => r.orgId), readers.map((r) => r.userId), readers.map((r) => r.id)];
-    return (await this.db.query<{ visible: boolean }>(VISIBLE_AMONG, values)).map((r) => r.visible);
+    return (await this.db.query(VISIBLE_AMONG, values)).map((r) => r.visible);
   }
 
   /**
@@ -54,7 +54,7 @@ export class ChatsQueries {
    */
   async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: MessageRow[] }> {
     const chat = await this.get(scope, agentId, chatId);
-    return { chat, messages: await this.db.query<MessageRow>(MESSAGES, [scope.orgId, chatId, chat.message_seq]) };
+    return { chat, messages: await this.db.query(MESSAGES, [scope.orgId, chatId, chat.message_seq]) };
   }
 
   /**
@@ -65,9 +65,9 @@ export class ChatsQueries {
   async list(scope: OrgScope, agentId: string, query: { limit?: number; offset?: number }): Promise<Page<ChatRow>> {
     const [limit, offset] = sliceBounds(query);
     const values = [scope.orgId, scope.actor.userId, agentId];
-    const rows = await this.db.query<ChatRow & { total: number }>(LIST, [...values, limit, offset]);
+    const rows = await this.db.query(LIST, [...values, limit, offset]);
     // A page past the end has no row that could carry the total.
-    const total = rows[0]?.total ?? (offset > 0 ? (await this.db.query<{ total: number }>(TOTAL, values))[0].total : 0);
+    const total = rows[0]?.total ?? (offset > 0 ? (await this.db.query(TOTAL, values))[0].total : 0);
     if (total === 0) await this.agents.get(scope, agentId);
     return toPage(rows, total, query);
   }

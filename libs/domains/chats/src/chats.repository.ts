@@ -35,7 +35,7 @@ export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND ${chatSeenBy
 export const VISIBLE_CHATS_BY_ID = `c.org_id = $1 AND c.id = ANY($3::uuid[]) AND ${chatSeenBy('$2')}`;
 
 /** One row per reader, in their order. Values: orgs, users, chats, as lists of the same length. */
-export const VISIBLE_AMONG = statement(`
+export const VISIBLE_AMONG = statement<{ visible: boolean }>(`
   SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND ${chatSeenBy('r.reader')}) AS visible
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS r(org, reader, chat, place) ORDER BY r.place`);
 
@@ -175,13 +175,35 @@ export interface TurnToResume extends TurnChoices {
   message_id: string | null;
 }
 
-const NEWEST_TURN = statement(
+const NEWEST_TURN = statement<TurnToResume>(
   'SELECT id, status, cause, message_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1',
 );
+
+const MESSAGES_SEEN = statement<{ id: string }>(`
+  SELECT m.id FROM messages m JOIN chats c ON c.id = m.chat_id
+  WHERE m.org_id = $1 AND m.id = ANY($3::uuid[]) AND c.org_id = $1 AND ${chatSeenBy('$2')}`);
+const INSERT_UNDISPATCHED = statement(
+  `INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_no, author_id, created_at) VALUES ($1, $2, $3, $4, 'user', $5, $6, $7, $8, $9)`,
+);
+const COUNT_MESSAGE = statement(
+  'UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1',
+);
+const LOCK =
+  statement<LockedChat>(`SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id, c.message_seq, c.turn_seq, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
+       FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`);
+const INSERT_TURN =
+  statement(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, unpriced_allowed, dispatched_at)
+       VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, clock_timestamp())`);
+const BEGIN_TURN = statement('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1');
 
 /** The tables of chats and messages, outside of running turns. */
 @Injectable()
 export class ChatsRepository {
+  /** Of these messages, those in chats that the caller may open. */
+  async messagesSeen(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
+    return (await db.query(MESSAGES_SEEN, [scope.orgId, scope.actor.userId, ids])).map((row) => row.id);
+  }
+
   async insert(
     db: Db,
     scope: OrgScope,
@@ -232,34 +254,24 @@ export class ChatsRepository {
 
   /** Stores a message that no turn answers yet; the chat's next turn will see it. */
   async insertUndispatched(tx: Db, scope: OrgScope, chat: LockedChat, m: NewMessage): Promise<number> {
-    await tx.execute(
-      `INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_no, author_id, created_at) VALUES ($1, $2, $3, $4, 'user', $5, $6, $7, $8, $9)`,
-      [
-        m.messageId,
-        scope.orgId,
-        chat.id,
-        chat.message_seq + 1,
-        m.content,
-        m.attachments && JSON.stringify(m.attachments),
-        chat.turn_seq + 1,
-        scope.actor.userId,
-        m.at,
-      ],
-    );
-    await tx.execute(
-      'UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1',
-      [chat.id, m.at],
-    );
+    await tx.execute(INSERT_UNDISPATCHED, [
+      m.messageId,
+      scope.orgId,
+      chat.id,
+      chat.message_seq + 1,
+      m.content,
+      m.attachments && JSON.stringify(m.attachments),
+      chat.turn_seq + 1,
+      scope.actor.userId,
+      m.at,
+    ]);
+    await tx.execute(COUNT_MESSAGE, [chat.id, m.at]);
     return chat.message_seq + 1;
   }
 
   /** Locks a chat that the caller may open for the rest of the transaction. */
   async lock(tx: Db, scope: OrgScope, agentId: string, chatId: string): Promise<LockedChat | null> {
-    const [row] = await tx.query<LockedChat>(
-      `SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id, c.message_seq, c.turn_seq, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
-       FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`,
-      [scope.orgId, scope.actor.userId, agentId, chatId],
-    );
+    const [row] = await tx.query(LOCK, [scope.orgId, scope.actor.userId, agentId, chatId]);
     return row ?? null;
   }
 
@@ -276,41 +288,33 @@ export class ChatsRepository {
       at: Date;
     },
   ): Promise<void> {
-    await tx.execute(
-      `INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, unpriced_allowed, dispatched_at)
-       VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7, $8, $9, $10, clock_timestamp())`,
-      [
-        turn.id,
-        chat.org_id,
-        chat.id,
-        chat.turn_seq + 1,
-        turn.cause,
-        turn.messageId,
-        turn.choices?.model ?? null,
-        turn.choices?.model_mode_override ?? null,
-        turn.choices?.reasoning_effort ?? null,
-        turn.unpricedAllowed,
-      ],
-    );
-    await tx.execute('UPDATE chats SET turn_seq = turn_seq + 1, current_turn_id = $2, updated_at = $3 WHERE id = $1', [
-      chat.id,
+    await tx.execute(INSERT_TURN, [
       turn.id,
-      turn.at,
+      chat.org_id,
+      chat.id,
+      chat.turn_seq + 1,
+      turn.cause,
+      turn.messageId,
+      turn.choices?.model ?? null,
+      turn.choices?.model_mode_override ?? null,
+      turn.choices?.reasoning_effort ?? null,
+      turn.unpricedAllowed,
     ]);
+    await tx.execute(BEGIN_TURN, [chat.id, turn.id, turn.at]);
   }
 
   /** The newest turn of a chat. */
   async newestTurn(db: Db, chatId: string): Promise<TurnToResume | null> {
-    return (await db.query<TurnToResume>(NEWEST_TURN, [chatId]))[0] ?? null;
+    return (await db.query(NEWEST_TURN, [chatId]))[0] ?? null;
   }
 
   /** Turns of an organization that wait for a worker or a slot, counted up to `limit`. */
   async waitingTurns(db: Db, orgId: string, limit: number): Promise<number> {
-    const [{ n }] = await db.query<{ n: number }>(WAITING, [orgId, limit]);
+    const [{ n }] = await db.query(WAITING, [orgId, limit]);
     return n;
   }
 }
 
-const WAITING = statement(
+const WAITING = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' AND finished_at IS NULL LIMIT $2) q`,
 );

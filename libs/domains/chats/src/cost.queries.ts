@@ -17,7 +17,7 @@ const all = (of: (t: TokenType) => string, glue: string) => TOKEN_TYPES.map(of).
  * Dollars of a kind of token are exact: tokens times the price of their time. Credits are what billing made of a call as a whole; those of
  * the calls of a model at the same prices are shared out by dollars, or by tokens where they cost no dollars.
  */
-const SPEND = statement(`
+const SPEND = statement<SpendRow>(`
   WITH RECURSIVE root AS (
     SELECT c.id, c.org_id FROM chats c WHERE ${VISIBLE_CHAT}
   ), tree AS (
@@ -80,7 +80,7 @@ export class CostQueries {
    */
   async ofChat(scope: OrgScope, agentId: string, chatId: string): Promise<ChatCosts> {
     const [rows, inCredits] = await Promise.all([
-      this.db.query<SpendRow>(SPEND, [scope.orgId, scope.actor.userId, agentId, chatId]),
+      this.db.query(SPEND, [scope.orgId, scope.actor.userId, agentId, chatId]),
       this.entitlements.has(scope.orgId, 'enforces_credits'),
     ]);
     const own = rows.filter((r) => r.own);

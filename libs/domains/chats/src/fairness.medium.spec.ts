@@ -1,5 +1,6 @@
 import { Outbox } from '@aps/platform/outbox';
 import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** More than go without a priority. */
 const FLOOD = 160;
@@ -25,14 +26,17 @@ describe('one organization beside the flood of another', () => {
     expect((await app.send(other, single, 'and me?')).status).toBe(202);
     await turns.resume();
 
-    const begun = () => app.db.query<{ chat_id: string }>(`SELECT chat_id FROM turns WHERE started_at IS NOT NULL ORDER BY started_at`);
+    const begun = () =>
+      app.db.query(sql<{ chat_id: string }>(`SELECT chat_id FROM turns WHERE started_at IS NOT NULL ORDER BY started_at`));
     while ((await begun()).length <= FLOOD) await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await begun()).findIndex((t) => t.chat_id === single)).toBeLessThan(FLOOD * 0.75);
   }, 90_000);
 
   it('leaves the messages of a flood in their order', async () => {
-    const order = await app.db.query<{ n: number }>(
-      `SELECT row_number() OVER (ORDER BY t.dispatched_at)::int AS n FROM turns t WHERE t.org_id = $1 ORDER BY t.started_at`,
+    const order = await app.db.query(
+      sql<{ n: number }>(
+        `SELECT row_number() OVER (ORDER BY t.dispatched_at)::int AS n FROM turns t WHERE t.org_id = $1 ORDER BY t.started_at`,
+      ),
       [flooding.id],
     );
     const early = order.slice(0, FLOOD / 2).map((t) => t.n);

@@ -1,18 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { attachmentOf, FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
-import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import type { OrgScope } from '@aps/guards';
+import type { Db, Tx } from '@aps/platform/database';
+import { ChatsRepository } from './chats.repository';
 
 const KIND = 'message';
-const OPEN_TO = statement(`
-  SELECT m.id FROM messages m JOIN chats c ON c.id = m.chat_id
-  WHERE m.org_id = $1 AND m.id = ANY($3::uuid[]) AND c.org_id = $1 AND ${chatSeenBy('$2')}`);
 
 /** Ties files to messages; from then on, whoever may open the chat may open the file. */
 @Injectable()
 export class MessageFiles implements OnModuleInit, TargetReader {
   constructor(
+    private readonly chats: ChatsRepository,
     private readonly targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
@@ -22,8 +21,8 @@ export class MessageFiles implements OnModuleInit, TargetReader {
     this.targets.register(KIND, this);
   }
 
-  async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return (await db.query<{ id: string }>(OPEN_TO, [scope.orgId, scope.actor.userId, ids])).map((row) => row.id);
+  openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
+    return this.chats.messagesSeen(db, scope, ids);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { OneByOne } from '@aps/platform/database';
 import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
 import { TurnRunner } from './turns/turn-runner';
+import { sql } from '@aps/platform/testing';
 
 describe('the queue of an organization', () => {
   let app: ChatsTestApp;
@@ -22,9 +23,9 @@ describe('the queue of an organization', () => {
 
   const chats = (n: number) => Promise.all(Array.from({ length: n }, () => app.chat(org)));
   const waiting = async () =>
-    (await app.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'queued'`, [org.id]))[0].n;
+    (await app.db.query(sql<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE org_id = $1 AND status = 'queued'`), [org.id]))[0].n;
   const messages = async () =>
-    (await app.db.query<{ n: number }>('SELECT count(*)::int AS n FROM messages WHERE org_id = $1', [org.id]))[0].n;
+    (await app.db.query(sql<{ n: number }>('SELECT count(*)::int AS n FROM messages WHERE org_id = $1'), [org.id]))[0].n;
   const statuses = (answers: { status: number }[]) => [202, 429].map((status) => answers.filter((a) => a.status === status).length);
   /** Sends at once, to as many chats. */
   const flood = async (n: number, headers: (i: number) => Record<string, string> = () => ({})) => {
@@ -53,9 +54,11 @@ describe('the queue of an organization', () => {
   it('counts messages with a key, to one chat, repeats and those that revive as any other', async () => {
     const [busy, failed] = await chats(2);
     await app.send(org, failed, 'first');
-    await app.db.execute(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`, [failed]);
+    await app.db.execute(sql(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`), [failed]);
     await app.db.execute(
-      `UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`,
+      sql(
+        `UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`,
+      ),
       [failed],
     );
     app.entitle({ max_queue_depth: 5 });

@@ -1,5 +1,6 @@
 import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
 import { addAgent, delegate, delegating, type TestPlace } from './testing/delegations';
+import { sql } from '@aps/platform/testing';
 
 describe('the chats of a rollout', () => {
   let app: ChatsTestApp;
@@ -34,7 +35,7 @@ describe('the chats of a rollout', () => {
     expect(await counts(boss)).toEqual([1, 3]);
     const [{ id }] = (await agent(boss, '/rollouts')).body.items;
     expect((await agent(boss, `/rollouts/${id}`)).body.arms).toEqual([expect.objectContaining({ chat_count: 1 })]);
-    const delegated = await app.db.query<{ n: number }>('SELECT count(*)::int AS n FROM chats WHERE agent_id = $1', [worker.agentId]);
+    const delegated = await app.db.query(sql<{ n: number }>('SELECT count(*)::int AS n FROM chats WHERE agent_id = $1'), [worker.agentId]);
     expect(await counts(worker)).toEqual([delegated[0].n]);
   });
 });

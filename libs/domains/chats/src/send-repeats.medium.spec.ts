@@ -2,6 +2,7 @@ import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
 import { TurnRunner } from './turns/turn-runner';
+import { sql } from '@aps/platform/testing';
 
 describe('messages that were answered 503 and are repeated', () => {
   let app: ChatsTestApp;
@@ -32,7 +33,7 @@ describe('messages that were answered 503 and are repeated', () => {
     }
   };
   const turnsOf = () =>
-    app.db.query<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat]);
+    app.db.query(sql<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq'), [chat]);
   const replies = async (n: number) =>
     (await app.settled(org, chat, n)).messages.flatMap((m: { role: string; content: string }) =>
       m.role === 'assistant' ? [m.content] : [],

@@ -18,7 +18,7 @@ const STEP_ENDS = `('message_completed', 'tool_result')`;
  * index, so a page near the newest end reads no more than itself; the count, which reads every event of the chat, stands beside it. Not
  * prepared once: how to read fifty rows and how to read all of them are different plans.
  */
-const TIMELINE = `
+const TIMELINE = statement<TimelineRow & { total: number }>(`
   WITH c AS MATERIALIZED (
     SELECT c.id, c.agent_id, a.name AS agent_name, c.origin_kind, c.origin_ref_id FROM chats c JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id WHERE ${VISIBLE_CHAT}
   ), page AS (
@@ -38,10 +38,10 @@ const TIMELINE = `
     WHEN e.type IN ('message_created', 'message_completed') THEN e.data->'message'->>'id' WHEN e.type = 'tool_result' THEN e.data->>'message_id' END)::uuid
   LEFT JOIN turn_steps s ON page.part = 0 AND s.turn_id = m.turn_id AND s.message_id = m.id
   LEFT JOIN inference_receipts r ON r.turn_id = s.turn_id AND r.step_no = s.step_no AND s.kind = 'model'
-  ORDER BY page.place DESC, page.part DESC`;
+  ORDER BY page.place DESC, page.part DESC`);
 
 // Authors are columns of ours. What an event's data names is believed only of members: part of it comes from models.
-const NAMES = statement(`
+const NAMES = statement<{ id: string; name: string }>(`
   SELECT u.id, u.name FROM users u
   WHERE u.id = ANY($2::uuid[]) OR (u.id = ANY($3::uuid[]) AND EXISTS (SELECT 1 FROM memberships s WHERE s.org_id = $1 AND s.user_id = u.id))`);
 
@@ -103,21 +103,14 @@ export class TimelineQueries {
 
   /** @throws DomainError 404 for a chat that is not there, is another agent's, or may not be opened by the caller */
   async ofChat(scope: OrgScope, agentId: string, chatId: string, slice: Slice): Promise<Timeline> {
-    const found = await this.db.query<TimelineRow & { total: number }>(TIMELINE, [
-      scope.orgId,
-      scope.actor.userId,
-      agentId,
-      chatId,
-      ...sliceBounds(slice),
-    ]);
+    const found = await this.db.query(TIMELINE, [scope.orgId, scope.actor.userId, agentId, chatId, ...sliceBounds(slice)]);
     if (found.length === 0) throw notFound('Chat');
     // A page past the end is one row that has the total alone.
     const rows = found.filter((r) => r.place !== null);
     const [authors, answerers] = [rows.map((r) => r.author_id), rows.map((r) => answererOf(r.data))].map((ids) => [
       ...new Set(ids.filter((id) => id !== null)),
     ]);
-    const names =
-      authors.length + answerers.length ? await this.db.query<{ id: string; name: string }>(NAMES, [scope.orgId, authors, answerers]) : [];
+    const names = authors.length + answerers.length ? await this.db.query(NAMES, [scope.orgId, authors, answerers]) : [];
     return { rows, total: found[0].total, names: new Map(names.map((u) => [u.id, u.name])) };
   }
 }

@@ -3,8 +3,8 @@ import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 import { VISIBLE_CHAT } from './chats.repository';
 
-const GET = statement(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT}`);
-const LOCK = statement(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`);
+const GET = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT}`);
+const LOCK = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`);
 const SET = statement('UPDATE chats SET enabled_scopes = $3, updated_at = $4 WHERE org_id = $1 AND id = $2');
 
 export interface ChatScopes {
@@ -18,12 +18,12 @@ export interface ChatScopes {
 export class TogglesRepository {
   /** Null when there is no such chat for the caller. */
   async get(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<ChatScopes | null> {
-    return (await db.query<ChatScopes>(GET, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
+    return (await db.query(GET, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
   /** The same, locked for the rest of the transaction. */
   async lock(tx: Db, scope: OrgScope, agentId: string, chatId: string): Promise<ChatScopes | null> {
-    return (await tx.query<ChatScopes>(LOCK, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
+    return (await tx.query(LOCK, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
   async set(tx: Db, scope: OrgScope, chatId: string, scopes: string[] | null, at: Date): Promise<void> {

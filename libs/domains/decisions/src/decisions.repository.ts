@@ -15,34 +15,38 @@ const archivedIs = (archived: boolean) => (archived ? 'd.archived_at IS NOT NULL
 const MATCHES = `($4::text IS NULL OR d.kind = $4) AND ($5::text IS NULL OR d.review_status = $5) AND ($6::boolean IS NULL OR d.deviation = $6) AND ($7::boolean IS NOT TRUE OR d.determination)`;
 
 /** One text for the live queue and one for the archive. */
-const forBoth = (text: (archived: boolean) => string) => ({ live: statement(text(false)), archive: statement(text(true)) });
-const of = (both: { live: Statement; archive: Statement }, filter: DecisionFilter) => (filter.archived ? both.archive : both.live);
+interface Both<Row> {
+  live: Statement<Row>;
+  archive: Statement<Row>;
+}
+const forBoth = <Row>(text: (archived: boolean) => string): Both<Row> => ({ live: statement(text(false)), archive: statement(text(true)) });
+const of = <Row>(both: Both<Row>, filter: DecisionFilter) => (filter.archived ? both.archive : both.live);
 
 const found = (archived: boolean) => `${OF_AGENT} AND ${archivedIs(archived)} AND ${MATCHES}`;
 // The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
-const LIST = forBoth(
+const LIST = forBoth<Counted<DecisionRow>>(
   (archived) =>
     `SELECT ${COLUMNS}, (SELECT count(*)::int FROM ${found(archived)}) AS total FROM ${found(archived)} ORDER BY d.id DESC LIMIT $8 OFFSET $9`,
 );
-const TOTAL = forBoth((archived) => `SELECT count(*)::int AS total FROM ${found(archived)}`);
-const GROUPS = forBoth(
+const TOTAL = forBoth<{ total: number }>((archived) => `SELECT count(*)::int AS total FROM ${found(archived)}`);
+const GROUPS = forBoth<Counted<DecisionGroup>>(
   (archived) => `
   SELECT d.basis, count(*)::int AS count, count(*) FILTER (WHERE d.review_status = 'unreviewed')::int AS unreviewed, count(*) FILTER (WHERE d.review_status = 'disputed')::int AS disputed,
     max(d.created_at) AS latest_at, (array_agg(d.id ORDER BY d.id DESC))[1:3] AS sample_decision_ids, (count(*) OVER ())::int AS total
   FROM ${found(archived)} GROUP BY d.basis ORDER BY count DESC, latest_at DESC, d.basis LIMIT $8 OFFSET $9`,
 );
-const GROUP_TOTAL = forBoth((archived) => `SELECT count(DISTINCT d.basis)::int AS total FROM ${found(archived)}`);
+const GROUP_TOTAL = forBoth<{ total: number }>((archived) => `SELECT count(DISTINCT d.basis)::int AS total FROM ${found(archived)}`);
 
 const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id = $3 AND ${chatSeenBy('$2')}`);
 const OF_CHAT = `decisions d WHERE d.org_id = $1 AND d.chat_id = $2`;
-const LIST_OF_CHAT = statement(
+const LIST_OF_CHAT = statement<Counted<DecisionRow>>(
   `SELECT ${COLUMNS}, (SELECT count(*)::int FROM ${OF_CHAT}) AS total FROM ${OF_CHAT} ORDER BY d.id LIMIT $3 OFFSET $4`,
 );
-const TOTAL_OF_CHAT = statement(`SELECT count(*)::int AS total FROM ${OF_CHAT}`);
-const LOCK = statement(`
+const TOTAL_OF_CHAT = statement<{ total: number }>(`SELECT count(*)::int AS total FROM ${OF_CHAT}`);
+const LOCK = statement<DecisionRow>(`
   SELECT ${COLUMNS} FROM decisions d JOIN chats c ON c.id = d.chat_id AND c.org_id = d.org_id
   WHERE d.org_id = $1 AND d.chat_id = $3 AND d.id = $4 AND ${chatSeenBy('$2')} FOR NO KEY UPDATE OF d`);
-const REVIEW = statement(`
+const REVIEW = statement<DecisionRow>(`
   UPDATE decisions d SET review_status = $3, review_note = $4, should_have = $5, reviewed_by = $6, reviewed_at = now(), updated_at = now()
   WHERE d.org_id = $1 AND d.id = $2 RETURNING ${COLUMNS}`);
 
@@ -73,24 +77,26 @@ const perAction = <T>(make: (action: BulkAction) => T): Record<BulkAction, T> =>
   unarchive: make('unarchive'),
   review: make('review'),
 });
-const BULK_BY_IDS = perAction((action) => statement(bulk(action, 'd.id = ANY($4::uuid[])', 'ARRAY(SELECT id FROM u ORDER BY id)')));
+const BULK_BY_IDS = perAction((action) =>
+  statement<BulkRow>(bulk(action, 'd.id = ANY($4::uuid[])', 'ARRAY(SELECT id FROM u ORDER BY id)')),
+);
 const BULK_BY_FILTER = perAction((action) =>
-  forBoth((archived) => bulk(action, `${archivedIs(archived)} AND ${MATCHES} AND d.id > $8`, 'NULL::uuid[]')),
+  forBoth<BulkRow>((archived) => bulk(action, `${archivedIs(archived)} AND ${MATCHES} AND d.id > $8`, 'NULL::uuid[]')),
 );
 
 // The chat says whose decision it is; the turn that records it holds the chat's row.
-const INSERT = statement(`
+const INSERT = statement<DecisionRow>(`
   INSERT INTO decisions AS d (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, tool_slug, arguments_digest, kind, summary, basis, rationale, deviation, determination, confidence)
   SELECT $4, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM chats c WHERE c.org_id = $1 AND c.id = $2
   ON CONFLICT (turn_id, tool_call_id) DO NOTHING RETURNING ${COLUMNS}`);
-const OF_CALL = statement(`SELECT ${COLUMNS} FROM decisions d WHERE d.org_id = $1 AND d.turn_id = $2 AND d.tool_call_id = $3`);
+const OF_CALL = statement<DecisionRow>(`SELECT ${COLUMNS} FROM decisions d WHERE d.org_id = $1 AND d.turn_id = $2 AND d.tool_call_id = $3`);
 // By the database's time: workers that had the turn one after another need not agree about theirs.
-const NEWEST_KIND = statement(
+const NEWEST_KIND = statement<{ kind: DecisionKind }>(
   'SELECT kind FROM decisions WHERE turn_id = $1 AND tool_slug = ANY($2) ORDER BY created_at DESC, id DESC LIMIT 1',
 );
 
 // From one organization to the next by the index, however many rows each has.
-const ORGANIZATIONS = statement(`
+const ORGANIZATIONS = statement<{ org_id: string }>(`
   WITH RECURSIVE o AS (
     (SELECT org_id FROM decisions ORDER BY org_id LIMIT 1)
     UNION ALL
@@ -108,6 +114,7 @@ const PURGE = statement(`
 
 type Counted<T> = T & { total: number };
 type BulkCounts = { matched: number; updated: number };
+type BulkRow = BulkCounts & { changed_ids: string[]; last_id: string | null };
 /** Below every id. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
@@ -135,13 +142,13 @@ export class DecisionsRepository {
 
   /** Locks a decision of a chat that the caller may open; null when there is none. */
   async lock(tx: Tx, scope: OrgScope, chatId: string, id: string): Promise<DecisionRow | null> {
-    const [row] = await tx.query<DecisionRow>(LOCK, [scope.orgId, scope.actor.userId, chatId, id]);
+    const [row] = await tx.query(LOCK, [scope.orgId, scope.actor.userId, chatId, id]);
     return row ?? null;
   }
 
   /** Writes a review into a locked decision. */
   async review(tx: Tx, scope: OrgScope, id: string, review: Required<Review>): Promise<DecisionRow> {
-    const [row] = await tx.query<DecisionRow>(REVIEW, [
+    const [row] = await tx.query(REVIEW, [
       scope.orgId,
       id,
       review.review_status,
@@ -160,12 +167,7 @@ export class DecisionsRepository {
     action: BulkAction,
     ids: string[],
   ): Promise<BulkCounts & { changed_ids: string[] }> {
-    const [row] = await tx.query<BulkCounts & { changed_ids: string[] }>(BULK_BY_IDS[action], [
-      scope.orgId,
-      scope.actor.userId,
-      agentId,
-      ids,
-    ]);
+    const [row] = await tx.query(BULK_BY_IDS[action], [scope.orgId, scope.actor.userId, agentId, ids]);
     return row;
   }
 
@@ -173,10 +175,7 @@ export class DecisionsRepository {
   async bulkByFilter(tx: Tx, scope: OrgScope, agentId: string, action: BulkAction, filter: DecisionFilter): Promise<BulkCounts> {
     const sum: BulkCounts = { matched: 0, updated: 0 };
     for (let after = NIL; ;) {
-      const [row] = await tx.query<BulkCounts & { last_id: string | null }>(of(BULK_BY_FILTER[action], filter), [
-        ...filterValues(scope, agentId, filter),
-        after,
-      ]);
+      const [row] = await tx.query(of(BULK_BY_FILTER[action], filter), [...filterValues(scope, agentId, filter), after]);
       sum.matched += row.matched;
       sum.updated += row.updated;
       if (row.matched < BULK_BATCH || row.last_id === null) return sum;
@@ -209,19 +208,19 @@ export class DecisionsRepository {
       d.determination,
       d.confidence,
     ];
-    const [row] = await tx.query<DecisionRow>(INSERT, values);
-    return row ?? (await tx.query<DecisionRow>(OF_CALL, [place.orgId, place.turnId, place.toolCallId]))[0] ?? null;
+    const [row] = await tx.query(INSERT, values);
+    return row ?? (await tx.query(OF_CALL, [place.orgId, place.turnId, place.toolCallId]))[0] ?? null;
   }
 
   /** What was decided last, in this turn, on a tool that goes by these names; null when nothing was. */
   async newestKind(db: Db, turnId: string, toolNames: string[]): Promise<DecisionKind | null> {
-    const [row] = await db.query<{ kind: DecisionKind }>(NEWEST_KIND, [turnId, toolNames]);
+    const [row] = await db.query(NEWEST_KIND, [turnId, toolNames]);
     return row?.kind ?? null;
   }
 
   /** Every organization that has decisions. */
   async organizations(db: Db): Promise<string[]> {
-    return (await db.query<{ org_id: string }>(ORGANIZATIONS)).map((r) => r.org_id);
+    return (await db.query(ORGANIZATIONS)).map((r) => r.org_id);
   }
 
   /** Removes what is older than its organization keeps, open disputes `disputeDays` later. @returns how many, at most `batch` */
@@ -240,10 +239,16 @@ const filterValues = (scope: OrgScope, agentId: string, f: DecisionFilter): unkn
   f.determination ?? null,
 ];
 
-async function paged<T extends object>(db: Db, list: Statement, count: Statement, values: unknown[], page: Slice): Promise<Listed<T>> {
+async function paged<T extends object>(
+  db: Db,
+  list: Statement<Counted<T>>,
+  count: Statement<{ total: number }>,
+  values: unknown[],
+  page: Slice,
+): Promise<Listed<T>> {
   const [limit, offset] = sliceBounds(page);
-  const rows = await db.query<Counted<T>>(list, [...values, limit, offset]);
+  const rows = await db.query(list, [...values, limit, offset]);
   // A page past the end has no row that could carry the total.
-  const total = rows[0]?.total ?? (offset > 0 ? (await db.query<{ total: number }>(count, values))[0].total : 0);
+  const total = rows[0]?.total ?? (offset > 0 ? (await db.query(count, values))[0].total : 0);
   return { items: rows, total };
 }

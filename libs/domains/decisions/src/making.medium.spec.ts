@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { DecisionGate } from './decision-gate';
 import { DecisionLog } from './decision-log';
 import { DecisionsTestApp, GRANTS, type TestAgent, type TestChat, type TestOrg } from './testing/decisions-test-app';
+import { sql } from '@aps/platform/testing';
 
 let app: DecisionsTestApp;
 let org: TestOrg;
@@ -35,7 +36,7 @@ beforeEach(async () => {
   chat = await app.chat(org, agent);
 });
 
-const stored = () => app.db.query<Record<string, unknown>>('SELECT * FROM decisions WHERE chat_id = $1 ORDER BY id', [chat.id]);
+const stored = () => app.db.query(sql<Record<string, unknown>>('SELECT * FROM decisions WHERE chat_id = $1 ORDER BY id'), [chat.id]);
 
 describe('record_decision', () => {
   it('writes down what was decided, and tells the chat’s readers', async () => {
@@ -55,9 +56,10 @@ describe('record_decision', () => {
       'call_1',
     );
     const [row] = await stored();
-    const [{ live_revision_id }] = await app.db.query<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1', [
-      agent.id,
-    ]);
+    const [{ live_revision_id }] = await app.db.query(
+      sql<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1'),
+      [agent.id],
+    );
     expect(row).toMatchObject({
       org_id: org.id,
       agent_id: agent.id,
@@ -259,13 +261,15 @@ describe('the purge', () => {
   const aged = async (days: number, over: { review_status?: string; archived?: boolean } = {}, in_ = chat) => {
     const id = await app.decision(in_);
     await app.db.execute(
-      `UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`,
+      sql(
+        `UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`,
+      ),
       [id, days, over.review_status ?? 'unreviewed', over.archived ?? false],
     );
     return id;
   };
   const left = async (ids: string[]) =>
-    (await app.db.query<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id', [ids])).map((r) => r.id);
+    (await app.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id'), [ids])).map((r) => r.id);
 
   it('removes what is older than the plan keeps, open disputes 30 days later, and nothing where it keeps for ever', async () => {
     const forever = await app.org();
@@ -316,7 +320,7 @@ describe('the purge', () => {
     app.entitle(org, { decision_retention_days: 10 });
     const id = await aged(11);
     await app.db.transaction(async (tx) => {
-      await tx.execute(`UPDATE decisions SET review_status = 'disputed' WHERE id = $1`, [id]);
+      await tx.execute(sql(`UPDATE decisions SET review_status = 'disputed' WHERE id = $1`), [id]);
       expect(await app.purge(10)).toEqual([0]);
     });
     expect(await app.purge(10)).toEqual([0]);

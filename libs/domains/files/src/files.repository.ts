@@ -36,13 +36,13 @@ const THERE = `f.sha256 <> '' AND (f.expires_at IS NULL OR f.expires_at > now())
 const BEGIN = statement(`
   INSERT INTO files (id, org_id, filename, media_type, size_bytes, sha256, storage_key, created_by, expires_at)
   VALUES ($1, $2, $3, '', 0, '', $4, $5, now() + ${UPLOAD_TIME})`);
-const FINISH = statement(`
+const FINISH = statement<FileRow>(`
   UPDATE files f SET media_type = $3, size_bytes = $4, sha256 = $5, expires_at = now() + ${UNATTACHED_TIME}
   WHERE f.org_id = $1 AND f.id = $2 AND f.sha256 = '' AND f.expires_at > now() RETURNING ${COLUMNS}`);
-const FIND = statement(`SELECT ${COLUMNS} FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE}`);
-const LINKS = statement('SELECT file_id, target_kind, target_id FROM file_links WHERE org_id = $1 AND file_id = ANY($2::uuid[])');
+const FIND = statement<FileRow>(`SELECT ${COLUMNS} FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE}`);
+const LINKS = statement<LinkRow>('SELECT file_id, target_kind, target_id FROM file_links WHERE org_id = $1 AND file_id = ANY($2::uuid[])');
 // The row locks settle who was first, this or a removal; in the order of the ids, so that two of these never wait for each other.
-const LINK = statement(`
+const LINK = statement<{ id: string }>(`
 WITH f AS MATERIALIZED (
   SELECT f.id, f.expires_at FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE} ORDER BY f.id FOR UPDATE
 ), u AS (
@@ -52,7 +52,7 @@ WITH f AS MATERIALIZED (
 )
 SELECT id FROM f`);
 // What could not be removed before comes last, so that it never stands in the way of the others.
-const BEGIN_REMOVAL = statement(`
+const BEGIN_REMOVAL = statement<StoredAt>(`
   UPDATE files SET expires_at = '-infinity'
   WHERE id IN (SELECT f.id FROM files f WHERE f.expires_at <= now() ORDER BY f.expires_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING id, storage_key`);
@@ -73,26 +73,26 @@ export class FilesRepository {
 
   /** The bytes are there. @returns null when the file has been given up meanwhile */
   async finish(db: Db, scope: OrgScope, id: string, found: { mediaType: string; size: number; sha256: string }): Promise<FileRow | null> {
-    const [row] = await db.query<FileRow>(FINISH, [scope.orgId, id, found.mediaType, found.size, found.sha256]);
+    const [row] = await db.query(FINISH, [scope.orgId, id, found.mediaType, found.size, found.sha256]);
     return row ?? null;
   }
 
   find(db: Db, scope: OrgScope, ids: string[]): Promise<FileRow[]> {
-    return db.query<FileRow>(FIND, [scope.orgId, ids]);
+    return db.query(FIND, [scope.orgId, ids]);
   }
 
   links(db: Db, scope: OrgScope, ids: string[]): Promise<LinkRow[]> {
-    return db.query<LinkRow>(LINKS, [scope.orgId, ids]);
+    return db.query(LINKS, [scope.orgId, ids]);
   }
 
   /** From here on the files live as long as what refers to them. @returns those that are still there */
   async link(tx: Db, scope: OrgScope, target: { kind: string; id: string }, ids: string[]): Promise<string[]> {
-    return (await tx.query<{ id: string }>(LINK, [scope.orgId, ids, target.kind, target.id])).map((row) => row.id);
+    return (await tx.query(LINK, [scope.orgId, ids, target.kind, target.id])).map((row) => row.id);
   }
 
   /** From here on nobody sees them, and nothing can refer to them any more. */
   beginRemoval(db: Db, limit: number): Promise<StoredAt[]> {
-    return db.query<StoredAt>(BEGIN_REMOVAL, [limit]);
+    return db.query(BEGIN_REMOVAL, [limit]);
   }
 
   async abandon(db: Db, scope: OrgScope, id: string): Promise<void> {

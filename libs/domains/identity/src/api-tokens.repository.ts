@@ -9,13 +9,13 @@ const COLUMNS = 'id, name, description, scope, org_id, prefix, last4, last_used_
 /** $2: the organization that the caller's own token is pinned to; such a caller sees its kin only. */
 const MINE = 'user_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR org_id = $2)';
 
-const LIST = statement(`SELECT ${COLUMNS} FROM api_tokens WHERE ${MINE} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`);
-const COUNT = statement(`SELECT count(*)::int AS n FROM api_tokens WHERE ${MINE}`);
-const REVOKE = statement(`UPDATE api_tokens SET revoked_at = now() WHERE ${MINE} AND id = $3 RETURNING ${COLUMNS}`);
+const LIST = statement<ApiTokenRow>(`SELECT ${COLUMNS} FROM api_tokens WHERE ${MINE} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`);
+const COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM api_tokens WHERE ${MINE}`);
+const REVOKE = statement<ApiTokenRow>(`UPDATE api_tokens SET revoked_at = now() WHERE ${MINE} AND id = $3 RETURNING ${COLUMNS}`);
 const LIVE = 'user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
-const COUNT_LIVE = statement(`SELECT count(*)::int AS n FROM api_tokens WHERE ${LIVE}`);
+const COUNT_LIVE = statement<{ n: number }>(`SELECT count(*)::int AS n FROM api_tokens WHERE ${LIVE}`);
 const REVOKE_ALL = statement(`UPDATE api_tokens SET revoked_at = now() WHERE ${LIVE}`);
-const INSERT = statement(`
+const INSERT = statement<ApiTokenRow>(`
   INSERT INTO api_tokens (id, user_id, name, description, scope, org_id, token_hash, prefix, last4, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10::int))
   RETURNING ${COLUMNS}`);
@@ -28,8 +28,8 @@ export class ApiTokensRepository {
     orgPin: string | null,
     page: { limit?: number; offset?: number },
   ): Promise<{ items: ApiTokenRow[]; total: number }> {
-    const items = await db.query<ApiTokenRow>(LIST, [userId, orgPin, ...sliceBounds(page)]);
-    const [{ n }] = await db.query<{ n: number }>(COUNT, [userId, orgPin]);
+    const items = await db.query(LIST, [userId, orgPin, ...sliceBounds(page)]);
+    const [{ n }] = await db.query(COUNT, [userId, orgPin]);
     return { items, total: n };
   }
 
@@ -51,12 +51,12 @@ export class ApiTokensRepository {
       token.last4,
       expiresInDays,
     ];
-    return (await tx.query<ApiTokenRow>(INSERT, values))[0];
+    return (await tx.query(INSERT, values))[0];
   }
 
   /** How many could be used now. */
   async countLive(tx: Tx, userId: string): Promise<number> {
-    return (await tx.query<{ n: number }>(COUNT_LIVE, [userId]))[0].n;
+    return (await tx.query(COUNT_LIVE, [userId]))[0].n;
   }
 
   /** @returns how many could be used until now */
@@ -66,6 +66,6 @@ export class ApiTokensRepository {
 
   /** @returns null when it is none of the caller's live tokens */
   async revoke(tx: Tx, userId: string, orgPin: string | null, id: string): Promise<ApiTokenRow | null> {
-    return (await tx.query<ApiTokenRow>(REVOKE, [userId, orgPin, id]))[0] ?? null;
+    return (await tx.query(REVOKE, [userId, orgPin, id]))[0] ?? null;
   }
 }

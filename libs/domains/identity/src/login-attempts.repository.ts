@@ -21,7 +21,7 @@ export interface LoginAttempt {
 const STALE = `greatest(a.since, a.blocked_until) <= now() - ${WINDOW}`;
 
 // An attempt counts before its password is compared, and is taken back by success: of many at once no more are compared than of many in a row.
-const BEGIN = statement(`
+const BEGIN = statement<{ failures: number; wait_s: number }>(`
   INSERT INTO login_attempts AS a (account, failures, since, blocked_until) VALUES ($1, 1, now(), '-infinity')
   ON CONFLICT (account) DO UPDATE SET
     failures = CASE WHEN ${STALE} THEN 1 ELSE a.failures + 1 END,
@@ -30,10 +30,12 @@ const BEGIN = statement(`
       ELSE clock_timestamp() + make_interval(secs => least(${MAX_WAIT_S}, power(2, least(a.failures, 20) + 1 - ${FREE_ATTEMPTS}))) END
   WHERE a.blocked_until <= clock_timestamp()
   RETURNING failures, greatest(0, CASE WHEN isfinite(blocked_until) THEN ceil(extract(epoch FROM blocked_until - clock_timestamp())) ELSE 0 END)::int AS wait_s`);
-const WAIT = statement(
+const WAIT = statement<{ wait_s: number }>(
   `SELECT greatest(1, ceil(extract(epoch FROM blocked_until - clock_timestamp())))::int AS wait_s FROM login_attempts WHERE account = $1 AND isfinite(blocked_until)`,
 );
 const CLEAR = statement('DELETE FROM login_attempts WHERE account = ANY($1::bytea[])');
+
+const PURGE = statement(`DELETE FROM login_attempts WHERE account IN (SELECT a.account FROM login_attempts a WHERE ${STALE} LIMIT $1)`);
 
 /** Counts attempts to log in by address, whether anybody has it or not. The address itself is not kept. */
 @Injectable()
@@ -41,9 +43,9 @@ export class LoginAttemptsRepository {
   /** @param from counts what comes from this address of a client by itself */
   async begin(db: Db, email: string, from = ''): Promise<LoginAttempt> {
     const account = accountOf(email, from);
-    const [begun] = await db.query<{ failures: number; wait_s: number }>(BEGIN, [account]);
+    const [begun] = await db.query(BEGIN, [account]);
     if (begun) return { refused: false, failures: begun.failures, waitS: Math.max(1, begun.wait_s) };
-    const [{ wait_s } = { wait_s: 1 }] = await db.query<{ wait_s: number }>(WAIT, [account]);
+    const [{ wait_s } = { wait_s: 1 }] = await db.query(WAIT, [account]);
     return { refused: true, failures: 0, waitS: wait_s };
   }
 
@@ -53,9 +55,7 @@ export class LoginAttemptsRepository {
 
   /** @returns how many were removed that count for nothing any more */
   purge(db: Db, limit: number): Promise<number> {
-    return db.execute(`DELETE FROM login_attempts WHERE account IN (SELECT a.account FROM login_attempts a WHERE ${STALE} LIMIT $1)`, [
-      limit,
-    ]);
+    return db.execute(PURGE, [limit]);
   }
 }
 

@@ -8,11 +8,11 @@ const LIFE_H: Record<LinkPurpose, number> = { password_reset: 1, email_proof: 24
 const INSERT = statement(`
   INSERT INTO mailed_links (id, user_id, purpose, token_hash, expires_at) VALUES ($1, $2, $3, $4, now() + make_interval(hours => $5::int))`);
 // The link of a signup goes out at the moment of the user's row: it is not asked for.
-const ASKED = statement(`
+const ASKED = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM mailed_links l JOIN users u ON u.id = l.user_id
   WHERE l.user_id = $1 AND l.purpose = $2 AND l.created_at > u.created_at AND l.created_at > now() - interval '1 hour'`);
 const GOOD = 'purpose = $1 AND token_hash = $2 AND used_at IS NULL AND expires_at > now()';
-const OWNER = statement(`SELECT user_id FROM mailed_links WHERE ${GOOD}`);
+const OWNER = statement<{ user_id: string }>(`SELECT user_id FROM mailed_links WHERE ${GOOD}`);
 const TAKE = statement(`UPDATE mailed_links SET used_at = now() WHERE ${GOOD}`);
 const VOID = statement('UPDATE mailed_links SET used_at = now() WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL');
 const PURGE = statement(
@@ -27,12 +27,12 @@ export class MailedLinksRepository {
   }
 
   async askedInLastHour(tx: Tx, purpose: LinkPurpose, userId: string): Promise<number> {
-    return (await tx.query<{ n: number }>(ASKED, [userId, purpose]))[0].n;
+    return (await tx.query(ASKED, [userId, purpose]))[0].n;
   }
 
   /** @returns whose token it is, or null when it is not good */
   async ownerOf(db: Db, purpose: LinkPurpose, tokenHash: Buffer): Promise<string | null> {
-    return (await db.query<{ user_id: string }>(OWNER, [purpose, tokenHash]))[0]?.user_id ?? null;
+    return (await db.query(OWNER, [purpose, tokenHash]))[0]?.user_id ?? null;
   }
 
   /** Uses a token up. Of several that try at once, one succeeds. */

@@ -4,6 +4,7 @@ import { PlatformAdminsService } from './platform-admins.service';
 import { anEmail, identityTestApp, type IdentityTestApp } from './testing/identity-test-app';
 import { UsersService } from './users.service';
 import type { UserRow } from './users.repository';
+import { sql } from '@aps/platform/testing';
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -27,12 +28,12 @@ describe('what platform administrators do', () => {
   });
   afterAll(() => t.close());
   beforeEach(async () => {
-    await t.db.execute('TRUNCATE platform_admins, audit_log, allowed_emails');
+    await t.db.execute(sql('TRUNCATE platform_admins, audit_log, allowed_emails'));
     boss = await t.user();
     await makeAdmin(boss);
   });
 
-  const makeAdmin = (user: UserRow) => t.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [user.id]);
+  const makeAdmin = (user: UserRow) => t.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1)'), [user.id]);
 
   describe('platform administrators', () => {
     it('are added by address, in any case', async () => {
@@ -76,7 +77,7 @@ describe('what platform administrators do', () => {
       const crew = [boss, await t.user(), await t.user(), await t.user()];
       for (let round = 0; round < 20; round++) {
         for (const member of crew)
-          await t.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING', [member.id]);
+          await t.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING'), [member.id]);
         const codes = await Promise.all(
           Array.from({ length: 50 }, (_, i) => codeOf(admins.remove({ userId: crew[i % 4].id }, crew[(i + 1 + (i >> 2)) % 4].id))),
         );
@@ -89,7 +90,7 @@ describe('what platform administrators do', () => {
     it('do not count when they are deactivated', async () => {
       const user = await t.user();
       await makeAdmin(user);
-      await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [boss.id]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [boss.id]);
       expect(await codeOf(admins.remove(actor(), user.id))).toBe('last_admin');
     });
 
@@ -98,7 +99,7 @@ describe('what platform administrators do', () => {
       t.configure({ BOOTSTRAP_ADMIN_EMAIL: first.email.toUpperCase() });
       await admins.ensureBootstrapAdmin();
       expect((await admins.list()).map((a) => a.user_id)).toEqual([boss.id]);
-      await t.db.execute('DELETE FROM platform_admins');
+      await t.db.execute(sql('DELETE FROM platform_admins'));
       await admins.ensureBootstrapAdmin();
       await admins.ensureBootstrapAdmin();
       expect((await admins.list()).map((a) => a.user_id)).toEqual([first.id]);
@@ -186,7 +187,7 @@ describe('what platform administrators do', () => {
       for (let round = 0; round < 5; round++) {
         const user = await t.user();
         await Promise.all([codeOf(t.login(user.email)), codeOf(t.login(user.email)), users.deactivate(actor(), user.id)]);
-        expect(await t.db.query('SELECT 1 FROM sessions WHERE user_id = $1 AND revoked_at IS NULL', [user.id])).toEqual([]);
+        expect(await t.db.query(sql('SELECT 1 FROM sessions WHERE user_id = $1 AND revoked_at IS NULL'), [user.id])).toEqual([]);
       }
     });
 
@@ -199,7 +200,7 @@ describe('what platform administrators do', () => {
     it('do not take the last administrator with them, when two deactivate each other', async () => {
       for (let round = 0; round < 10; round++) {
         const [a, b] = [await t.user(), await t.user()];
-        await t.db.execute('TRUNCATE platform_admins');
+        await t.db.execute(sql('TRUNCATE platform_admins'));
         for (const user of [a, b]) await makeAdmin(user);
         const codes = await Promise.all([
           codeOf(users.deactivate({ userId: a.id }, b.id)),

@@ -15,8 +15,8 @@ const VIEW = `
   SELECT p.user_id, u.email, u.name, CASE WHEN a.id IS NOT NULL THEN jsonb_build_object('user_id', a.id, 'email', a.email) END AS added_by, p.created_at
   FROM platform_admins p JOIN users u ON u.id = p.user_id LEFT JOIN users a ON a.id = p.added_by`;
 
-const LIST = statement(`${VIEW} ORDER BY p.created_at, p.user_id`);
-const BY_ID = statement(`${VIEW} WHERE p.user_id = $1`);
+const LIST = statement<PlatformAdminView>(`${VIEW} ORDER BY p.created_at, p.user_id`);
+const BY_ID = statement<PlatformAdminView>(`${VIEW} WHERE p.user_id = $1`);
 const INSERT = statement('INSERT INTO platform_admins (user_id, added_by) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING');
 const DELETE = statement('DELETE FROM platform_admins WHERE user_id = $1');
 const IS_ADMIN = statement('SELECT 1 FROM platform_admins WHERE user_id = $1');
@@ -32,11 +32,11 @@ export class PlatformAdminsRepository {
   }
 
   list(db: Db): Promise<PlatformAdminView[]> {
-    return db.query<PlatformAdminView>(LIST);
+    return db.query(LIST);
   }
 
   async byId(db: Db, userId: string): Promise<PlatformAdminView> {
-    return (await db.query<PlatformAdminView>(BY_ID, [userId]))[0];
+    return (await db.query(BY_ID, [userId]))[0];
   }
 
   /** @returns false when the user was one already */

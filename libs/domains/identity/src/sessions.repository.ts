@@ -15,15 +15,15 @@ export interface SessionClient {
 /** A session as its owner sees it in a list. */
 export type SessionRow = Pick<Session, 'id' | 'created_at' | 'last_used_at' | 'expires_at' | 'user_agent' | 'ip'>;
 
-const INSERT = statement(`
+const INSERT = statement<{ expires_at: Date }>(`
   INSERT INTO sessions (id, user_id, token_hash, user_agent, ip, expires_at) VALUES ($1, $2, $3, $4, $5, now() + interval '${SESSION_DAYS} days') RETURNING expires_at`);
 const LIVE = `user_id = $1 AND revoked_at IS NULL AND expires_at > now() AND last_used_at > now() - interval '${SESSION_IDLE_DAYS} days'`;
-const LIST = statement(`
+const LIST = statement<SessionRow>(`
   SELECT id, created_at, last_used_at, expires_at, user_agent, host(ip) AS ip FROM sessions WHERE ${LIVE} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`);
 // One subscriber's IPv6 addresses change within their /64.
 const KNOWS = statement(`
   SELECT 1 FROM sessions WHERE user_id = $1 AND (ip = $2::inet OR (family(ip) = 6 AND set_masklen(ip, 64) >>= $2::inet)) LIMIT 1`);
-const COUNT = statement(`SELECT count(*)::int AS n FROM sessions WHERE ${LIVE}`);
+const COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM sessions WHERE ${LIVE}`);
 const END = statement(`UPDATE sessions SET revoked_at = now() WHERE ${LIVE} AND id = $2`);
 const END_ALL = statement(
   'UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid AND revoked_at IS NULL',
@@ -32,18 +32,20 @@ const END_ALL = statement(
 const OLD = `(expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days')`;
 const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);
 
+const PURGE = statement(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE ${OLD} LIMIT $1)`);
+
 @Injectable()
 export class SessionsRepository {
   /** @returns when it expires */
   async insert(tx: Tx, session: { id: string; userId: string; tokenHash: Buffer; client: SessionClient }): Promise<Date> {
     const values = [session.id, session.userId, session.tokenHash, session.client.userAgent, session.client.ip];
-    return (await tx.query<{ expires_at: Date }>(INSERT, values))[0].expires_at;
+    return (await tx.query(INSERT, values))[0].expires_at;
   }
 
   /** Those that live, newest first. */
   async list(db: Db, userId: string, page: { limit?: number; offset?: number }): Promise<{ items: SessionRow[]; total: number }> {
-    const items = await db.query<SessionRow>(LIST, [userId, ...sliceBounds(page)]);
-    const [{ n }] = await db.query<{ n: number }>(COUNT, [userId]);
+    const items = await db.query(LIST, [userId, ...sliceBounds(page)]);
+    const [{ n }] = await db.query(COUNT, [userId]);
     return { items, total: n };
   }
 
@@ -68,6 +70,6 @@ export class SessionsRepository {
 
   /** @returns how many that have long ended were removed */
   purge(db: Db, limit: number): Promise<number> {
-    return db.execute(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE ${OLD} LIMIT $1)`, [limit]);
+    return db.execute(PURGE, [limit]);
   }
 }

@@ -92,7 +92,7 @@ export class SessionsService {
     const { failures, refused, waitS } = attempt;
     await this.db.transaction(async (tx) => {
       // For nobody a transaction, too: they take their time.
-      if (!userId) await tx.query('SELECT 1');
+      if (!userId) await this.users.lock(tx, uuidv7());
       else
         await this.audit.record(tx, {
           source: 'business',

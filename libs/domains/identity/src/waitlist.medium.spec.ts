@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from './testing/identity-test-app';
 import type { WaitlistRow } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
+import { sql } from '@aps/platform/testing';
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -19,7 +20,7 @@ describe('the waitlist', () => {
     actor = { userId: (await t.user()).id, requestId: 'req-1' };
   });
   afterAll(() => t.close());
-  beforeEach(() => t.db.execute('TRUNCATE waitlist_entries, audit_log, outbound_mails'));
+  beforeEach(() => t.db.execute(sql('TRUNCATE waitlist_entries, audit_log, outbound_mails')));
 
   const ask = (body: Record<string, unknown>) => t.call('POST', '/api/waitlist', { body });
   const entryOf = async (email: string) =>
@@ -28,7 +29,7 @@ describe('the waitlist', () => {
     await waitlist.ask(email);
     return entryOf(email);
   };
-  const audits = async () => (await t.db.query<{ action: string }>('SELECT action FROM audit_log ORDER BY id')).map((r) => r.action);
+  const audits = async () => (await t.db.query(sql<{ action: string }>('SELECT action FROM audit_log ORDER BY id'))).map((r) => r.action);
 
   it('takes an address', async () => {
     const email = anEmail();

@@ -16,17 +16,19 @@ const ASK = statement(`
     name = coalesce(excluded.name, w.name), note = coalesce(excluded.note, w.note),
     status = CASE w.status WHEN 'dismissed' THEN 'pending' ELSE w.status END,
     dismissed_at = CASE w.status WHEN 'dismissed' THEN NULL ELSE w.dismissed_at END`);
-const LIST = statement(`
+const LIST = statement<WaitlistRow>(`
   SELECT ${COLUMNS} FROM waitlist_entries WHERE $1::text IS NULL OR status = $1 ORDER BY asked_at DESC, id DESC LIMIT $2 OFFSET $3`);
-const COUNT = statement('SELECT count(*)::int AS n FROM waitlist_entries WHERE $1::text IS NULL OR status = $1');
-const LOCK = statement(`SELECT ${COLUMNS} FROM waitlist_entries WHERE id = $1 FOR UPDATE`);
-const DISMISS = statement(
+const COUNT = statement<{ n: number }>('SELECT count(*)::int AS n FROM waitlist_entries WHERE $1::text IS NULL OR status = $1');
+const LOCK = statement<WaitlistRow>(`SELECT ${COLUMNS} FROM waitlist_entries WHERE id = $1 FOR UPDATE`);
+const DISMISS = statement<WaitlistRow>(
   `UPDATE waitlist_entries SET status = 'dismissed', dismissed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`,
 );
-const ADMIT = statement(`
+const ADMIT = statement<WaitlistRow>(`
   UPDATE waitlist_entries SET status = 'admitted', admitted_at = now(), dismissed_at = NULL, last_mailed_at = now(), updated_at = now()
   WHERE id = $1 RETURNING ${COLUMNS}`);
-const MAILED = statement(`UPDATE waitlist_entries SET last_mailed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`);
+const MAILED = statement<WaitlistRow>(
+  `UPDATE waitlist_entries SET last_mailed_at = now(), updated_at = now() WHERE id = $1 RETURNING ${COLUMNS}`,
+);
 const IS_ADMITTED = statement(`SELECT 1 FROM waitlist_entries WHERE email_canonical = $1 AND status = 'admitted'`);
 const REGISTER = statement(`
   UPDATE waitlist_entries SET status = 'registered', updated_at = now() WHERE email_canonical = $1 AND status IN ('admitted', 'pending')`);
@@ -42,25 +44,25 @@ export class WaitlistRepository {
     db: Db,
     query: { status?: WaitlistStatus; limit?: number; offset?: number },
   ): Promise<{ items: WaitlistRow[]; total: number }> {
-    const items = await db.query<WaitlistRow>(LIST, [query.status ?? null, ...sliceBounds(query)]);
-    const [{ n }] = await db.query<{ n: number }>(COUNT, [query.status ?? null]);
+    const items = await db.query(LIST, [query.status ?? null, ...sliceBounds(query)]);
+    const [{ n }] = await db.query(COUNT, [query.status ?? null]);
     return { items, total: n };
   }
 
   async lock(tx: Tx, id: string): Promise<WaitlistRow | null> {
-    return (await tx.query<WaitlistRow>(LOCK, [id]))[0] ?? null;
+    return (await tx.query(LOCK, [id]))[0] ?? null;
   }
 
   async dismiss(tx: Tx, id: string): Promise<WaitlistRow> {
-    return (await tx.query<WaitlistRow>(DISMISS, [id]))[0];
+    return (await tx.query(DISMISS, [id]))[0];
   }
 
   async admit(tx: Tx, id: string): Promise<WaitlistRow> {
-    return (await tx.query<WaitlistRow>(ADMIT, [id]))[0];
+    return (await tx.query(ADMIT, [id]))[0];
   }
 
   async mailed(tx: Tx, id: string): Promise<WaitlistRow> {
-    return (await tx.query<WaitlistRow>(MAILED, [id]))[0];
+    return (await tx.query(MAILED, [id]))[0];
   }
 
   async isAdmitted(db: Db, email: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { OrgAiSettings } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type PlatformData } from './catalog-view';
@@ -16,14 +17,21 @@ const ENTRY = `id, owner_org_id, key, route_id, label, provider, kind, remote_mo
   allowed_efforts, cost_tier, supports_reasoning, supports_vision, price_tiers, replacement_model_id, ${PRICES.join(', ')}`;
 const SETTINGS = Object.keys(NO_ORG_SETTINGS) as (keyof OrgSettings)[];
 
-const PLATFORM_SETTINGS = statement(`SELECT ${Object.keys(NO_PLATFORM_SETTINGS).join(', ')} FROM platform_ai_settings WHERE id = 1`);
-const PLATFORM_ROUTES = statement(`SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL`);
-const PLATFORM_ENTRIES = statement(`SELECT ${ENTRY} FROM model_catalog WHERE owner_org_id IS NULL`);
-const PLATFORM_KEYS = statement('SELECT route_id, api_key FROM route_keys');
+const PLATFORM_SETTINGS = statement<PlatformSettings>(
+  `SELECT ${Object.keys(NO_PLATFORM_SETTINGS).join(', ')} FROM platform_ai_settings WHERE id = 1`,
+);
+const PLATFORM_ROUTES = statement<Route>(`SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL`);
+const PLATFORM_ENTRIES = statement<CatalogEntry>(`SELECT ${ENTRY} FROM model_catalog WHERE owner_org_id IS NULL`);
+const PLATFORM_KEYS = statement<{ route_id: string; api_key: string }>('SELECT route_id, api_key FROM route_keys');
 
 // One round trip for all that an organization holds. Numerics go through text: as JSON numbers they would become floats.
 const numericText = (columns: string[], row: string) => columns.map((c) => `'${c}', ${row}.${c}::text`).join(', ');
-const ORG_DATA = statement(`
+const ORG_DATA = statement<{
+  settings: OrgSettings | null;
+  route_settings: RouteSetting[];
+  routes: Route[];
+  entries: CatalogEntry[];
+}>(`
   SELECT
     (SELECT to_jsonb(s) || jsonb_build_object(${numericText(['budget_limit_usd', 'compaction_threshold'], 's')}) FROM org_ai_settings s WHERE s.org_id = $1) AS settings,
     (SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM (SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1) r) AS route_settings,
@@ -31,13 +39,13 @@ const ORG_DATA = statement(`
     (SELECT coalesce(jsonb_agg(to_jsonb(e) || jsonb_build_object(${numericText(PRICES, 'e')})), '[]') FROM (SELECT ${ENTRY} FROM model_catalog WHERE owner_org_id = $1) e) AS entries`);
 
 const ENSURE_SETTINGS = statement('INSERT INTO org_ai_settings (org_id) VALUES ($1) ON CONFLICT DO NOTHING');
-const LOCK_SETTINGS = statement(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1 FOR UPDATE`);
-const READ_SETTINGS = statement(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1`);
+const LOCK_SETTINGS = statement<OrgSettings>(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1 FOR UPDATE`);
+const READ_SETTINGS = statement<OrgSettings>(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1`);
 
-const VISIBLE_ROUTES = statement(
+const VISIBLE_ROUTES = statement<Route>(
   `SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL OR owner_org_id = $1 ORDER BY sort_order, slug`,
 );
-const ROUTE_SETTINGS = statement(
+const ROUTE_SETTINGS = statement<RouteSetting>(
   'SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1',
 );
 const SAVE_ROUTE_SETTING = statement(`
@@ -47,7 +55,7 @@ const SAVE_ROUTE_SETTING = statement(`
     base_url = excluded.base_url, enabled = excluded.enabled, updated_by = excluded.updated_by, updated_at = now()`);
 
 // A disabled model with a successor still answers, so it may still be named.
-const KNOWN_CHAT_KEYS = statement(`
+const KNOWN_CHAT_KEYS = statement<{ key: string }>(`
   SELECT DISTINCT key FROM model_catalog
   WHERE key = ANY($2) AND kind = 'chat' AND (owner_org_id IS NULL OR owner_org_id = $1) AND (enabled OR replacement_model_id IS NOT NULL)`);
 
@@ -56,10 +64,10 @@ const KNOWN_CHAT_KEYS = statement(`
 export class InferenceRepository {
   async platform(db: Db): Promise<PlatformData> {
     const [[settings], routes, entries, keys] = await Promise.all([
-      db.query<PlatformSettings>(PLATFORM_SETTINGS),
-      db.query<Route>(PLATFORM_ROUTES),
-      db.query<CatalogEntry>(PLATFORM_ENTRIES),
-      db.query<{ route_id: string; api_key: string }>(PLATFORM_KEYS),
+      db.query(PLATFORM_SETTINGS),
+      db.query(PLATFORM_ROUTES),
+      db.query(PLATFORM_ENTRIES),
+      db.query(PLATFORM_KEYS),
     ]);
     return {
       settings: settings ?? NO_PLATFORM_SETTINGS,
@@ -71,12 +79,7 @@ export class InferenceRepository {
 
   /** Takes the bare id and no scope: workers load it for whatever organization a turn belongs to. */
   async organization(db: Db, orgId: string): Promise<OrgData> {
-    const [row] = await db.query<{
-      settings: OrgSettings | null;
-      route_settings: RouteSetting[];
-      routes: Route[];
-      entries: CatalogEntry[];
-    }>(ORG_DATA, [orgId]);
+    const [row] = await db.query(ORG_DATA, [orgId]);
     return {
       orgId,
       settings: row.settings ?? NO_ORG_SETTINGS,
@@ -87,33 +90,28 @@ export class InferenceRepository {
   }
 
   async settings(scope: OrgScope, db: Db): Promise<OrgSettings> {
-    return (await db.query<OrgSettings>(READ_SETTINGS, [scope.orgId]))[0] ?? NO_ORG_SETTINGS;
+    return (await db.query(READ_SETTINGS, [scope.orgId]))[0] ?? NO_ORG_SETTINGS;
   }
 
   /** Reads the settings and keeps others from changing them until the transaction ends. */
   async lockSettings(scope: OrgScope, tx: Tx): Promise<OrgSettings> {
     await tx.execute(ENSURE_SETTINGS, [scope.orgId]);
-    return (await tx.query<OrgSettings>(LOCK_SETTINGS, [scope.orgId]))[0];
+    return (await tx.query(LOCK_SETTINGS, [scope.orgId]))[0];
   }
 
-  /** Writes the given settings and leaves the others. */
+  /** Writes the given settings of a locked row and leaves the others. */
   async saveSettings(scope: OrgScope, tx: Tx, patch: Partial<OrgSettings>): Promise<void> {
-    const columns = SETTINGS.filter((c) => patch[c] !== undefined);
-    if (!columns.length) return;
-    const assignments = columns.map((c, i) => `${c} = $${i + 2}`).join(', ');
-    await tx.execute(`UPDATE org_ai_settings SET ${assignments}, updated_at = now() WHERE org_id = $1`, [
-      scope.orgId,
-      ...columns.map((c) => patch[c]),
-    ]);
+    if (Object.values(patch).every((value) => value === undefined)) return;
+    await tx.manager.update(OrgAiSettings, { org_id: scope.orgId }, { ...patch, updated_at: () => 'now()' });
   }
 
   /** The platform's routes and the organization's own, in display order. */
   async routes(scope: OrgScope, db: Db): Promise<Route[]> {
-    return db.query<Route>(VISIBLE_ROUTES, [scope.orgId]);
+    return db.query(VISIBLE_ROUTES, [scope.orgId]);
   }
 
   async routeSettings(scope: OrgScope, db: Db): Promise<Map<string, RouteSetting>> {
-    return new Map((await db.query<RouteSetting>(ROUTE_SETTINGS, [scope.orgId])).map((s) => [s.route_id, s]));
+    return new Map((await db.query(ROUTE_SETTINGS, [scope.orgId])).map((s) => [s.route_id, s]));
   }
 
   async saveRouteSetting(scope: OrgScope, tx: Tx, s: RouteSetting): Promise<void> {
@@ -131,7 +129,7 @@ export class InferenceRepository {
   /** Those of the keys that name a chat model which the organization could use. */
   async knownChatKeys(db: Db, orgId: string, keys: readonly string[]): Promise<Set<string>> {
     if (!keys.length) return new Set();
-    return new Set((await db.query<{ key: string }>(KNOWN_CHAT_KEYS, [orgId, keys])).map((r) => r.key));
+    return new Set((await db.query(KNOWN_CHAT_KEYS, [orgId, keys])).map((r) => r.key));
   }
 }
 

@@ -10,6 +10,7 @@ import { InferenceSettings, orgKeyPlace, platformKeyPlace } from './inference.se
 import { OrgRuntimeService } from './org-runtime.service';
 import { receiptRow, ReceiptsRepository } from './receipts.repository';
 import { inferenceTestApp, type InferenceTestApp, type TestOrg } from './testing/inference-test-app';
+import { sql } from '@aps/platform/testing';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 
@@ -28,16 +29,16 @@ describe('ModelResolver', () => {
   afterEach(async () => {
     t.configure({ ENTITLEMENT_BYO_KEYS: undefined, OPENAI_API_KEY: undefined, DEFAULT_MODEL: undefined });
     jest.restoreAllMocks();
-    await t.db.execute('DELETE FROM route_keys');
+    await t.db.execute(sql('DELETE FROM route_keys'));
     t.forget();
   });
   const resolve = (messageModel?: string) => resolver.resolve({ orgId: org.id, scope: 'chat', requested: { messageModel } });
   const routeId = async (slug: string) =>
-    (await t.db.query<{ id: string }>('SELECT id FROM inference_routes WHERE slug = $1', [slug]))[0].id;
+    (await t.db.query(sql<{ id: string }>('SELECT id FROM inference_routes WHERE slug = $1'), [slug]))[0].id;
   const setRoutes = (routes: unknown) => t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes });
   const platformKey = async (slug: string, key: string) => {
     const id = await routeId(slug);
-    await t.db.execute('INSERT INTO route_keys (route_id, api_key) VALUES ($1, $2)', [
+    await t.db.execute(sql('INSERT INTO route_keys (route_id, api_key) VALUES ($1, $2)'), [
       id,
       await t.app.get(EnvelopeCrypto, { strict: false }).encrypt(t.db, platformKeyPlace(id), key),
     ]);
@@ -79,7 +80,7 @@ describe('ModelResolver', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     await platformKey('openai', 'sk-from-platform');
     await setRoutes({ openai: { api_key: CANARY } });
-    await t.db.execute(`UPDATE org_route_settings SET api_key = (SELECT api_key FROM route_keys LIMIT 1) WHERE org_id = $1`, [org.id]);
+    await t.db.execute(sql(`UPDATE org_route_settings SET api_key = (SELECT api_key FROM route_keys LIMIT 1) WHERE org_id = $1`), [org.id]);
     t.app.get(InferenceSettings, { strict: false }).drop(org.id);
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'model_unavailable' });
     expect(JSON.stringify(warn.mock.calls)).not.toContain('e1.');
@@ -87,7 +88,7 @@ describe('ModelResolver', () => {
 
   it('goes on to the environment where the platform’s stored key cannot be opened', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    await t.db.execute(`INSERT INTO route_keys (route_id, api_key) VALUES ($1, 'e1.00000000-0000-7000-8000-000000000009.AAAA')`, [
+    await t.db.execute(sql(`INSERT INTO route_keys (route_id, api_key) VALUES ($1, 'e1.00000000-0000-7000-8000-000000000009.AAAA')`), [
       await routeId('openai'),
     ]);
     t.forget();
@@ -163,11 +164,15 @@ describe('ModelResolver', () => {
   it('uses an own route with nothing but the own key', async () => {
     const id = uuidv7();
     await t.db.execute(
-      `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`,
+      sql(
+        `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`,
+      ),
       [id, `own-${id}`, org.id],
     );
     await t.db.execute(
-      `INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider, input_price_per_1m) VALUES ($1, $2, 'own-model', $3, 'Own', 'own', 0.1)`,
+      sql(
+        `INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider, input_price_per_1m) VALUES ($1, $2, 'own-model', $3, 'Own', 'own', 0.1)`,
+      ),
       [uuidv7(), org.id, id],
     );
     await t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } });
@@ -208,10 +213,12 @@ describe('ModelResolver', () => {
     await check('gpt-6-sol', 'agent');
     await t.db
       .transaction(async (tx) => {
-        await tx.execute(`UPDATE model_catalog SET enabled = false WHERE key = 'gpt-5.6-luna'`);
+        await tx.execute(sql(`UPDATE model_catalog SET enabled = false WHERE key = 'gpt-5.6-luna'`));
         await expect(catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent')).rejects.toMatchObject({ code: 'model_unknown' });
         await tx.execute(
-          `UPDATE model_catalog SET replacement_model_id = (SELECT id FROM model_catalog WHERE key = 'mock') WHERE key = 'gpt-5.6-luna'`,
+          sql(
+            `UPDATE model_catalog SET replacement_model_id = (SELECT id FROM model_catalog WHERE key = 'mock') WHERE key = 'gpt-5.6-luna'`,
+          ),
         );
         await catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent');
         throw new Error('roll back');
@@ -230,7 +237,7 @@ describe('ModelResolver', () => {
     });
     expect(await receipts.insert(t.db, { ...row, ...owner })).toBe(true);
     expect(await receipts.insert(t.db, { ...row, ...owner, id: uuidv7() })).toBe(false);
-    const [stored] = await t.db.query('SELECT * FROM inference_receipts WHERE id = $1', [row.id]);
+    const [stored] = await t.db.query(sql('SELECT * FROM inference_receipts WHERE id = $1'), [row.id]);
     // (10 + 1 + 2) × 1 + (3 + 4) × 2, per million
     expect(stored).toMatchObject({
       ...owner,

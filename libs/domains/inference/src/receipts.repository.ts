@@ -90,7 +90,7 @@ const INSERT = statement(`
   INSERT INTO inference_receipts (${RECEIPT_COLUMNS.join(', ')}) VALUES (${RECEIPT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})
   ON CONFLICT (turn_id, step_no) DO NOTHING`);
 
-const SPENT = statement(`
+const SPENT = statement<{ chats: string; total: string }>(`
   SELECT trim_scale(coalesce(sum(usd_cost) FILTER (WHERE chat_id IS NOT NULL), 0))::text AS chats, trim_scale(coalesce(sum(usd_cost), 0))::text AS total
   FROM inference_receipts WHERE org_id = $1 AND created_at >= $2 AND created_at < $3`);
 
@@ -103,6 +103,6 @@ export class ReceiptsRepository {
 
   /** US dollars of a period: what chats cost, and what all calls did. */
   async spent(scope: OrgScope, db: Db, from: Date, to: Date): Promise<{ chats: string; total: string }> {
-    return (await db.query<{ chats: string; total: string }>(SPENT, [scope.orgId, from, to]))[0];
+    return (await db.query(SPENT, [scope.orgId, from, to]))[0];
   }
 }

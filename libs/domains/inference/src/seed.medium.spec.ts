@@ -1,6 +1,6 @@
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { seedInference } from './seed';
 
 describe('seedInference', () => {
@@ -13,13 +13,13 @@ describe('seedInference', () => {
     await database.drop();
   });
   const routes = () =>
-    database.db.query<{ slug: string; base_url: string; dialect: string }>(
-      'SELECT slug, base_url, dialect FROM inference_routes ORDER BY sort_order',
+    database.db.query(
+      sql<{ slug: string; base_url: string; dialect: string }>('SELECT slug, base_url, dialect FROM inference_routes ORDER BY sort_order'),
     );
   const all = async () =>
     JSON.stringify(
       await Promise.all(
-        ['inference_routes', 'model_catalog', 'platform_ai_settings'].map((t) => database.db.query(`SELECT * FROM ${t} ORDER BY 1`)),
+        ['inference_routes', 'model_catalog', 'platform_ai_settings'].map((t) => database.db.query(sql(`SELECT * FROM ${t} ORDER BY 1`))),
       ),
     );
 
@@ -32,7 +32,9 @@ describe('seedInference', () => {
       { slug: 'mock', base_url: 'http://127.0.0.1:4010/v1', dialect: 'dialect_1' },
     ]);
     const mocks = await database.db.query(
-      'SELECT key, kind, input_price_per_1m::float8 AS i, output_price_per_1m::float8 AS o, context_window AS c, supports_vision AS v FROM model_catalog WHERE provider = $1 ORDER BY sort_order',
+      sql(
+        'SELECT key, kind, input_price_per_1m::float8 AS i, output_price_per_1m::float8 AS o, context_window AS c, supports_vision AS v FROM model_catalog WHERE provider = $1 ORDER BY sort_order',
+      ),
       ['mock'],
     );
     expect(mocks).toEqual([
@@ -50,15 +52,15 @@ describe('seedInference', () => {
     const { db } = database;
     await seedInference(db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
     await db.execute(
-      `UPDATE inference_routes SET base_url = 'https://proxy.example/v1', enabled = false, label = 'Ours' WHERE slug = 'openai'`,
+      sql(`UPDATE inference_routes SET base_url = 'https://proxy.example/v1', enabled = false, label = 'Ours' WHERE slug = 'openai'`),
     );
-    await db.execute(`UPDATE inference_routes SET enabled = false, label = 'Ours' WHERE slug = 'mock'`);
-    await db.execute(`UPDATE model_catalog SET input_price_per_1m = 99, enabled = false WHERE key = 'mock'`);
-    await db.execute(`UPDATE platform_ai_settings SET default_model = 'x'`);
+    await db.execute(sql(`UPDATE inference_routes SET enabled = false, label = 'Ours' WHERE slug = 'mock'`));
+    await db.execute(sql(`UPDATE model_catalog SET input_price_per_1m = 99, enabled = false WHERE key = 'mock'`));
+    await db.execute(sql(`UPDATE platform_ai_settings SET default_model = 'x'`));
     await db.execute(
-      `DELETE FROM model_catalog WHERE key IN ('mock-vision', 'gemini-3.5-flash', 'gemini-3.1-flash-lite', 'gemini-embedding-001')`,
+      sql(`DELETE FROM model_catalog WHERE key IN ('mock-vision', 'gemini-3.5-flash', 'gemini-3.1-flash-lite', 'gemini-embedding-001')`),
     );
-    await db.execute(`DELETE FROM inference_routes WHERE slug = 'google'`);
+    await db.execute(sql(`DELETE FROM inference_routes WHERE slug = 'google'`));
     const before = await all();
     await seedInference(db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
     expect(await all()).toBe(before);
@@ -80,8 +82,8 @@ describe('seedInference', () => {
 
   it('names each key once among what is enabled, and only models whose prices are known', async () => {
     await seedInference(database.db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
-    const rows = await database.db.query<{ key: string }>(
-      `SELECT key FROM model_catalog WHERE input_price_per_1m IS NULL OR output_price_per_1m IS NULL`,
+    const rows = await database.db.query(
+      sql<{ key: string }>(`SELECT key FROM model_catalog WHERE input_price_per_1m IS NULL OR output_price_per_1m IS NULL`),
     );
     expect(rows.map((r) => r.key)).toEqual(['mock-unpriced']);
   });

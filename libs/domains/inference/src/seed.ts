@@ -1,22 +1,8 @@
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import type { Db, Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { inferenceConfig, MOCK_ROUTE, mockRouteEnabled } from './inference.config';
 import { MOCK_SEED, VENDOR_SEED, type SeedModel, type SeedRoute } from './seed.catalog';
-
-const VENDORS_KNOWN = statement('SELECT 1 FROM inference_routes WHERE owner_org_id IS NULL AND slug <> $1 LIMIT 1');
-const INSERT_ROUTE = statement(`
-  INSERT INTO inference_routes (id, slug, label, dialect, base_url, sort_order) VALUES ($1, $2, $3, $4, $5, $6)
-  ON CONFLICT (slug) DO NOTHING`);
-const MOVE_MOCK = statement(
-  'UPDATE inference_routes SET base_url = $2, updated_at = now() WHERE slug = $1 AND owner_org_id IS NULL AND base_url IS DISTINCT FROM $2',
-);
-const INSERT_SETTINGS = statement('INSERT INTO platform_ai_settings (id) VALUES (1) ON CONFLICT DO NOTHING');
-// An enabled row of the same key may stand on another route; then the operator has chosen, and the seed's row stays out.
-const INSERT_MODEL = statement(`
-  INSERT INTO model_catalog (id, key, route_id, label, provider, kind, sort_order, context_window, max_output_tokens, allowed_efforts, cost_tier,
-    supports_reasoning, supports_vision, input_price_per_1m, output_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-  ON CONFLICT DO NOTHING`);
+import { INSERT_MODEL, INSERT_ROUTE, INSERT_SETTINGS, MOVE_MOCK, VENDORS_KNOWN } from './seed.sql';
 
 export interface InferenceSeed {
   /** Where the mock model server listens, version path included. Default: MOCK_ROUTE_BASE_URL; without it, an earlier address stays. */

@@ -16,11 +16,11 @@ interface Row {
   created_at: Date;
 }
 
-const LIST = statement(`
+const LIST = statement<Row>(`
   SELECT a.id, a.source, a.action, a.actor_id, u.email AS actor_email, a.target_kind, a.target_id, a.metadata, a.created_at
   FROM audit_log a LEFT JOIN users u ON u.id = a.actor_id
   WHERE a.org_id = $1 ORDER BY a.created_at DESC, a.id DESC LIMIT $2 OFFSET $3`);
-const COUNT = statement('SELECT count(*)::int AS n FROM audit_log WHERE org_id = $1');
+const COUNT = statement<{ n: number }>('SELECT count(*)::int AS n FROM audit_log WHERE org_id = $1');
 
 /** What happened in an organization, for its own administrators. */
 @Injectable()
@@ -34,8 +34,8 @@ export class OrgAuditQueries {
   async list(scope: OrgScope, slice: Slice): Promise<Listed<AuditItem>> {
     await this.limits.require(scope.orgId, 'audit_log');
     const [rows, [{ n }]] = await Promise.all([
-      this.db.query<Row>(LIST, [scope.orgId, ...sliceBounds(slice)]),
-      this.db.query<{ n: number }>(COUNT, [scope.orgId]),
+      this.db.query(LIST, [scope.orgId, ...sliceBounds(slice)]),
+      this.db.query(COUNT, [scope.orgId]),
     ]);
     return { items: rows.map(toItem), total: n };
   }

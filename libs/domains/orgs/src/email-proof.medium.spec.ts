@@ -1,6 +1,7 @@
 import { EmailProofsService } from '@aps/identity';
 import { MembersService } from './members.service';
 import { anEmail, type Member, OrgsTestApp, type Person } from './testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('an address that is not proven', () => {
   let t: OrgsTestApp;
@@ -36,7 +37,7 @@ describe('an address that is not proven', () => {
   const verify = async (email: string) => t.call('POST', '/api/auth/verify', { body: { token: await proofOf(email) } });
   const accept = (token: string, as: Person) => t.call('POST', `/api/invitations/${token}/accept`, { as });
   const orgsOf = async ({ userId }: { userId: string }) =>
-    (await t.db.query<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id', [userId])).map(
+    (await t.db.query(sql<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id'), [userId])).map(
       (m) => m.org_id,
     );
 
@@ -76,7 +77,7 @@ describe('an address that is not proven', () => {
     const { token } = await invited(other, 'OWNER');
     await invited(email, 'OWNER');
     expect((await t.signup(email, { invitation_token: token })).body.code).toBe('invitation_email_mismatch');
-    expect(await t.db.query('SELECT 1 FROM users WHERE email_canonical = $1', [email])).toEqual([]);
+    expect(await t.db.query(sql('SELECT 1 FROM users WHERE email_canonical = $1'), [email])).toEqual([]);
   });
 
   it('has an organization of its own where nobody invites it', async () => {
@@ -93,7 +94,7 @@ describe('an address that is not proven', () => {
       (host: { orgId: string; owner: Member; id: string }) =>
         t.call('DELETE', `/api/orgs/${host.orgId}/members/invitations/${host.id}`, { as: host.owner }),
     ],
-    ['expired', ({ id }: { id: string }) => t.db.execute('UPDATE invitations SET expires_at = now() WHERE id = $1', [id])],
+    ['expired', ({ id }: { id: string }) => t.db.execute(sql('UPDATE invitations SET expires_at = now() WHERE id = $1'), [id])],
     [
       'lost with its organization',
       (host: { orgId: string; owner: Member }) => t.call('DELETE', `/api/orgs/${host.orgId}`, { as: host.owner }),
@@ -154,9 +155,9 @@ describe('an address that is not proven', () => {
       expect(orgs).toContain(a.orgId);
       expect(orgs).toContain(late.orgId);
       expect(orgs.includes(b.orgId)).toBe(revoked.status === 404);
-      expect(await t.db.query(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending'`, [email])).toEqual([]);
+      expect(await t.db.query(sql(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending'`), [email])).toEqual([]);
       expect(
-        await t.db.query(`SELECT 1 FROM audit_log WHERE action = 'user.email_verified' AND target_id = $1`, [ada.userId]),
+        await t.db.query(sql(`SELECT 1 FROM audit_log WHERE action = 'user.email_verified' AND target_id = $1`), [ada.userId]),
       ).toHaveLength(1);
     }
   });

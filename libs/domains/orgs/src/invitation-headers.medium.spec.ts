@@ -2,7 +2,7 @@ import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { MailJobs, MailTransport } from '@aps/platform/mail';
 import { Maintenance } from '@aps/platform/maintenance';
-import { decodeWords, SmtpServer } from '@aps/platform/testing';
+import { sql, decodeWords, SmtpServer } from '@aps/platform/testing';
 import { anEmail, OrgsTestApp } from './testing/orgs-test-app';
 
 /** Names that a tenant gives an organization; mails carry them to strangers. */
@@ -53,9 +53,9 @@ describe('the mail of an invitation, as a mail server gets it', () => {
   /** Invites to an organization of that name, whatever the API thinks of it, and delivers the mail. */
   const mailed = async (name: string, email = anEmail()) => {
     const { orgId, owner } = await t.orgWithOwner();
-    await t.db.execute('UPDATE organizations SET name = $2 WHERE id = $1', [orgId, name]);
+    await t.db.execute(sql('UPDATE organizations SET name = $2 WHERE id = $1'), [orgId, name]);
     expect((await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })).status).toBe(201);
-    const [{ id }] = await t.db.query<{ id: string }>('SELECT id FROM outbound_mails ORDER BY id DESC LIMIT 1');
+    const [{ id }] = await t.db.query(sql<{ id: string }>('SELECT id FROM outbound_mails ORDER BY id DESC LIMIT 1'));
     await jobs.send({ mail_id: id });
     return { email, headers: server.headers(), text: server.mails.at(-1)!.split('\r\n\r\n').slice(1).join('\n') };
   };

@@ -11,9 +11,9 @@ const SELECT = `
                   (SELECT max(last_used_at) FROM api_tokens WHERE user_id = m.user_id AND (org_id IS NULL OR org_id = m.org_id))) AS last_active_at
   FROM memberships m JOIN users u ON u.id = m.user_id`;
 
-const LIST = statement(`${SELECT} WHERE m.org_id = $1 ORDER BY m.created_at, m.id LIMIT $2 OFFSET $3`);
-const COUNT = statement('SELECT count(*)::int AS n FROM memberships WHERE org_id = $1');
-const ONE = statement(`${SELECT} WHERE m.org_id = $1 AND m.id = $2`);
+const LIST = statement<MemberView>(`${SELECT} WHERE m.org_id = $1 ORDER BY m.created_at, m.id LIMIT $2 OFFSET $3`);
+const COUNT = statement<{ n: number }>('SELECT count(*)::int AS n FROM memberships WHERE org_id = $1');
+const ONE = statement<MemberView>(`${SELECT} WHERE m.org_id = $1 AND m.id = $2`);
 
 @Injectable()
 export class MembersQueries {
@@ -22,15 +22,15 @@ export class MembersQueries {
   /** Oldest membership first. */
   async list(scope: OrgScope, slice: Slice): Promise<Listed<MemberView>> {
     const [items, [{ n }]] = await Promise.all([
-      this.db.query<MemberView>(LIST, [scope.orgId, ...sliceBounds(slice)]),
-      this.db.query<{ n: number }>(COUNT, [scope.orgId]),
+      this.db.query(LIST, [scope.orgId, ...sliceBounds(slice)]),
+      this.db.query(COUNT, [scope.orgId]),
     ]);
     return { items, total: n };
   }
 
   /** @throws DomainError `not_found` */
   async get(scope: OrgScope, id: string, db: Db = this.db): Promise<MemberView> {
-    const [row] = await db.query<MemberView>(ONE, [scope.orgId, id]);
+    const [row] = await db.query(ONE, [scope.orgId, id]);
     if (!row) throw notFound('Member');
     return row;
   }

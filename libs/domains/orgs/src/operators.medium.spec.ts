@@ -4,6 +4,7 @@ import { MembersService } from './members.service';
 import { OrgDirectoryQueries } from './org-directory.queries';
 import { OrganizationsService } from './organizations.service';
 import { anEmail, OrgsTestApp, type Person } from './testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('what operators do', () => {
   let t: OrgsTestApp;
@@ -68,12 +69,14 @@ describe('what operators do', () => {
       const { orgId } = await t.orgWithOwner();
       const send = jest.spyOn(t.get(Broadcaster), 'send').mockImplementation();
       // Fails as late as can be: at the commit.
-      await t.db.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused at commit'; END $$`);
+      await t.db.execute(sql(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused at commit'; END $$`));
       await t.db.execute(
-        'CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()',
+        sql(
+          'CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()',
+        ),
       );
       await expect(organizations.suspend(operator, orgId)).rejects.toThrow('refused at commit');
-      await t.db.execute('DROP FUNCTION refuse() CASCADE');
+      await t.db.execute(sql('DROP FUNCTION refuse() CASCADE'));
       expect(send).not.toHaveBeenCalled();
       expect((await organizations.get(t.db, orgId)).suspended_at).toBeNull();
       expect(await t.audit(orgId)).toHaveLength(1);
@@ -92,7 +95,7 @@ describe('what operators do', () => {
 
     it('finds no organization that is not there, or not any more', async () => {
       const { orgId } = await t.orgWithOwner();
-      await t.db.execute('UPDATE organizations SET deleted_at = now() WHERE id = $1', [orgId]);
+      await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [orgId]);
       for (const id of [orgId, uuidv7()]) {
         await expect(organizations.suspend(operator, id)).rejects.toMatchObject({ code: 'not_found' });
         await expect(organizations.unsuspend(operator, id)).rejects.toMatchObject({ code: 'not_found' });
@@ -182,7 +185,7 @@ describe('what operators do', () => {
       const [a, b, c] = [await t.orgWithOwner('Pager'), await t.orgWithOwner('Pager'), await t.orgWithOwner('Pager')];
       await t.member(a.orgId, 'MEMBER');
       await organizations.suspend(operator, b.orgId);
-      await t.db.execute('UPDATE organizations SET deleted_at = now() WHERE id = $1', [(await t.orgWithOwner('Pager')).orgId]);
+      await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [(await t.orgWithOwner('Pager')).orgId]);
       expect(await directory.list({ q: 'pager', limit: 1, offset: 2 })).toEqual({
         items: [{ id: a.orgId, name: 'Pager', slug: 'pager', created_at: expect.any(Date), suspended_at: null, member_count: 2 }],
         total: 3,
@@ -195,7 +198,7 @@ describe('what operators do', () => {
     it('shows one with its roster', async () => {
       const { orgId, owner } = await t.orgWithOwner('Detail');
       const mia = await t.member(orgId, 'MEMBER');
-      await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [mia.userId]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [mia.userId]);
       expect(await directory.get(orgId)).toMatchObject({
         id: orgId,
         name: 'Detail',

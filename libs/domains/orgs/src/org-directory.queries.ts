@@ -15,14 +15,14 @@ const SELECT = `
 const MATCHING = `
   o.deleted_at IS NULL AND ($1::text IS NULL OR o.name ILIKE $1 OR o.slug ILIKE $1) AND ($2::boolean IS NULL OR (o.suspended_at IS NOT NULL) = $2)`;
 
-const LIST = statement(`${SELECT} WHERE ${MATCHING} ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4`);
-const COUNT = statement(`SELECT count(*)::int AS n FROM organizations o WHERE ${MATCHING}`);
-const ONE = statement(`${SELECT} WHERE o.id = $1 AND o.deleted_at IS NULL`);
+const LIST = statement<OrgDirectoryEntry>(`${SELECT} WHERE ${MATCHING} ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4`);
+const COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM organizations o WHERE ${MATCHING}`);
+const ONE = statement<OrgDirectoryEntry>(`${SELECT} WHERE o.id = $1 AND o.deleted_at IS NULL`);
 const ROSTER = `
   SELECT m.user_id, u.email, u.name, m.role, m.created_at AS joined_at, u.deactivated_at IS NOT NULL AS deactivated
   FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1`;
-const MEMBERS = statement(`${ROSTER} ORDER BY m.created_at, m.id`);
-const MEMBER = statement(`${ROSTER} AND m.user_id = $2`);
+const MEMBERS = statement<OrgMemberInfo>(`${ROSTER} ORDER BY m.created_at, m.id`);
+const MEMBER = statement<OrgMemberInfo>(`${ROSTER} AND m.user_id = $2`);
 
 /** Organizations as operators see them: all live ones, whoever belongs to them. */
 @Injectable()
@@ -33,25 +33,22 @@ export class OrgDirectoryQueries {
   async list(filter: OrgDirectoryFilter): Promise<Listed<OrgDirectoryEntry>> {
     const matching = [filter.q === undefined ? null : containing(filter.q), filter.suspended ?? null];
     const [items, [{ n }]] = await Promise.all([
-      this.db.query<OrgDirectoryEntry>(LIST, [...matching, ...sliceBounds(filter)]),
-      this.db.query<{ n: number }>(COUNT, matching),
+      this.db.query(LIST, [...matching, ...sliceBounds(filter)]),
+      this.db.query(COUNT, matching),
     ]);
     return { items, total: n };
   }
 
   /** @throws DomainError `not_found` */
   async get(orgId: string): Promise<OrgDirectoryDetail> {
-    const [[org], members] = await Promise.all([
-      this.db.query<OrgDirectoryEntry>(ONE, [orgId]),
-      this.db.query<OrgMemberInfo>(MEMBERS, [orgId]),
-    ]);
+    const [[org], members] = await Promise.all([this.db.query(ONE, [orgId]), this.db.query(MEMBERS, [orgId])]);
     if (!org) throw notFound('Organization');
     return { ...org, members };
   }
 
   /** @throws DomainError `not_found` */
   async memberInfo(db: Db, orgId: string, userId: string): Promise<OrgMemberInfo> {
-    const [row] = await db.query<OrgMemberInfo>(MEMBER, [orgId, userId]);
+    const [row] = await db.query(MEMBER, [orgId, userId]);
     if (!row) throw notFound('Member');
     return row;
   }

@@ -1,5 +1,6 @@
 import { OrganizationDoor } from '@aps/identity';
 import { anEmail, OrgsTestApp } from './testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('what signing up does to organizations', () => {
   let t: OrgsTestApp;
@@ -13,7 +14,7 @@ describe('what signing up does to organizations', () => {
     await t.call('POST', `/api/orgs/${host.orgId}/members/invitations`, { as: host.owner, body: { email, role } });
     return { ...host, token: await t.linkOf(email) };
   };
-  const userOf = (email: string) => t.db.query('SELECT 1 FROM users WHERE email_canonical = $1', [email]);
+  const userOf = (email: string) => t.db.query(sql('SELECT 1 FROM users WHERE email_canonical = $1'), [email]);
 
   it('makes an organization for who is not invited, named as they wish or after them', async () => {
     const [named, unnamed] = [anEmail(), anEmail()];
@@ -29,7 +30,7 @@ describe('what signing up does to organizations', () => {
   it('redeems every open invitation of the address instead, in any case of letters', async () => {
     const email = anEmail();
     const [a, b, dead] = [await invite(email.toUpperCase(), 'ADMIN'), await invite(email), await invite(email)];
-    await t.db.execute(`UPDATE invitations SET expires_at = now() WHERE org_id = $1`, [dead.orgId]);
+    await t.db.execute(sql(`UPDATE invitations SET expires_at = now() WHERE org_id = $1`), [dead.orgId]);
     const { status, body } = await t.signup(email, { org_name: 'Not needed', invitation_token: a.token });
     expect(status).toBe(201);
     expect(body.memberships).toHaveLength(2);
@@ -40,7 +41,7 @@ describe('what signing up does to organizations', () => {
       ]),
     );
     expect(
-      await t.db.query(`SELECT count(*)::int AS n FROM invitations WHERE email_canonical = $1 AND state = 'accepted'`, [email]),
+      await t.db.query(sql(`SELECT count(*)::int AS n FROM invitations WHERE email_canonical = $1 AND state = 'accepted'`), [email]),
     ).toEqual([{ n: 2 }]);
     expect((await t.audit(a.orgId)).at(-1)).toMatchObject({
       source: 'business',
@@ -55,8 +56,8 @@ describe('what signing up does to organizations', () => {
     await invite(revoked);
     await invite(expired);
     const gone = await invite(orphan);
-    await t.db.execute(`UPDATE invitations SET state = 'revoked' WHERE email = $1`, [revoked]);
-    await t.db.execute('UPDATE invitations SET expires_at = now() WHERE email = $1', [expired]);
+    await t.db.execute(sql(`UPDATE invitations SET state = 'revoked' WHERE email = $1`), [revoked]);
+    await t.db.execute(sql('UPDATE invitations SET expires_at = now() WHERE email = $1'), [expired]);
     await t.call('DELETE', `/api/orgs/${gone.orgId}`, { as: gone.owner });
     for (const email of [revoked, expired, orphan]) expect((await t.signup(email)).body.code).toBe('registration_not_allowed');
   });
@@ -73,7 +74,7 @@ describe('what signing up does to organizations', () => {
       const answer = await t.signup(address, { invitation_token: secret });
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     }
-    await t.db.execute(`UPDATE invitations SET state = 'revoked' WHERE email = $1`, [email]);
+    await t.db.execute(sql(`UPDATE invitations SET state = 'revoked' WHERE email = $1`), [email]);
     expect((await t.signup(email, { invitation_token: token })).body.code).toBe('invitation_gone');
     expect([...(await userOf(email)), ...(await userOf(other))]).toEqual([]);
   });
@@ -92,7 +93,7 @@ describe('what signing up does to organizations', () => {
         expect(await t.roles(host.orgId)).toMatchObject({ [email]: 'MEMBER' });
       }),
     );
-    expect(await t.db.query(`SELECT 1 FROM invitations WHERE org_id = $1 AND state = 'pending'`, [host.orgId])).toEqual([]);
+    expect(await t.db.query(sql(`SELECT 1 FROM invitations WHERE org_id = $1 AND state = 'pending'`), [host.orgId])).toEqual([]);
   });
 
   it('tells the live memberships by name, and where nobody else owns', async () => {
@@ -106,8 +107,8 @@ describe('what signing up does to organizations', () => {
     ];
     await t.member(shared, 'OWNER');
     const asleep = await t.member(half, 'OWNER');
-    await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [asleep.userId]);
-    await t.db.execute('UPDATE organizations SET deleted_at = now() WHERE id = $1', [deleted]);
+    await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [asleep.userId]);
+    await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [deleted]);
     const { orgId: elsewhere } = await t.orgWithOwner('Eff');
     await t.member(elsewhere, 'ADMIN', ada);
     expect((await door.membershipsOf(t.db, ada.userId)).map((m) => [m.org_id, m.org_name, m.role])).toEqual([

@@ -11,14 +11,16 @@ const SELECT = `
   FROM memberships m JOIN organizations o ON o.id = m.org_id`;
 const MINE = `m.user_id = $1 AND o.deleted_at IS NULL AND ($2::uuid IS NULL OR o.id = $2)`;
 
-const LIST = statement(`${SELECT} WHERE ${MINE} ORDER BY lower(o.name), o.id LIMIT $3 OFFSET $4`);
-const COUNT = statement(`SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE ${MINE}`);
-const ONE = statement(`${SELECT} WHERE ${MINE}`);
-const SUMMARIES = statement(`
+const LIST = statement<OrganizationView>(`${SELECT} WHERE ${MINE} ORDER BY lower(o.name), o.id LIMIT $3 OFFSET $4`);
+const COUNT = statement<{ n: number }>(
+  `SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE ${MINE}`,
+);
+const ONE = statement<OrganizationView>(`${SELECT} WHERE ${MINE}`);
+const SUMMARIES = statement<MembershipSummary>(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND o.deleted_at IS NULL ORDER BY lower(o.name), o.id`);
 const ANY = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
-const SOLE_OWNER_OF = statement(`
+const SOLE_OWNER_OF = statement<{ id: string }>(`
   SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM memberships other JOIN users u ON u.id = other.user_id
@@ -37,8 +39,8 @@ export class OrganizationsQueries {
    */
   async listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
     const [items, [{ n }]] = await Promise.all([
-      this.db.query<OrganizationView>(LIST, [userId, onlyOrgId, ...sliceBounds(slice)]),
-      this.db.query<{ n: number }>(COUNT, [userId, onlyOrgId]),
+      this.db.query(LIST, [userId, onlyOrgId, ...sliceBounds(slice)]),
+      this.db.query(COUNT, [userId, onlyOrgId]),
     ]);
     return { items, total: n };
   }
@@ -49,13 +51,13 @@ export class OrganizationsQueries {
 
   /** @throws DomainError `not_found` when the user is no member of such an organization */
   async ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
-    const [row] = await db.query<OrganizationView>(ONE, [userId, orgId]);
+    const [row] = await db.query(ONE, [userId, orgId]);
     if (!row) throw notFound('Organization');
     return row;
   }
 
   async summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {
-    return db.query<MembershipSummary>(SUMMARIES, [userId]);
+    return db.query(SUMMARIES, [userId]);
   }
 
   /** Whether the user is a member of any organization, be it a deleted one. */
@@ -65,6 +67,6 @@ export class OrganizationsQueries {
 
   /** Organizations that would have no owner who can sign in without this one. */
   async soleOwnerOf(db: Db, userId: string): Promise<string[]> {
-    return (await db.query<{ id: string }>(SOLE_OWNER_OF, [userId])).map((row) => row.id);
+    return (await db.query(SOLE_OWNER_OF, [userId])).map((row) => row.id);
   }
 }

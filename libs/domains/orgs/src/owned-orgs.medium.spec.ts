@@ -2,6 +2,7 @@ import { loadConfig } from '@aps/platform/config';
 import { MembersService } from './members.service';
 import { OrganizationsService } from './organizations.service';
 import { anEmail, OrgsTestApp, type Person } from './testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('organizations that one user owns', () => {
   let t: OrgsTestApp;
@@ -37,9 +38,9 @@ describe('organizations that one user owns', () => {
     for (let round = 0; round < 3; round++) {
       const ada = await t.person();
       expect(await statuses(ada, 12)).toEqual([201, 201, 201, ...Array(9).fill(403)]);
-      expect(await t.db.query(`SELECT count(*)::int AS n FROM memberships WHERE user_id = $1 AND role = 'OWNER'`, [ada.userId])).toEqual([
-        { n: 3 },
-      ]);
+      expect(
+        await t.db.query(sql(`SELECT count(*)::int AS n FROM memberships WHERE user_id = $1 AND role = 'OWNER'`), [ada.userId]),
+      ).toEqual([{ n: 3 }]);
     }
   });
 

@@ -1,5 +1,6 @@
 import { MembersService } from './members.service';
 import { anEmail, type Member, OrgsTestApp } from './testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** Small and seeded, so that a failing order of events can be had again. */
 function random(seed: number): (below: number) => number {
@@ -93,8 +94,10 @@ describe('races', () => {
     );
     expect(answers.filter((a) => a.status === 201)).toHaveLength(7);
     expect(answers.filter((a) => a.status !== 201).map((a) => a.body.code)).toEqual(Array(13).fill('entitlement_exceeded'));
-    const [{ n }] = await t.db.query<{ n: number }>(
-      `SELECT (SELECT count(*) FROM memberships WHERE org_id = $1)::int + (SELECT count(*) FROM invitations WHERE org_id = $1 AND state = 'pending')::int AS n`,
+    const [{ n }] = await t.db.query(
+      sql<{ n: number }>(
+        `SELECT (SELECT count(*) FROM memberships WHERE org_id = $1)::int + (SELECT count(*) FROM invitations WHERE org_id = $1 AND state = 'pending')::int AS n`,
+      ),
       [orgId],
     );
     expect(n).toBe(8);
@@ -139,7 +142,7 @@ describe('races', () => {
       ]);
       expect(answers.at(-1)?.status).toBe(202);
       expect(answers.slice(0, -1).filter((a) => ![201, 403].includes(a.status))).toEqual([]);
-      expect(await t.db.query(`SELECT 1 FROM invitations WHERE org_id = $1 AND state = 'pending'`, [orgId])).toEqual([]);
+      expect(await t.db.query(sql(`SELECT 1 FROM invitations WHERE org_id = $1 AND state = 'pending'`), [orgId])).toEqual([]);
     }
   });
 });

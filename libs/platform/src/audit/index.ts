@@ -1,6 +1,7 @@
 import { Global, Injectable, Module } from '@nestjs/common';
-import { statement, type Db } from '@aps/platform/database';
+import type { Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
+import { INSERT } from './audit.sql';
 
 /** One line of the audit log. */
 export interface AuditEntry {
@@ -17,10 +18,6 @@ export interface AuditEntry {
   metadata?: Record<string, unknown>;
   requestId?: string;
 }
-
-const INSERT = statement(`
-  INSERT INTO audit_log (id, source, action, org_id, actor_id, target_kind, target_id, metadata, request_id)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`);
 
 /** Writes the audit log, always in the transaction of the effect: what happened is on record, and what did not is not. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { loadConfig } from '@aps/platform/config';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { DataKeyEntity } from '../../../entities/src/platform/data-key.entity';
 import { DecryptionError, EnvelopeCrypto, type SecretPlace } from './envelope';
 
@@ -22,7 +22,7 @@ describe('EnvelopeCrypto', () => {
   });
   afterAll(() => medium.drop());
   const keysOf = (orgId: string) =>
-    medium.db.query<{ id: string; master_version: number }>('SELECT * FROM data_keys WHERE org_id = $1', [orgId]);
+    medium.db.query(sql<{ id: string; master_version: number }>('SELECT * FROM data_keys WHERE org_id = $1'), [orgId]);
 
   it('opens what it sealed, in another process as well, for organizations and the platform', async () => {
     for (const orgId of [randomUUID(), null]) {
@@ -46,9 +46,9 @@ describe('EnvelopeCrypto', () => {
   });
 
   it('makes the platform one key under a race', async () => {
-    await medium.db.execute('DELETE FROM data_keys WHERE org_id IS NULL');
+    await medium.db.execute(sql('DELETE FROM data_keys WHERE org_id IS NULL'));
     await Promise.all(Array.from({ length: 6 }, () => withMasters(OLD)).map((c) => c.encrypt(medium.db, placeIn(null), 'x')));
-    expect(await medium.db.query('SELECT 1 FROM data_keys WHERE org_id IS NULL')).toHaveLength(1);
+    expect(await medium.db.query(sql('SELECT 1 FROM data_keys WHERE org_id IS NULL'))).toHaveLength(1);
   });
 
   it('opens a ciphertext only in its own place', async () => {
@@ -104,7 +104,7 @@ describe('EnvelopeCrypto', () => {
   });
 
   it('re-wraps all keys under the newest master key, after which the old one may go', async () => {
-    await medium.db.execute('DELETE FROM data_keys');
+    await medium.db.execute(sql('DELETE FROM data_keys'));
     const places = Array.from({ length: 5 }, () => placeIn(randomUUID()));
     const before = withMasters(OLD);
     const stored = await Promise.all(places.map((p) => before.encrypt(medium.db, p, p.rowId)));

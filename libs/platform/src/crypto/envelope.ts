@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { statement, type Db } from '@aps/platform/database';
+import type { Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { requireMasterKeys, type MasterKeys } from './crypto.config';
+import { BY_ID, INSERT, OF_ORG, REWRAP, STALE, type DataKeyRow } from './envelope.sql';
 
 const NONCE = 12;
 const TAG = 16;
@@ -48,13 +49,6 @@ function open(key: KeyObject | Buffer, aad: string, sealed: Buffer): Buffer {
 const placeAad = (p: SecretPlace) => JSON.stringify(['secret', p.orgId, p.table, p.column, p.rowId]);
 const keyAad = (id: string, orgId: string | null) => JSON.stringify(['data_key', id, orgId]);
 
-interface DataKeyRow {
-  id: string;
-  org_id: string | null;
-  master_version: number;
-  wrapped_key: Buffer;
-}
-
 interface DataKey {
   id: string;
   orgId: string | null;
@@ -65,14 +59,6 @@ interface DataKey {
 
 /** Fixed, so that the primary key alone keeps the platform's key from being made twice: null organizations are never unique. */
 const PLATFORM_KEY_ID = '00000000-0000-7000-8000-000000000000';
-
-const OF_ORG = statement('SELECT id, org_id, master_version, wrapped_key FROM data_keys WHERE org_id = $1');
-const BY_ID = statement('SELECT id, org_id, master_version, wrapped_key FROM data_keys WHERE id = $1');
-const INSERT = statement('INSERT INTO data_keys (id, org_id, master_version, wrapped_key) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING');
-const STALE = statement(`
-  SELECT id, org_id, master_version, wrapped_key FROM data_keys
-  WHERE master_version < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`);
-const REWRAP = statement('UPDATE data_keys SET master_version = $2, wrapped_key = $3, rewrapped_at = now() WHERE id = $1');
 
 const FORMAT = /^e1\.([0-9a-f-]{36})\.([A-Za-z0-9_-]+)$/;
 /** A key that was destroyed with its organization is forgotten by every process within this time. */
@@ -123,7 +109,7 @@ export class EnvelopeCrypto {
    */
   async rewrap(db: Db, limit = 500): Promise<number> {
     return db.transaction(async (tx) => {
-      const rows = await tx.query<DataKeyRow>(STALE, [this.newest, limit]);
+      const rows = await tx.query(STALE, [this.newest, limit]);
       for (const row of rows) await tx.execute(REWRAP, [row.id, this.newest, this.wrap(row.id, row.org_id, this.unwrap(row))]);
       return rows.length;
     });
@@ -140,7 +126,7 @@ export class EnvelopeCrypto {
     if (cached) return cached;
     // In a transaction, so that "committed" is a moment that can be waited for, whatever the caller handed in.
     return db.transaction(async (tx) => {
-      const read = () => (orgId === null ? tx.query<DataKeyRow>(BY_ID, [PLATFORM_KEY_ID]) : tx.query<DataKeyRow>(OF_ORG, [orgId]));
+      const read = () => (orgId === null ? tx.query(BY_ID, [PLATFORM_KEY_ID]) : tx.query(OF_ORG, [orgId]));
       let [row] = await read();
       if (!row) {
         const id = orgId === null ? PLATFORM_KEY_ID : uuidv7();
@@ -159,7 +145,7 @@ export class EnvelopeCrypto {
   private async keyById(db: Db, id: string): Promise<DataKey> {
     const cached = fresh(this.byId, id);
     if (cached) return cached;
-    const [row] = await db.query<DataKeyRow>(BY_ID, [id]);
+    const [row] = await db.query(BY_ID, [id]);
     if (!row) throw new DecryptionError('The data key of this ciphertext is gone.');
     const key = this.toKey(row);
     remember(this.byId, id, key);

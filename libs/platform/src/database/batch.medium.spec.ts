@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { loadConfig } from '@aps/platform/config';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { BatchLane, batchStatement } from './batch';
 import { Database } from './database';
 import { createDataSource } from './database.module';
@@ -71,20 +71,20 @@ describe('calls of the same moment', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase({ entities: [] });
-    await database.db.execute('CREATE TABLE accounts (id text PRIMARY KEY, balance int NOT NULL CHECK (balance >= 0))');
+    await database.db.execute(sql('CREATE TABLE accounts (id text PRIMARY KEY, balance int NOT NULL CHECK (balance >= 0))'));
   });
   afterAll(() => database.drop());
   beforeEach(() =>
     database.db
-      .execute(`DELETE FROM accounts`)
-      .then(() => database.db.execute(`INSERT INTO accounts SELECT 'a' || n, 100 FROM generate_series(1, 40) n`)),
+      .execute(sql(`DELETE FROM accounts`))
+      .then(() => database.db.execute(sql(`INSERT INTO accounts SELECT 'a' || n, 100 FROM generate_series(1, 40) n`))),
   );
 
   const deposit = (account: string, amount: number, db: TestDatabase['db'] = database.db) =>
     db.batched<Deposit, Row>(DEPOSIT, { account, amount });
   const balances = async () =>
     Object.fromEntries(
-      (await database.db.query<{ id: string; balance: number }>('SELECT id, balance FROM accounts WHERE balance <> 100')).map((r) => [
+      (await database.db.query(sql<{ id: string; balance: number }>('SELECT id, balance FROM accounts WHERE balance <> 100'))).map((r) => [
         r.id,
         r.balance,
       ]),
@@ -112,7 +112,7 @@ describe('calls of the same moment', () => {
   it('do not wait for one whose row is locked; that one gets what the holder has left', async () => {
     let waiting: Promise<Row | null> | undefined;
     await database.db.transaction(async (tx) => {
-      await tx.execute(`UPDATE accounts SET balance = 500 WHERE id = 'a1'`);
+      await tx.execute(sql(`UPDATE accounts SET balance = 500 WHERE id = 'a1'`));
       waiting = deposit('a1', 1);
       expect((await deposit('a2', 2))?.balance).toBe(102);
       expect((await deposit('a3', 3))?.balance).toBe(103);
@@ -133,21 +133,25 @@ describe('calls of the same moment', () => {
     const HELD = 4711;
     // Runs at the end of the transaction, after the statement has answered.
     beforeAll(async () => {
-      await database.db.execute(`CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      await database.db.execute(
+        sql(`CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF NEW.balance = 666 THEN RAISE EXCEPTION 'no'; END IF;
         PERFORM pg_advisory_xact_lock_shared(${HELD});
-        RETURN NULL; END $$`);
+        RETURN NULL; END $$`),
+      );
       await database.db.execute(
-        'CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()',
+        sql(
+          'CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()',
+        ),
       );
     });
-    afterAll(() => database.db.execute('DROP TRIGGER at_commit ON accounts'));
+    afterAll(() => database.db.execute(sql('DROP TRIGGER at_commit ON accounts')));
 
     it('tell their answers before', async () => {
       let over = false;
       let waiting: Promise<unknown> | undefined;
       const ahead = await database.db.transaction(async (tx) => {
-        await tx.query('SELECT pg_advisory_xact_lock($1)', [HELD]);
+        await tx.query(sql('SELECT pg_advisory_xact_lock($1)'), [HELD]);
         const asked = [1, 2].map((n) => database.db.batchedAhead<Deposit, Row>(DEPOSIT, { account: `a${n}`, amount: n }));
         waiting = deposit('a3', 3).then(() => (over = true));
         const answers = await Promise.all(asked);
@@ -243,7 +247,9 @@ describe('calls of the same moment', () => {
   it('find a new connection when theirs has ended', async () => {
     expect((await deposit('a1', 1))?.balance).toBe(101);
     await database.db.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%batch_key%'`,
+      sql(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%batch_key%'`,
+      ),
     );
     // The first may meet the end itself.
     await deposit('a1', 1).catch(() => undefined);

@@ -11,6 +11,12 @@ const sizes = sizeHistogram(
   [1, 2, 4, 8, MAX_BATCH],
 );
 
+/** What a batch statement returns for each item that it has found. */
+interface BatchRow {
+  batch_key: string;
+  answer: unknown;
+}
+
 /**
  * One statement for many callers: it takes a JSON list of items as its only value, locks a row for each, and returns two columns for
  * each that it has found: `batch_key`, and as JSON the `answer`. (One document is read much faster than a row of many columns.)
@@ -18,9 +24,9 @@ const sizes = sizeHistogram(
 export interface BatchStatement<I> {
   readonly label: string;
   /** Passes over rows that somebody else has locked. */
-  readonly skipping: Statement;
+  readonly skipping: Statement<BatchRow>;
   /** Waits for them. */
-  readonly waiting: Statement;
+  readonly waiting: Statement<BatchRow>;
   /** What the item locks, spelled like `batch_key`. Two with the same key never go together: the second must find what the first has left. */
   readonly keyOf: (item: I) => string;
 }
@@ -34,7 +40,7 @@ export function batchStatement<I>(
   keyOf: (item: I) => string,
   text: (locked: '' | 'SKIP LOCKED') => string,
 ): BatchStatement<I> {
-  return { label, keyOf, skipping: statement(text('SKIP LOCKED')), waiting: statement(text('')) };
+  return { label, keyOf, skipping: statement<BatchRow>(text('SKIP LOCKED')), waiting: statement<BatchRow>(text('')) };
 }
 
 /** Runs a batch: tells the rows as they come, answers as JSON, and resolves when they are committed. */
@@ -42,7 +48,7 @@ export type RunTogether<I> = (sql: Statement, items: I[], onRow: (key: string, a
 
 /** Runs a batch statement for one item in a transaction that the caller ends, or in one of its own. Null where it found no row. */
 export async function runAlone<I, R>(
-  run: (sql: Statement, values: unknown[]) => Promise<{ answer: unknown }[]>,
+  run: (sql: Statement<BatchRow>, values: unknown[]) => Promise<BatchRow[]>,
   batch: BatchStatement<I>,
   item: I,
 ): Promise<R | null> {

@@ -6,7 +6,7 @@ import { commitCheck } from './commit-check';
 import { isConnectionLoss } from './errors';
 import { LaneConnection } from './lane-connection';
 import type { Sessions } from './sessions';
-import { unnamed, type Statement } from './statement';
+import { statement, unnamed, type Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
 const RETRYABLE = new Set(['40001', '40P01']);
@@ -18,9 +18,9 @@ const MAX_TRIES = 3;
  */
 export interface Db {
   /** Runs one statement and returns its rows, with the columns' own (snake_case) names. */
-  query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]>;
+  query<Row>(sql: Statement<Row>, values?: unknown[]): Promise<Row[]>;
   /** Runs one statement and returns the number of rows it touched. */
-  execute(sql: Statement | string, values?: unknown[]): Promise<number>;
+  execute(sql: Statement, values?: unknown[]): Promise<number>;
   /**
    * Runs a batch statement for one item. Outside of a transaction, calls of the same moment go together, in an order of their own.
    *
@@ -48,6 +48,8 @@ export interface Tx extends Db {
    * and then both want it alone wait for each other.
    */
   confirm(): Promise<void>;
+  /** @returns goes back to this point, as often as it is called: undoes what was written since, and gives up the locks that were taken */
+  savepoint(): Promise<() => Promise<void>>;
 }
 
 /** A clock that is carried on alone drifts by far less than anybody sees in so long. */
@@ -56,15 +58,20 @@ const LOOK_AT_CLOCK_MS = 60_000;
 /** So much later than PostgreSQL would end a statement, its connection is given up. */
 const ANSWER_GRACE_MS = 2_000;
 
-/** How a statement is put to the driver. */
-type ToQuery = (sql: Statement | string, values?: unknown[]) => { name?: string; text: string; values?: unknown[] };
+const CLOCK = statement<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
+const PING = statement('SELECT 1');
+const ADVISORY_LOCK = statement('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))');
 
-const byName: ToQuery = (sql, values) => (typeof sql === 'string' ? { text: sql, values } : { name: sql.name, text: sql.text, values });
-const byText: ToQuery = (sql, values) => ({ text: typeof sql === 'string' ? sql : sql.text, values });
+/** How a statement is put to the driver. */
+type ToQuery = (sql: Statement, values?: unknown[]) => { name?: string; text: string; values?: unknown[] };
+
+const byName: ToQuery = ({ name, text }, values) => ({ name, text, values });
+const byText: ToQuery = ({ text }, values) => ({ text, values });
 
 class OpenTransaction implements Tx {
   readonly commitHooks: (() => void | Promise<void>)[] = [];
   private confirmed = false;
+  private savepoints = 0;
 
   constructor(
     private readonly client: PoolClient,
@@ -76,11 +83,11 @@ class OpenTransaction implements Tx {
     return this.runner.manager;
   }
 
-  async query<R>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
-    return (await this.client.query(this.toQuery(sql, values))).rows as R[];
+  async query<Row>(sql: Statement<Row>, values?: unknown[]): Promise<Row[]> {
+    return (await this.client.query(this.toQuery(sql, values))).rows as Row[];
   }
 
-  async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
+  async execute(sql: Statement, values?: unknown[]): Promise<number> {
     return (await this.client.query(this.toQuery(sql, values))).rowCount ?? 0;
   }
 
@@ -101,6 +108,12 @@ class OpenTransaction implements Tx {
     this.confirmed = true;
     await commitCheck()?.(this);
   }
+
+  async savepoint(): Promise<() => Promise<void>> {
+    const name = `sp${++this.savepoints}`;
+    await this.client.query(`SAVEPOINT ${name}`);
+    return async () => void (await this.client.query(`ROLLBACK TO SAVEPOINT ${name}`));
+  }
 }
 
 /** The process's connection to PostgreSQL. */
@@ -108,9 +121,7 @@ export class Database implements Db {
   private readonly pool: Pool;
   private readonly sessions: Sessions;
   private readonly toQuery: ToQuery;
-  private readonly clock = new DatabaseClock(
-    async () => (await this.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms'))[0].ms,
-  );
+  private readonly clock = new DatabaseClock(async () => (await this.query(CLOCK))[0].ms);
   private clockTimer: NodeJS.Timeout | undefined;
   private readonly lanes = new Map<unknown, { lane: BatchLane<unknown>; connection: LaneConnection }>();
 
@@ -134,11 +145,11 @@ export class Database implements Db {
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
   }
 
-  async query<R = Record<string, unknown>>(sql: Statement | string, values?: unknown[]): Promise<R[]> {
-    return (await this.pool.query(this.toQuery(sql, values))).rows as R[];
+  async query<Row>(sql: Statement<Row>, values?: unknown[]): Promise<Row[]> {
+    return (await this.pool.query(this.toQuery(sql, values))).rows as Row[];
   }
 
-  async execute(sql: Statement | string, values?: unknown[]): Promise<number> {
+  async execute(sql: Statement, values?: unknown[]): Promise<number> {
     return (await this.pool.query(this.toQuery(sql, values))).rowCount ?? 0;
   }
 
@@ -194,6 +205,11 @@ export class Database implements Db {
     this.clockTimer ??= setInterval(() => void this.clock.set().catch(() => undefined), LOOK_AT_CLOCK_MS).unref();
   }
 
+  /** Resolves when PostgreSQL answers. */
+  async ping(): Promise<void> {
+    await this.execute(PING);
+  }
+
   /** Closes all connections. */
   async close(): Promise<void> {
     clearInterval(this.clockTimer);
@@ -245,5 +261,5 @@ export class Database implements Db {
  * Transaction-scoped on purpose: a session lock would outlive a crash inside a pooled connection.
  */
 export async function advisoryLock(tx: Tx, key: string): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
+  await tx.execute(ADVISORY_LOCK, [key]);
 }

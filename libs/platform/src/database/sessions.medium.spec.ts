@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { batchStatement } from './batch';
 import { Database } from './database';
 import { createDataSource } from './database.module';
@@ -23,11 +23,11 @@ describe('sessions of an app', () => {
   afterAll(() => database?.drop());
 
   it('have their limits on every connection, and a fixed plan where the same batches are run', async () => {
-    const look = () => database.db.query<{ current: unknown }>(`SELECT ${CURRENT} AS current FROM pg_sleep(0.05)`);
+    const look = () => database.db.query(sql<{ current: unknown }>(`SELECT ${CURRENT} AS current FROM pg_sleep(0.05)`));
     // At once, so that each has a connection of its own.
     const looks = await Promise.all(Array.from({ length: 6 }, look));
     expect(looks).toEqual(looks.map(() => [{ current: IN_FORCE }]));
-    expect(await database.db.transaction((tx) => tx.query(`SELECT ${CURRENT} AS current`))).toEqual([{ current: IN_FORCE }]);
+    expect(await database.db.transaction((tx) => tx.query(sql(`SELECT ${CURRENT} AS current`)))).toEqual([{ current: IN_FORCE }]);
     expect(await database.db.batched(LOOK, { key: 'a' })).toEqual({ ...IN_FORCE, plan_cache_mode: 'force_generic_plan' });
   });
 
@@ -35,7 +35,7 @@ describe('sessions of an app', () => {
     const db = new Database(await createDataSource({ entities: [] }, { unlimited: true }).initialize());
     try {
       const off = { statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' };
-      expect(await db.query(`SELECT ${CURRENT} AS current`)).toEqual([{ current: { ...IN_FORCE, ...off } }]);
+      expect(await db.query(sql(`SELECT ${CURRENT} AS current`))).toEqual([{ current: { ...IN_FORCE, ...off } }]);
       expect(await db.batched(LOOK, { key: 'a' })).toMatchObject(off);
     } finally {
       await db.close();

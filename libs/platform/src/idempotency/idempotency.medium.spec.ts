@@ -6,7 +6,7 @@ import { Test } from '@nestjs/testing';
 import { DomainError } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { ErrorFilter, NestedField, ShowsCredential, StringField } from '@aps/platform/http';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import type { Response } from 'express';
 import request from 'supertest';
 import { IdempotencyKeyEntity } from '../../../entities/src/platform/idempotency-key.entity';
@@ -96,7 +96,7 @@ describe('idempotency', () => {
   beforeEach(async () => {
     calls = 0;
     instead = undefined;
-    await database.db.execute('DELETE FROM idempotency_keys');
+    await database.db.execute(sql('DELETE FROM idempotency_keys'));
   });
   afterAll(async () => {
     await app.close();
@@ -109,7 +109,7 @@ describe('idempotency', () => {
     if (as) void r.set('X-As', as);
     return r.send(body);
   };
-  const rows = () => database.db.query<{ body: string | null; status_code: number | null }>('SELECT * FROM idempotency_keys');
+  const rows = () => database.db.query(sql<{ body: string | null; status_code: number | null }>('SELECT * FROM idempotency_keys'));
 
   describe('at a handler', () => {
     it('answers a repeat as the first time, status and body', async () => {
@@ -226,12 +226,12 @@ describe('idempotency', () => {
       return begun.attempt;
     };
     const die = (key: string) =>
-      database.db.execute(`UPDATE idempotency_keys SET locked_until = now() - interval '1 second' WHERE key = $1`, [key]);
+      database.db.execute(sql(`UPDATE idempotency_keys SET locked_until = now() - interval '1 second' WHERE key = $1`), [key]);
 
     it('lets a repeat go on with what a failed or dead try made', async () => {
       const thing = randomUUID();
       for (const end of [(a: Awaited<ReturnType<typeof start>>) => store.abandon(a), () => die('k')]) {
-        await database.db.execute('DELETE FROM idempotency_keys');
+        await database.db.execute(sql('DELETE FROM idempotency_keys'));
         const first = await start('k');
         expect(first.resourceId).toBeNull();
         await database.db.transaction((tx) => store.attach(tx, first, thing));
@@ -266,9 +266,11 @@ describe('idempotency', () => {
     it('keeps a key as long as its process lives, and says when one of a dead process is free', async () => {
       const slow = await start('k');
       const leased = async () =>
-        (await database.db.query<{ s: number }>(`SELECT extract(epoch FROM locked_until - now())::float AS s FROM idempotency_keys`))[0].s;
+        (
+          await database.db.query(sql<{ s: number }>(`SELECT extract(epoch FROM locked_until - now())::float AS s FROM idempotency_keys`))
+        )[0].s;
       expect(await leased()).toBeLessThanOrEqual(LEASE_S);
-      await database.db.execute(`UPDATE idempotency_keys SET locked_until = now() + interval '2500 milliseconds'`);
+      await database.db.execute(sql(`UPDATE idempotency_keys SET locked_until = now() + interval '2500 milliseconds'`));
       await expect(start('k')).rejects.toMatchObject({ code: 'idempotency_in_progress', retryAfterS: 3 });
       // Beats come by themselves.
       while ((await leased()) < 5) await sleep(100);
@@ -297,7 +299,7 @@ describe('idempotency', () => {
       for (const key of ['a', 'b', 'c', 'd']) await store.complete(await start(key), { status: 200, body: null });
       const first = await start('attached');
       await database.db.transaction((tx) => store.attach(tx, first, randomUUID()));
-      await database.db.execute(`UPDATE idempotency_keys SET expires_at = expires_at - interval '24 hours 1 second' WHERE key <> 'd'`);
+      await database.db.execute(sql(`UPDATE idempotency_keys SET expires_at = expires_at - interval '24 hours 1 second' WHERE key <> 'd'`));
       // Anything may come under an expired key, purged or not.
       expect((await start('attached', Buffer.alloc(32, 9))).resourceId).toBeNull();
       expect((await start('c', Buffer.alloc(32, 9))).id).toBeDefined();

@@ -1,29 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { QUEUE_POLICY, type JobPayload } from '@aps/contracts';
 import { DecryptionError, EnvelopeCrypto } from '@aps/platform/crypto';
-import { Database, statement } from '@aps/platform/database';
+import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { JobHandler } from '@aps/platform/queues';
 import { bodyPlace, type MailBody } from './mailer';
 import { MailError, MailTransport } from './transport';
+import { AGAIN, CLAIM, FAILED, PURGE, SENT, STATUS } from './mail.sql';
 
 /** How long a worker has for one mail; longer than the transport's time-outs together. */
 const CLAIM_S = 60;
-
-const CLAIM = statement(`
-  UPDATE outbound_mails SET attempts = attempts + 1, claimed_until = now() + make_interval(secs => $2)
-  WHERE id = $1 AND status = 'pending' AND (claimed_until IS NULL OR claimed_until <= now())
-  RETURNING recipient, subject, body, attempts`);
-const STATUS = statement('SELECT status FROM outbound_mails WHERE id = $1');
-// Links in the body are credentials: they stay no longer than they are needed.
-const SENT = statement(
-  `UPDATE outbound_mails SET status = 'sent', body = NULL, sent_at = now(), claimed_until = NULL, last_error = NULL WHERE id = $1`,
-);
-const FAILED = statement(`UPDATE outbound_mails SET status = 'failed', body = NULL, claimed_until = NULL, last_error = $2 WHERE id = $1`);
-const AGAIN = statement('UPDATE outbound_mails SET claimed_until = NULL, last_error = $2 WHERE id = $1');
-const PURGE = statement(`
-  DELETE FROM outbound_mails WHERE id IN (
-    SELECT id FROM outbound_mails WHERE created_at < now() - make_interval(days => $2) AND status <> 'pending' ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)`);
 
 /** Brings mails out of the house. A mail that is sent is never sent again; one whose worker died between sending and noting it is. */
 @Injectable()
@@ -42,9 +28,9 @@ export class MailJobs {
   /** @throws Error to be run again later */
   @JobHandler('mail.send')
   async send({ mail_id: id }: JobPayload<'mail.send'>): Promise<void> {
-    const [mail] = await this.db.query<{ recipient: string; subject: string; body: string; attempts: number }>(CLAIM, [id, CLAIM_S]);
+    const [mail] = await this.db.query(CLAIM, [id, CLAIM_S]);
     if (!mail) {
-      const [row] = await this.db.query<{ status: string }>(STATUS, [id]);
+      const [row] = await this.db.query(STATUS, [id]);
       // Not done, so the job must not end: whoever holds the mail may be dead.
       if (row?.status === 'pending') throw new Error('Another worker is sending this mail');
       return;

@@ -9,7 +9,7 @@ import { EnvelopeCrypto } from '@aps/platform/crypto';
 import type { Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import type { Outbox } from '@aps/platform/outbox';
-import { createTestDatabase, decodeWords, SmtpServer, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, decodeWords, SmtpServer, type TestDatabase } from '@aps/platform/testing';
 import { DataKeyEntity } from '../../../entities/src/platform/data-key.entity';
 import { OutboundMailEntity } from '../../../entities/src/platform/outbound-mail.entity';
 import { appLink, mailConfig } from './mail.config';
@@ -65,7 +65,7 @@ describe('mail', () => {
     loadConfig({ ...process.env, MAIL_DIR: dir, MAIL_FROM: 'Agents <no-reply@mail.example>', APP_URL: 'https://app.example/', ...env });
   const send = (mail = MAIL) => database.db.transaction((tx) => mailer.send(tx, mail));
   const row = async (id: string) =>
-    (await database.db.query<OutboundMailEntity & Record<string, unknown>>('SELECT * FROM outbound_mails WHERE id = $1', [id]))[0];
+    (await database.db.query(sql<OutboundMailEntity & Record<string, unknown>>('SELECT * FROM outbound_mails WHERE id = $1'), [id]))[0];
   const files = () => readdirSync(dir).map((f) => readFileSync(path.join(dir, f), 'utf8'));
 
   it('leaves with its transaction or not at all, unreadable in the database', async () => {
@@ -167,7 +167,7 @@ describe('mail', () => {
   it('is given up after the last try', async () => {
     configure({ SMTP_URL: 'smtp://127.0.0.1:1' });
     const id = await send();
-    await database.db.execute('UPDATE outbound_mails SET attempts = $2 WHERE id = $1', [id, QUEUE_POLICY.maintenance.attempts - 2]);
+    await database.db.execute(sql('UPDATE outbound_mails SET attempts = $2 WHERE id = $1'), [id, QUEUE_POLICY.maintenance.attempts - 2]);
     await expect(jobs.send({ mail_id: id })).rejects.toThrow('ESOCKET');
     await jobs.send({ mail_id: id });
     expect(await row(id)).toMatchObject({ status: 'failed', body: null });
@@ -175,20 +175,20 @@ describe('mail', () => {
 
   it('is sent by one worker at a time, and by the next when that one died', async () => {
     const id = await send();
-    await database.db.execute(`UPDATE outbound_mails SET claimed_until = now() + interval '1 minute' WHERE id = $1`, [id]);
+    await database.db.execute(sql(`UPDATE outbound_mails SET claimed_until = now() + interval '1 minute' WHERE id = $1`), [id]);
     await expect(jobs.send({ mail_id: id })).rejects.toThrow('Another worker');
-    await database.db.execute(`UPDATE outbound_mails SET claimed_until = now() - interval '1 second' WHERE id = $1`, [id]);
+    await database.db.execute(sql(`UPDATE outbound_mails SET claimed_until = now() - interval '1 second' WHERE id = $1`), [id]);
     await jobs.send({ mail_id: id });
     expect((await row(id)).status).toBe('sent');
     await jobs.send({ mail_id: randomUUID() });
   });
 
   it('leaves no row behind for ever', async () => {
-    await database.db.execute('DELETE FROM outbound_mails');
+    await database.db.execute(sql('DELETE FROM outbound_mails'));
     const ids = [await send(), await send(), await send()];
     await jobs.send({ mail_id: ids[0] });
     await jobs.send({ mail_id: ids[1] });
-    await database.db.execute(`UPDATE outbound_mails SET created_at = now() - interval '31 days' WHERE id <> $1`, [ids[1]]);
+    await database.db.execute(sql(`UPDATE outbound_mails SET created_at = now() - interval '31 days' WHERE id <> $1`), [ids[1]]);
     expect([await jobs.purge(10), await jobs.purge(10)]).toEqual([1, 0]);
     expect(await row(ids[2])).toMatchObject({ status: 'pending' });
   });

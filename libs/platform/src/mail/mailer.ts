@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
-import { statement, type Tx } from '@aps/platform/database';
+import type { Tx } from '@aps/platform/database';
 import { parseEmail } from '@aps/platform/email';
 import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
+import { INSERT } from './mail.sql';
 
 export interface Mail {
   /** One address, without a display name. */
@@ -18,8 +19,6 @@ export interface MailBody {
   text: string;
   html?: string;
 }
-
-const INSERT = statement('INSERT INTO outbound_mails (id, recipient, subject, body) VALUES ($1, $2, $3, $4)');
 
 /** Where a mail's body is encrypted. Of the platform: a mail goes to a person, who need not belong to any organization. */
 export const bodyPlace = (id: string) => ({ orgId: null, table: 'outbound_mails', column: 'body', rowId: id });

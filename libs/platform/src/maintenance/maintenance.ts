@@ -1,6 +1,7 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
 import { counter, gauge } from '@aps/platform/observability';
+import { DEAD_LETTERS } from './maintenance.sql';
 
 /** Something that is done again and again and that nobody waits for. */
 export interface MaintenanceTask {
@@ -30,7 +31,7 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
 
   constructor(private readonly db: Database) {
     const dead = gauge('dead_letters', 'Jobs that were given up and that an operator should look at', [], async (g) => {
-      const [row] = await this.db.query<{ n: number }>('SELECT count(*)::int AS n FROM dead_letters').catch(() => []);
+      const [row] = await this.db.query(DEAD_LETTERS).catch(() => []);
       if (row) g.set(row.n);
     });
     dead.set(0);

@@ -1,9 +1,10 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type QueueName } from '@aps/contracts';
-import { Database, statement, type Db, type Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
 import type { JobsOptions, Queue } from 'bullmq';
 import { uuidv7 } from 'uuidv7';
+import { CANCEL, INSERT } from './outbox.sql';
 
 /** A job as the outbox keeps it. Its id is the id of the row, of the queue's job, and usually of the row that it works on. */
 export interface OutboxJob<N extends JobName = JobName> {
@@ -33,11 +34,6 @@ export const PUBLISH_GRACE_MS = 5_000;
 
 /** Finished and failed jobs leave Redis at once: PostgreSQL keeps what matters, and a kept id would block a second delivery. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
-
-const INSERT = statement(`
-  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
-  VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + make_interval(secs => $8)))
-  ON CONFLICT (id) DO NOTHING`);
 
 /**
  * The only way to hand out work: {@link enqueue} writes a row in the caller's transaction, and the job is published once that has
@@ -109,7 +105,7 @@ export class Outbox {
    * @returns whether the row was still there
    */
   async cancel(db: Db, id: string): Promise<boolean> {
-    return (await db.execute('DELETE FROM outbox WHERE id = $1', [id])) > 0;
+    return (await db.execute(CANCEL, [id])) > 0;
   }
 
   /** The queue that carries a job. */

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { BeforeApplicationShutdown, Inject, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
 import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
-import { Database, statement } from '@aps/platform/database';
+import { Database } from '@aps/platform/database';
 import { gauge } from '@aps/platform/observability';
 import { CommandRedis, redisConfig } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
 import { Outbox, type OutboxJob } from './outbox';
+import { DUE_AGAIN, DUE_ALL, OLDEST_DUE, TAKE } from './outbox.sql';
 
 const TICK_MS = 1_000;
 const BATCH = 500;
 /** A published job whose row is still there is published again after this long; the queue drops it when it still has it. */
 const REPUBLISH_S = 60;
-
-const TAKE = statement(`
-  UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1
-  WHERE id IN (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, job, payload, request_id, traceparent`);
 
 /** What waits in the outbox past its time; the first figure to look at when work does not move. */
 const oldest = { seconds: 0 };
@@ -61,9 +57,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       await this.noticeLostRedis();
       const published = await this.publishDue();
-      const [row] = await this.db.query<{ seconds: number }>(
-        'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
-      );
+      const [row] = await this.db.query(OLDEST_DUE);
       oldest.seconds = Math.max(0, row?.seconds ?? 0);
       this.failing = false;
       return published === BATCH;
@@ -76,10 +70,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** @returns how many rows were published */
   async publishDue(): Promise<number> {
-    const rows = await this.db.query<{ id: string; job: string; payload: unknown; request_id: string | null; traceparent: string | null }>(
-      TAKE,
-      [BATCH, REPUBLISH_S],
-    );
+    const rows = await this.db.query(TAKE, [BATCH, REPUBLISH_S]);
     const jobs = rows
       .filter((r) => r.job in JOBS)
       .map((r): OutboxJob => ({
@@ -92,7 +83,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       if (jobs.length) await this.outbox.publish(jobs);
     } catch (error) {
-      await this.db.execute('UPDATE outbox SET available_at = now() WHERE id = ANY($1)', [jobs.map((j) => j.id)]);
+      await this.db.execute(DUE_AGAIN, [jobs.map((j) => j.id)]);
       throw error;
     }
     return rows.length;
@@ -109,9 +100,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     let due: number;
     try {
       // Rows with a time of their own (publishes = 0, far ahead) keep it.
-      due = await this.db.execute(
-        `UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`,
-      );
+      due = await this.db.execute(DUE_ALL);
     } catch (error) {
       // Nobody would notice any more.
       await this.redis.del(epoch);

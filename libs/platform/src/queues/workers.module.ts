@@ -1,7 +1,7 @@
 import { BeforeApplicationShutdown, DynamicModule, Inject, Injectable, Logger, Module, OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } from '@aps/contracts';
-import { Database, statement } from '@aps/platform/database';
+import { Database } from '@aps/platform/database';
 import { counter, durationHistogram, gauge } from '@aps/platform/observability';
 import { Outbox, OutboxRelayModule } from '@aps/platform/outbox';
 import { connectRedis, redisConfig } from '@aps/platform/redis';
@@ -10,20 +10,13 @@ import { Worker, type Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { JOB_HANDLER, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
 import { concurrencyOf, queuesConfig } from './queues.config';
+import { BURY, DONE, EXISTS, FAILED_AGAIN, LATER } from './workers.sql';
 
 const OWNED_QUEUES = Symbol('OWNED_QUEUES');
 
 type Handler = JobHandlerMetadata & { owner: string; run: (payload: unknown, context: JobContext) => Promise<void> };
-
-const EXISTS = statement('SELECT 1 FROM outbox WHERE id = $1');
-const DONE = statement('DELETE FROM outbox WHERE id = $1');
-const LATER = statement('UPDATE outbox SET available_at = now() + make_interval(secs => $2), last_error = $3 WHERE id = $1');
 /** Waits double up to this often: with a first wait of one second, to about a minute. */
 const MAX_DOUBLINGS = 6;
-const BURY = statement(`
-  WITH gone AS (DELETE FROM outbox WHERE id = $1 RETURNING *)
-  INSERT INTO dead_letters (id, job, version, payload, request_id, error, failed_at)
-  SELECT id, job, version, payload, request_id, $2, now() FROM gone`);
 
 const finished = counter('jobs_finished_total', 'Jobs that ended, by outcome', ['queue', 'job', 'outcome']);
 const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['queue', 'job']);
@@ -138,9 +131,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
   private async onError(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, error: Error): Promise<void> {
     const id = job.id ?? '';
     const attempts = QUEUE_POLICY[queue].attempts;
-    const [row] = await this.db
-      .query<{ failures: number }>('UPDATE outbox SET failures = failures + 1 WHERE id = $1 RETURNING failures', [id])
-      .catch(() => [{ failures: 0 }]);
+    const [row] = await this.db.query(FAILED_AGAIN, [id]).catch(() => [{ failures: 0 }]);
     const failures = row?.failures ?? 0;
     // A payload that does not parse never will. Who owns its row decides by itself when to give up; it is only slowed down here.
     const last = error instanceof InvalidPayload || (!handler.ownsRow && failures >= attempts);

@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { EventType, SpineEvent } from '@aps/contracts';
-import { Database, statement } from '@aps/platform/database';
-
-const AFTER = statement('SELECT seq, type, data, created_at FROM events WHERE topic = $1 AND seq > $2 ORDER BY seq LIMIT $3');
-const NEWEST = statement(
-  'SELECT t.topic, (SELECT e.seq FROM events e WHERE e.topic = t.topic ORDER BY e.seq DESC LIMIT 1) AS seq FROM unnest($1::text[]) AS t(topic)',
-);
+import type { SpineEvent } from '@aps/contracts';
+import { Database } from '@aps/platform/database';
+import { AFTER, NEWEST } from './spine.sql';
 
 /**
  * Reads the event spine: what happened on a topic, numbered 1, 2, 3 … without gaps in commit order. Writers number their events
@@ -21,18 +17,14 @@ export class EventSpine {
   }
 
   async after(topic: string, seq: number, limit = 500): Promise<SpineEvent[]> {
-    const rows = await this.db.query<{ seq: number; type: EventType; data: Record<string, unknown>; created_at: Date }>(AFTER, [
-      topic,
-      seq,
-      limit,
-    ]);
+    const rows = await this.db.query(AFTER, [topic, seq, limit]);
     return rows.map((r) => ({ id: Number(r.seq), type: r.type, at: r.created_at.toISOString(), data: r.data }));
   }
 
   /** The newest number of each topic that has any. */
   async newestOf(topics: string[]): Promise<Map<string, number>> {
     if (topics.length === 0) return new Map();
-    const rows = await this.db.query<{ topic: string; seq: number | null }>(NEWEST, [topics]);
+    const rows = await this.db.query(NEWEST, [topics]);
     return new Map(rows.flatMap((r) => (r.seq === null ? [] : [[r.topic, r.seq] as const])));
   }
 }

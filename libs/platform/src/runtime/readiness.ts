@@ -32,7 +32,7 @@ export class Readiness {
         (error: Error) => error.message || 'unreachable',
       );
     };
-    await Promise.all([check('postgresql', this.db.query('SELECT 1')), check('redis', this.redis.ping())]);
+    await Promise.all([check('postgresql', this.db.ping()), check('redis', this.redis.ping())]);
     const ready = checks.postgresql === 'ok' && (checks.redis === 'ok' || !redisRequired);
     return { ready, checks };
   }

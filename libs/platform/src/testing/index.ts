@@ -3,3 +3,4 @@ export * from './tenants';
 export * from './test-app';
 export * from './test-database';
 export * from './smtp-server';
+export * from './sql';

@@ -10,6 +10,7 @@ import { createLogger, NestLogger } from '@aps/platform/observability';
 import { PlatformModule } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { LANE_PREFIXES, LanesModule } from '..';
+import { sql } from '@aps/platform/testing';
 
 export interface LaneGateway {
   url: string;
@@ -42,15 +43,15 @@ export async function makeUser(
 ): Promise<{ id: string; email: string; token: string; sessionId: string }> {
   const [id, sessionId, token, email] = [uuidv7(), uuidv7(), newSessionToken(), `${name}@example.com`];
   await db.execute(
-    'INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())',
+    sql('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())'),
     [id, email, name, 'x'],
   );
-  await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+  await db.execute(sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`), [
     sessionId,
     id,
     hashToken(token),
   ]);
-  if (options.admin) await db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [id]);
+  if (options.admin) await db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1)'), [id]);
   return { id, email, token, sessionId };
 }
 
@@ -59,7 +60,7 @@ export async function makeApiToken(db: Database, userId: string, scope: string, 
   const token = newApiToken();
   const { prefix, last4 } = tokenHint(token);
   await db.execute(
-    'INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
+    sql('INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)'),
     [uuidv7(), userId, 'test', scope, orgPin, hashToken(token), prefix, last4],
   );
   return token;

@@ -4,7 +4,7 @@ import { GuardsModule } from '@aps/guards';
 import { loadConfig } from '@aps/platform/config';
 import { hashToken, newApiToken, newSessionToken } from '@aps/platform/crypto';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { UsageSeeds } from '../testing/usage-seeds';
 import { OrgUsageHttpModule } from './administration-http.module';
@@ -34,18 +34,18 @@ describe('usage of an organization', () => {
     const { db } = database;
     for (const [name, { id, token }] of Object.entries(users)) {
       await db.execute(
-        'INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())',
+        sql('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())'),
         [id, `${name}@example.com`, name, 'x'],
       );
-      await db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+      await db.execute(sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`), [
         uuidv7(),
         id,
         hashToken(token),
       ]);
     }
     for (const id of [orgId, uuidv7()])
-      await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [id, `org-${id}`]);
-    await db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [
+      await db.execute(sql('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)'), [id, `org-${id}`]);
+    await db.execute(sql(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`), [
       uuidv7(),
       orgId,
       users.member.id,
@@ -83,7 +83,7 @@ describe('usage of an organization', () => {
     await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.id, input_tokens: 9999, usd_cost: '9', credits: '900' });
 
     const foreign = uuidv7();
-    await db.execute('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)', [foreign, 'foreign']);
+    await db.execute(sql('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)'), [foreign, 'foreign']);
     const others = new UsageSeeds(db, foreign);
     const eve = await others.agent('Eve');
     await others.turn(await others.chat(eve, hoursAgo(1)), 1, hoursAgo(1));
@@ -152,7 +152,7 @@ describe('usage of an organization', () => {
     expect(await usage('', users.stranger.token)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
     const token = newApiToken();
     await database.db.execute(
-      `INSERT INTO api_tokens (id, user_id, name, scope, token_hash, prefix, last4) VALUES ($1, $2, 't', 'chats:read', $3, 'p', 'l')`,
+      sql(`INSERT INTO api_tokens (id, user_id, name, scope, token_hash, prefix, last4) VALUES ($1, $2, 't', 'chats:read', $3, 'p', 'l')`),
       [uuidv7(), users.member.id, hashToken(token)],
     );
     expect(await usage('', token)).toMatchObject({

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
+import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { configSection, setting } from '@aps/platform/config';
-import { Database, statement } from '@aps/platform/database';
+import { Database } from '@aps/platform/database';
 import { z } from 'zod';
 import { SubscriptionBackfill, type BackfillResult, type BackfillWish } from './subscription-backfill';
 
@@ -13,20 +14,22 @@ export const newOrgPlanConfig = configSection('new-org-plan', {
   ),
 });
 
-const LIVE = statement('SELECT count(*)::int AS n FROM organizations WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR id = $1)');
-
 /** As long as there are no subscriptions: the only known plan is that of new organizations, and nobody can be subscribed to it. */
 @Injectable()
 export class WithoutSubscriptions extends SubscriptionBackfill {
-  constructor(private readonly db: Database) {
+  constructor(
+    private readonly db: Database,
+    private readonly organizations: OrganizationsService,
+    private readonly directory: OrgDirectoryQueries,
+  ) {
     super();
   }
 
   async run({ orgId, planCode }: BackfillWish): Promise<BackfillResult> {
-    const [{ n }] = await this.db.query<{ n: number }>(LIVE, [orgId]);
-    if (orgId !== null && n === 0) throw notFound('Organization');
+    if (orgId !== null) await this.organizations.get(this.db, orgId);
     const code = planCode ?? newOrgPlanConfig.value.code;
     if (code !== newOrgPlanConfig.value.code) throw notFound('Plan');
-    return { created: 0, skipped: n, plan_code: code, org_ids: [] };
+    const skipped = orgId === null ? (await this.directory.list({ limit: 1 })).total : 1;
+    return { created: 0, skipped, plan_code: code, org_ids: [] };
   }
 }

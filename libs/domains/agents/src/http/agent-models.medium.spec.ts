@@ -1,6 +1,7 @@
 import { ModelUsers } from '@aps/inference';
 import { uuidv7 } from 'uuidv7';
 import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { sql } from '@aps/platform/testing';
 
 const OTHER = 'other-model';
 
@@ -10,7 +11,9 @@ beforeAll(async () => {
   t = await agentsTestApp();
   t.entitle({ direct_model_choice: true, max_agents: -1 });
   await t.db.execute(
-    `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT $1, $2, id, 'Other', 'test' FROM inference_routes WHERE slug = 'test-route'`,
+    sql(
+      `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT $1, $2, id, 'Other', 'test' FROM inference_routes WHERE slug = 'test-route'`,
+    ),
     [uuidv7(), OTHER],
   );
 });

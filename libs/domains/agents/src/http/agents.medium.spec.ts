@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { AgentsRepository } from '../agents.repository';
 import { canonicalJson } from '../sealed-config';
 import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { sql } from '@aps/platform/testing';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
@@ -315,7 +316,7 @@ describe('references under races', () => {
     await t.db.transaction(async (tx) => {
       await t.app.get(AgentsRepository).lock(tx, org.scope, agent.id);
       // What a foreign key asks for, on another connection; NOWAIT fails where it would have to wait.
-      expect(await t.db.query('SELECT id FROM agents WHERE id = $1 FOR KEY SHARE NOWAIT', [agent.id])).toHaveLength(1);
+      expect(await t.db.query(sql('SELECT id FROM agents WHERE id = $1 FOR KEY SHARE NOWAIT'), [agent.id])).toHaveLength(1);
     });
   });
 });

@@ -1,6 +1,7 @@
 import { canonicalJson } from '@aps/agents';
 import { createHash } from 'node:crypto';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('metadata', () => {
   let t: AgentsTestApp;
@@ -15,7 +16,7 @@ describe('metadata', () => {
   const KEYS = ['then', 'toJSON', '__proto__', 'prototype', 'constructor', 'hasOwnProperty'];
   const METADATA = `{${KEYS.map((key) => `"${key}":{"__proto__":[{"constructor":{"prototype":null}}]}`).join(',')}}`;
   const stored = async (table: string, column: string, id: string) =>
-    (await t.db.query<{ text: string }>(`SELECT (${column})::text AS text FROM ${table} WHERE id = $1`, [id]))[0].text.replaceAll(
+    (await t.db.query(sql<{ text: string }>(`SELECT (${column})::text AS text FROM ${table} WHERE id = $1`), [id]))[0].text.replaceAll(
       /(?<=[:,]) /g,
       '',
     );

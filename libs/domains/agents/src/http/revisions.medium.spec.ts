@@ -2,6 +2,7 @@ import { uuidv7 } from 'uuidv7';
 import { AgentRevisions } from '../revisions.queries';
 import { AgentsQueries } from '../agents.queries';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { sql } from '@aps/platform/testing';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
@@ -93,7 +94,7 @@ describe('deploying', () => {
     const agent = await t.agent(org);
     const experiment = uuidv7();
     await t.db.execute(
-      `INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms) VALUES ($1, $2, $3, 'experiment', 'running', '[]')`,
+      sql(`INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms) VALUES ($1, $2, $3, 'experiment', 'running', '[]')`),
       [experiment, org.id, agent.id],
     );
     expect((await asOwner('GET', agent.id)).body.running_rollout_id).toBe(experiment);
@@ -113,7 +114,7 @@ describe('deploying', () => {
       expect((await asOwner('POST', `${agent.id}/revisions/${id}/deploy`)).status).toBe(404);
       expect((await asOwner('GET', `${agent.id}/revisions/${id}`)).status).toBe(404);
     }
-    const [{ id: foreignRollout }] = await t.db.query<{ id: string }>('SELECT id FROM rollouts WHERE agent_id = $1', [other.id]);
+    const [{ id: foreignRollout }] = await t.db.query(sql<{ id: string }>('SELECT id FROM rollouts WHERE agent_id = $1'), [other.id]);
     expect((await asOwner('GET', `${agent.id}/rollouts/${foreignRollout}`)).status).toBe(404);
   });
 

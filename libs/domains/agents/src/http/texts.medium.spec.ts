@@ -3,6 +3,7 @@ import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
 import { SkillsQueries } from '../skills.queries';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { sql } from '@aps/platform/testing';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
@@ -157,9 +158,9 @@ describe('skills', () => {
 
   it('of the system are there for everyone and nobody’s to change', async () => {
     await seedSystemSkills(t.db);
-    const before = await t.db.query('SELECT id, updated_at FROM skills WHERE org_id IS NULL ORDER BY slug');
+    const before = await t.db.query(sql('SELECT id, updated_at FROM skills WHERE org_id IS NULL ORDER BY slug'));
     await seedSystemSkills(t.db);
-    expect(await t.db.query('SELECT id, updated_at FROM skills WHERE org_id IS NULL ORDER BY slug')).toEqual(before);
+    expect(await t.db.query(sql('SELECT id, updated_at FROM skills WHERE org_id IS NULL ORDER BY slug'))).toEqual(before);
 
     const { items } = (await asMember('GET', '/skills')).body;
     expect(items.map((s: { slug: string; is_system: boolean }) => [s.slug, s.is_system])).toEqual([
@@ -178,14 +179,14 @@ describe('skills', () => {
     expect((await t.agent(org, { mounted_skills: ['clear-writing'] })).mounted_skills).toEqual(['clear-writing']);
     const mounted = await t.app.get(SkillsQueries).bySlugs(t.db, org.scope, ['clear-writing', 'gone']);
     expect(mounted.map((s) => s.slug)).toEqual(['clear-writing']);
-    await t.db.execute(`UPDATE skills SET content = 'stale' WHERE slug = 'clear-writing'`);
+    await t.db.execute(sql(`UPDATE skills SET content = 'stale' WHERE slug = 'clear-writing'`));
     await seedSystemSkills(t.db);
     expect((await asMember('GET', '/skills/clear-writing')).body.content).toContain('# Clear writing');
   });
 
   it('of one’s own come before those of the system', async () => {
     await asOwner('POST', '/skills', { ...skill, slug: 'later-in-system' });
-    await t.db.execute(`INSERT INTO skills (id, slug, name, description, content) VALUES ($1, 'later-in-system', 'n', 'd', 'c')`, [
+    await t.db.execute(sql(`INSERT INTO skills (id, slug, name, description, content) VALUES ($1, 'later-in-system', 'n', 'd', 'c')`), [
       uuidv7(),
     ]);
     expect((await asMember('GET', '/skills/later-in-system')).body.is_system).toBe(false);

@@ -7,6 +7,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
 import {
+  sql,
   createTestApp,
   createTestDatabase,
   httpCaller,
@@ -97,7 +98,7 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
       changes = { ...changes, ...more };
     },
     async audit(targetId) {
-      const rows = await db.query<{ action: string }>('SELECT action FROM audit_log WHERE target_id = $1 ORDER BY id', [targetId]);
+      const rows = await db.query(sql<{ action: string }>('SELECT action FROM audit_log WHERE target_id = $1 ORDER BY id'), [targetId]);
       return rows.map((r) => r.action);
     },
     async close() {
@@ -109,8 +110,8 @@ export async function agentsTestApp(): Promise<AgentsTestApp> {
 
 async function insertModel(db: Database): Promise<void> {
   const route = uuidv7();
-  await db.execute(`INSERT INTO inference_routes (id, slug, label, dialect) VALUES ($1, 'test-route', 'Test', 'dialect_1')`, [route]);
-  await db.execute(`INSERT INTO model_catalog (id, key, route_id, label, provider) VALUES ($1, $2, $3, 'Test', 'test')`, [
+  await db.execute(sql(`INSERT INTO inference_routes (id, slug, label, dialect) VALUES ($1, 'test-route', 'Test', 'dialect_1')`), [route]);
+  await db.execute(sql(`INSERT INTO model_catalog (id, key, route_id, label, provider) VALUES ($1, $2, $3, 'Test', 'test')`), [
     uuidv7(),
     MODEL,
     route,

@@ -3,6 +3,7 @@ import { Outbox } from '@aps/platform/outbox';
 import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { addAgent, childrenOf, delegate, delegating, eventually, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { TurnRunner } from '../turns/turn-runner';
+import { sql } from '@aps/platform/testing';
 
 describe('the chats of a deleted agent', () => {
   let app: ChatsTestApp;
@@ -33,8 +34,10 @@ describe('the chats of a deleted agent', () => {
   };
   const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
   const open = () =>
-    app.db.query<{ id: string }>(
-      `SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1 AND t.status IN ('queued', 'running', 'waiting')`,
+    app.db.query(
+      sql<{ id: string }>(
+        `SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1 AND t.status IN ('queued', 'running', 'waiting')`,
+      ),
       [agent.agentId],
     );
   const allOver = () => eventually(open, (turns) => turns.length === 0);
@@ -71,23 +74,24 @@ describe('the chats of a deleted agent', () => {
     for (const [name, chat] of Object.entries(busy)) {
       const body = await app.until(agent, chat, (c) => c.status === 'ACTIVE');
       expect([name, body.stop_reason, body.pause, body.pending_hitl_count ?? 0]).toEqual([name, 'agent_deleted', null, 0]);
-      const told = await app.db.query<{ data: unknown }>(
-        `SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed' ORDER BY seq DESC LIMIT 1`,
+      const told = await app.db.query(
+        sql<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed' ORDER BY seq DESC LIMIT 1`),
         [chat],
       );
       expect(told[0].data).toMatchObject({ to: 'ACTIVE', stop_reason: 'agent_deleted', pause: null });
     }
-    expect(await app.db.query(`SELECT status FROM hitl_requests WHERE agent_id = $1`, [agent.agentId])).toEqual([
+    expect(await app.db.query(sql(`SELECT status FROM hitl_requests WHERE agent_id = $1`), [agent.agentId])).toEqual([
       { status: 'cancelled' },
       { status: 'cancelled' },
     ]);
-    expect(await app.db.query(`SELECT status, waits FROM child_waits WHERE parent_chat_id = $1`, [waiting])).toEqual([
+    expect(await app.db.query(sql(`SELECT status, waits FROM child_waits WHERE parent_chat_id = $1`), [waiting])).toEqual([
       { status: 'abandoned', waits: false },
     ]);
     expect(
-      await app.db.query(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1`, [
-        agent.agentId,
-      ]),
+      await app.db.query(
+        sql(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1`),
+        [agent.agentId],
+      ),
     ).toEqual([]);
 
     for (const chat of [said, failed, ...Object.values(busy)]) {
@@ -150,15 +154,17 @@ describe('the chats of a deleted agent', () => {
     expect(removed.status).toBe(204);
     await allOver();
     for (const [i, { status, body }] of answers.entries()) {
-      const stored = await app.db.query<{ status: string }>(
-        `SELECT t.status FROM messages m LEFT JOIN turns t ON t.message_id = m.id WHERE m.role = 'user' AND m.chat_id = $1`,
+      const stored = await app.db.query(
+        sql<{ status: string }>(
+          `SELECT t.status FROM messages m LEFT JOIN turns t ON t.message_id = m.id WHERE m.role = 'user' AND m.chat_id = $1`,
+        ),
         [chats[i]],
       );
       if (status === 202) expect(stored).toEqual([{ status: expect.stringMatching(/^(skipped|stopped)$/) as string }]);
       else expect([status, body.code, stored]).toEqual([409, 'agent_deleted', []]);
     }
     expect(
-      await app.db.query(`SELECT id FROM chats WHERE agent_id = $1 AND (status <> 'ACTIVE' OR current_turn_id IS NOT NULL)`, [
+      await app.db.query(sql(`SELECT id FROM chats WHERE agent_id = $1 AND (status <> 'ACTIVE' OR current_turn_id IS NOT NULL)`), [
         agent.agentId,
       ]),
     ).toEqual([]);
@@ -168,15 +174,15 @@ describe('the chats of a deleted agent', () => {
     const run = inert();
     const chat = await begin('hello');
     await app.send(agent, chat, 'behind');
-    await app.db.execute('UPDATE agents SET deleted_at = now() WHERE id = $1', [agent.agentId]);
+    await app.db.execute(sql('UPDATE agents SET deleted_at = now() WHERE id = $1'), [agent.agentId]);
     run.mockRestore();
-    const [{ id }] = await app.db.query<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1', [chat]);
+    const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [chat]);
     await app.nest
       .get(TurnRunner, { strict: false })
       .run({ org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
     await allOver();
     expect((await app.get(agent, chat)).body).toMatchObject({ status: 'ACTIVE', stop_reason: 'agent_deleted' });
-    expect(await app.db.query('SELECT status FROM turns WHERE chat_id = $1', [chat])).toEqual([
+    expect(await app.db.query(sql('SELECT status FROM turns WHERE chat_id = $1'), [chat])).toEqual([
       { status: 'skipped' },
       { status: 'skipped' },
     ]);

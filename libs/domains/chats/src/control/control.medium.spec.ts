@@ -4,6 +4,7 @@ import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chat
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnClaims } from '../turns/turn-claims';
 import { TurnRunner } from '../turns/turn-runner';
+import { sql } from '@aps/platform/testing';
 
 describe('the control of chats', () => {
   let app: ChatsTestApp;
@@ -23,13 +24,13 @@ describe('the control of chats', () => {
 
   const call = (method: string, chat: string, rest = '', body?: unknown, as = org.owner) =>
     app.call(method, `${org.path}/${chat}${rest}`, { as, body });
-  const rows = (sql: string, ...values: unknown[]) => app.db.query<Record<string, unknown>>(sql, values);
+  const rows = (text: string, ...values: unknown[]) => app.db.query(sql<Record<string, unknown>>(text), values);
   const rowOf = async (chat: string) => (await rows('SELECT * FROM chats WHERE id = $1', chat))[0];
   const turnsOf = async (chat: string) =>
     (await rows('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', chat)).map((t) => t.status);
   const childrenOf = (chat: string) =>
-    app.db.query<{ id: string; status: string; agent_id: string }>(
-      'SELECT id, status, agent_id FROM chats WHERE parent_chat_id = $1 ORDER BY id',
+    app.db.query(
+      sql<{ id: string; status: string; agent_id: string }>('SELECT id, status, agent_id FROM chats WHERE parent_chat_id = $1 ORDER BY id'),
       [chat],
     );
   const told = (chat: string, type: string) =>
@@ -133,31 +134,33 @@ describe('the control of chats', () => {
       inert();
       const root = await app.chat(org);
       await app.db.execute(
-        `INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
-         SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'ACTIVE', c.id, c.id, 1 FROM chats c, generate_series(1, 500) WHERE c.id = $1`,
+        sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
+         SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'ACTIVE', c.id, c.id, 1 FROM chats c, generate_series(1, 500) WHERE c.id = $1`),
         [root],
       );
       await app.db.execute(
-        `INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
-         SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'RUNNING', c.id, $1, 2 FROM chats c WHERE c.parent_chat_id = $1`,
+        sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
+         SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'RUNNING', c.id, $1, 2 FROM chats c WHERE c.parent_chat_id = $1`),
         [root],
       );
       await app.db.execute(
-        `INSERT INTO turns (id, org_id, chat_id, seq, status, cause, wait, lease_owner, lease_expires_at)
+        sql(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, wait, lease_owner, lease_expires_at)
          SELECT c.id, c.org_id, c.id, 1, CASE WHEN c.depth = 1 THEN 'waiting' ELSE 'running' END, 'message',
            CASE WHEN c.depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z","resume_at":null,"calls":[]}'::jsonb END, 'w', now() + interval '1 minute'
-         FROM chats c WHERE c.root_chat_id = $1 AND c.id <> $1`,
+         FROM chats c WHERE c.root_chat_id = $1 AND c.id <> $1`),
         [root],
       );
       await app.db.execute(
-        `UPDATE chats SET current_turn_id = id, pause = CASE WHEN depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z"}'::jsonb END WHERE root_chat_id = $1 AND id <> $1`,
+        sql(
+          `UPDATE chats SET current_turn_id = id, pause = CASE WHEN depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z"}'::jsonb END WHERE root_chat_id = $1 AND id <> $1`,
+        ),
         [root],
       );
       const parked = await Promise.all(Array.from({ length: 3 }, () => app.chat(org)));
       for (const chat of parked) {
         const { turn_id: turnId } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
-        await app.db.execute('UPDATE turns SET parked = true WHERE id = $1', [turnId]);
-        await app.db.execute('DELETE FROM outbox WHERE id = $1', [turnId]);
+        await app.db.execute(sql('UPDATE turns SET parked = true WHERE id = $1'), [turnId]);
+        await app.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [turnId]);
       }
       const query = jest.spyOn(Client.prototype, 'query');
       const { status, body } = await call('POST', root, '/stop', { cascade: true });
@@ -203,7 +206,9 @@ describe('the control of chats', () => {
     await call('POST', chat, '/stop');
     await app.send(org, chat, script({ text: 'one two three', chunk_delay_ms: 100 }));
     await app.until(org, chat, (c) => c.status === 'RUNNING');
-    const [{ id: before }] = await app.db.query<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1 ORDER BY seq LIMIT 1', [chat]);
+    const [{ id: before }] = await app.db.query(sql<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1 ORDER BY seq LIMIT 1'), [
+      chat,
+    ]);
     app.nest
       .get(Broadcaster, { strict: false })
       .send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
@@ -222,7 +227,7 @@ describe('the control of chats', () => {
     const { turn_id: turnId } = (await app.send(org, chat, SLOW)).body as { turn_id: string };
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     app.entitle({ max_concurrent_chats: 0 });
-    await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [turnId]);
+    await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`), [turnId]);
     expect(await app.nest.get(TurnClaims, { strict: false }).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ from: 'RUNNING', to: 'ACTIVE', pause: { kind: 'queued' } });

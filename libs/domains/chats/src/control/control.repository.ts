@@ -33,14 +33,14 @@ const TREE = (root: string): string => `
     UNION ALL
     SELECT c.id, tree.level + 1 FROM chats c JOIN tree ON c.parent_chat_id = tree.id WHERE c.org_id = $1 AND tree.level < ${MAX_LEVELS}
   ) SELECT id, level FROM tree`;
-const VISIBLE_TREE = statement(TREE(VISIBLE_CHAT));
-const ALONE = statement(`SELECT c.id, 0 AS level FROM chats c WHERE ${VISIBLE_CHAT}`);
+const VISIBLE_TREE = statement<{ id: string; level: number }>(TREE(VISIBLE_CHAT));
+const ALONE = statement<{ id: string; level: number }>(`SELECT c.id, 0 AS level FROM chats c WHERE ${VISIBLE_CHAT}`);
 
-const LOCK_CHATS = statement(`
+const LOCK_CHATS = statement<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(`
   SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, current_turn_id
   FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR UPDATE`);
 // A statement of its own: what is joined to a row that had to be waited for would be older than the row.
-const TURNS = statement('SELECT id, status, wait FROM turns WHERE id = ANY($1)');
+const TURNS = statement<{ id: string; status: TurnStatus; wait: TurnWait | null }>('SELECT id, status, wait FROM turns WHERE id = ANY($1)');
 
 const END_TURNS = statement(`
   WITH t AS (
@@ -52,19 +52,19 @@ const END_TURNS = statement(`
   )
   SELECT count(*)::int AS n FROM t`);
 
-const BUSY = statement(`
+const BUSY = statement<{ id: string }>(`
   SELECT c.id FROM chats c
   WHERE c.agent_id = $2 AND c.org_id IS NOT DISTINCT FROM $1 AND c.deleted_at IS NULL AND ($3::uuid IS NULL OR c.id > $3)
     AND (c.current_turn_id IS NOT NULL OR EXISTS (SELECT 1 FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending'))
   ORDER BY c.id LIMIT $4`);
 
-const SETTLE = statement(`
+const SETTLE = statement<{ id: string; stop_requested_at: Date | null }>(`
   UPDATE chats SET pause = NULL, current_turn_id = NULL, pending_turns = 0, updated_at = $2,
     status = CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 'ACTIVE' ELSE status END,
     stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
   WHERE id = ANY($1) RETURNING id, stop_requested_at`);
 
-const APPEND = statement(`
+const APPEND = statement<{ chat_id: string; before: number }>(`
   WITH n AS (
     SELECT (x->>'chat_id')::uuid AS chat_id, x->'events' AS events FROM jsonb_array_elements($1::jsonb) AS x
   ), c AS (
@@ -76,12 +76,25 @@ const APPEND = statement(`
   )
   SELECT id AS chat_id, before FROM c`);
 
+const ARCHIVE = statement(
+  `UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`,
+);
+const SET_STOP_REASON = statement('UPDATE chats SET stop_reason = $2 WHERE id = $1');
+const REMOVE =
+  statement(`WITH t AS (UPDATE todos SET status = 'invalidated', updated_at = $2 WHERE chat_id = $1 AND status IN ('pending', 'in_progress'))
+       UPDATE chats SET deleted_at = $2, updated_at = $2 WHERE id = $1`);
+const WITH_UNREAD = statement<{ id: string }>(
+  `SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`,
+);
+const RENAME = statement('UPDATE chats SET title = $2, updated_at = $3 WHERE id = $1');
+const SHARE = statement('UPDATE chats SET shared = $2, updated_at = $3 WHERE id = ANY($1) AND shared <> $2');
+
 /** Rows of chats as those see them who stop and close them. All of it works on many chats at once. */
 @Injectable()
 export class ControlRepository {
   /** Locks a chat that the caller may open; null when there is none. */
   async lock(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<ControlledChat | null> {
-    const [found] = await tx.query<{ id: string; level: number }>(ALONE, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    const [found] = await tx.query(ALONE, [scope.orgId, scope.actor.userId, agentId, chatId]);
     return found ? ((await this.lockLevel(tx, [found.id]))[0] ?? null) : null;
   }
 
@@ -90,8 +103,8 @@ export class ControlRepository {
    * locks more than one. The chat itself is the last of the list; null when there is none.
    */
   async lockTree(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<ControlledChat[] | null> {
-    const find = () => tx.query<{ id: string; level: number }>(VISIBLE_TREE, [scope.orgId, scope.actor.userId, agentId, chatId]);
-    await tx.execute('SAVEPOINT tree');
+    const find = () => tx.query(VISIBLE_TREE, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    const letGo = await tx.savepoint();
     let tree = await find();
     for (let round = 1; ; round++) {
       const locked: ControlledChat[] = [];
@@ -107,15 +120,15 @@ export class ControlRepository {
       const now = await find();
       if (now.length === tree.length || round === MAX_ROUNDS) return locked.at(-1)?.id === tree[0]?.id ? locked : null;
       tree = now;
-      await tx.execute('ROLLBACK TO SAVEPOINT tree');
+      await letGo();
     }
   }
 
   private async lockLevel(tx: Tx, ids: string[]): Promise<ControlledChat[]> {
     if (ids.length === 0) return [];
-    const chats = await tx.query<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(LOCK_CHATS, [ids]);
+    const chats = await tx.query(LOCK_CHATS, [ids]);
     const current = chats.flatMap((c) => c.current_turn_id ?? []);
-    const turns = current.length ? await tx.query<{ id: string; status: TurnStatus; wait: TurnWait | null }>(TURNS, [current]) : [];
+    const turns = current.length ? await tx.query(TURNS, [current]) : [];
     const live = new Map(
       turns.filter((t) => ['queued', 'running', 'waiting'].includes(t.status)).map((t) => [t.id, t as NonNullable<ControlledChat['turn']>]),
     );
@@ -133,16 +146,13 @@ export class ControlRepository {
    * @param stopped stamps them as asked to stop, by the database's time, like a turn's dispatch: gateways' clocks differ
    */
   async settle(tx: Tx, chatIds: string[], at: Date, stopped: boolean): Promise<Map<string, Date | null>> {
-    const rows = await tx.query<{ id: string; stop_requested_at: Date | null }>(SETTLE, [chatIds, at, stopped]);
+    const rows = await tx.query(SETTLE, [chatIds, at, stopped]);
     return new Map(rows.map((r) => [r.id, r.stop_requested_at]));
   }
 
   /** Closes a chat that does nothing any more. */
   async archive(tx: Tx, chatId: string, how: { stopReason: string; completedAt: Date | null; at: Date }): Promise<void> {
-    await tx.execute(
-      `UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`,
-      [chatId, how.stopReason, how.at, how.completedAt],
-    );
+    await tx.execute(ARCHIVE, [chatId, how.stopReason, how.at, how.completedAt]);
   }
 
   /**
@@ -151,43 +161,36 @@ export class ControlRepository {
    * @param after null for the first
    */
   async busyOf(db: Db, orgId: string, agentId: string, after: string | null, limit: number): Promise<string[]> {
-    return (await db.query<{ id: string }>(BUSY, [orgId, agentId, after, limit])).map((r) => r.id);
+    return (await db.query(BUSY, [orgId, agentId, after, limit])).map((r) => r.id);
   }
 
   /** Notes why chats do nothing any more. */
   async setStopReason(tx: Tx, chatId: string, reason: string): Promise<void> {
-    await tx.execute('UPDATE chats SET stop_reason = $2 WHERE id = $1', [chatId, reason]);
+    await tx.execute(SET_STOP_REASON, [chatId, reason]);
   }
 
   /** From here on nobody finds the chat. What the agent still meant to do is invalid. */
   async remove(tx: Tx, chatId: string, at: Date): Promise<void> {
-    await tx.execute(
-      `WITH t AS (UPDATE todos SET status = 'invalidated', updated_at = $2 WHERE chat_id = $1 AND status IN ('pending', 'in_progress'))
-       UPDATE chats SET deleted_at = $2, updated_at = $2 WHERE id = $1`,
-      [chatId, at],
-    );
+    await tx.execute(REMOVE, [chatId, at]);
   }
 
   /** Of these chats, those whose children have come to something that no turn has read. */
   async withUnread(tx: Tx, chatIds: string[]): Promise<Set<string>> {
-    const rows = await tx.query<{ id: string }>(
-      `SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`,
-      [chatIds],
-    );
+    const rows = await tx.query(WITH_UNREAD, [chatIds]);
     return new Set(rows.map((r) => r.id));
   }
 
   async rename(tx: Tx, chatId: string, title: string | null, at: Date): Promise<void> {
-    await tx.execute('UPDATE chats SET title = $2, updated_at = $3 WHERE id = $1', [chatId, title, at]);
+    await tx.execute(RENAME, [chatId, title, at]);
   }
 
   async share(tx: Tx, chatIds: string[], shared: boolean, at: Date): Promise<void> {
-    await tx.execute('UPDATE chats SET shared = $2, updated_at = $3 WHERE id = ANY($1) AND shared <> $2', [chatIds, shared, at]);
+    await tx.execute(SHARE, [chatIds, shared, at]);
   }
 
   /** Appends to the spines of several locked chats. @returns the number before each chat's first */
   async appendEvents(tx: Db, of: { chat_id: string; events: NewEvent[] }[], at: Date): Promise<Map<string, number>> {
-    const rows = await tx.query<{ chat_id: string; before: number }>(APPEND, [JSON.stringify(of), at]);
+    const rows = await tx.query(APPEND, [JSON.stringify(of), at]);
     return new Map(rows.map((r) => [r.chat_id, r.before]));
   }
 }

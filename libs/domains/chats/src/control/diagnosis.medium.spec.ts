@@ -5,6 +5,7 @@ import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chat
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnRunner } from '../turns/turn-runner';
 import { DiagnosisQueries } from './diagnosis.queries';
+import { sql } from '@aps/platform/testing';
 
 describe('the diagnosis of a chat', () => {
   let app: ChatsTestApp;
@@ -34,9 +35,10 @@ describe('the diagnosis of a chat', () => {
   it('says who runs it', async () => {
     const chat = await sent(SLOW);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
-    const [turn] = await app.db.query<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1', [
-      chat,
-    ]);
+    const [turn] = await app.db.query(
+      sql<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1'),
+      [chat],
+    );
     expect(await of(chat)).toMatchObject({
       state: 'RUNNING',
       blocked_by: null,
@@ -44,7 +46,7 @@ describe('the diagnosis of a chat', () => {
       queue: null,
       next_action: 'wait',
     });
-    await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
+    await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1`), [chat]);
     expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'lease', ref: turn.lease_owner }, next_action: 'wait' });
     await stop(chat);
     expect(await of(chat)).toMatchObject({ state: 'ACTIVE', blocked_by: null, lease: null, next_action: 'message' });
@@ -53,7 +55,7 @@ describe('the diagnosis of a chat', () => {
   it('says what it waits for', async () => {
     const asking = await sent(calls('ask_human', { kind: 'question', prompt: 'Which?' }));
     await app.until(org, asking, (c) => c.status === 'PAUSED');
-    const [{ id: request }] = await app.db.query<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1', [asking]);
+    const [{ id: request }] = await app.db.query(sql<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1'), [asking]);
     expect(await of(asking)).toMatchObject({
       blocked_by: { kind: 'human', ref: request },
       lease: null,
@@ -70,7 +72,7 @@ describe('the diagnosis of a chat', () => {
 
     const boss = await sent(delegate(SLOW));
     await app.until(org, boss, (c) => c.pause?.kind === 'children');
-    const [{ id: child }] = await app.db.query<{ id: string }>('SELECT id FROM chats WHERE parent_chat_id = $1', [boss]);
+    const [{ id: child }] = await app.db.query(sql<{ id: string }>('SELECT id FROM chats WHERE parent_chat_id = $1'), [boss]);
     expect(await of(boss)).toMatchObject({ blocked_by: { kind: 'child', ref: child }, next_action: 'wait' });
     for (const chat of [sleeping, boss]) await stop(chat);
   });
@@ -78,8 +80,8 @@ describe('the diagnosis of a chat', () => {
   it('says where it stands behind others', async () => {
     inert();
     const first = await sent('first');
-    const [turn] = await app.db.query<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1', [first]);
-    await app.db.execute(`UPDATE turns SET dispatched_at = now() - interval '90 seconds' WHERE id = $1`, [turn.id]);
+    const [turn] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [first]);
+    await app.db.execute(sql(`UPDATE turns SET dispatched_at = now() - interval '90 seconds' WHERE id = $1`), [turn.id]);
     const second = await sent('second');
     // Waits behind its own chat's turn, and is before nobody.
     await app.send(org, first, 'behind');
@@ -103,9 +105,10 @@ describe('the diagnosis of a chat', () => {
     const behind = await sent('parked behind it');
     const { pause } = await app.until(org, behind, (c) => c.pause?.kind === 'queued');
     expect([pause.queue_position, (await app.get(org, parked)).body.pause.queue_position]).toEqual([1, 0]);
-    const told = await app.db.query<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`, [
-      behind,
-    ]);
+    const told = await app.db.query(
+      sql<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`),
+      [behind],
+    );
     expect(told.map((e) => e.data)).toEqual([
       { from: 'ACTIVE', to: 'ACTIVE', stop_reason: null, pause: { kind: 'queued', since: pause.since } },
     ]);
@@ -121,7 +124,7 @@ describe('the diagnosis of a chat', () => {
     const body = await of(chat);
     expect([body.next_action, body.allowed_actions.includes('continue')]).toEqual(['raise_budget', false]);
     await app.db.execute(
-      `UPDATE chats SET status = 'ARCHIVED', error = NULL, stop_reason = 'credits_exhausted', archived_at = now() WHERE id = $1`,
+      sql(`UPDATE chats SET status = 'ARCHIVED', error = NULL, stop_reason = 'credits_exhausted', archived_at = now() WHERE id = $1`),
       [chat],
     );
     app.blocker = { code: 'credits_exhausted', credits_remaining: '0' };
@@ -148,10 +151,10 @@ describe('the diagnosis of a chat', () => {
     const chat = await sent(calls('wait_until', { for_s: 3_600 }));
     await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     expect((await diagnosis(chat, org.member)).status).toBe(404);
-    await app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [org.id]);
+    await app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
     const scope = OrgScope.member(org.id, org.ownerId, 'OWNER');
     const found = await app.nest.get(DiagnosisQueries, { strict: false }).of(scope, org.agentId, chat);
     expect(found).toMatchObject({ blocked_by: { kind: 'org_suspended', ref: org.id }, next_action: 'unsuspend' });
-    await app.db.execute('UPDATE organizations SET suspended_at = NULL WHERE id = $1', [org.id]);
+    await app.db.execute(sql('UPDATE organizations SET suspended_at = NULL WHERE id = $1'), [org.id]);
   });
 });

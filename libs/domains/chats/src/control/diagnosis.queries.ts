@@ -31,7 +31,7 @@ type Row = ChatFacts & {
   oldest_ahead_s: number | null;
 };
 
-const FACTS = statement(`
+const FACTS = statement<Row>(`
   SELECT c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} AS agent_deleted_at, c.status, c.pause, c.stop_reason, c.error, c.archived_at, c.created_by, c.parent_chat_id, ${HAS_OPENING} AS has_opening,
     (SELECT o.suspended_at FROM organizations o WHERE o.id = c.org_id) AS org_suspended_at,
     (SELECT max(f.finished_at) FROM turns f WHERE f.chat_id = c.id) AS last_turn_at,
@@ -61,7 +61,7 @@ export class DiagnosisQueries {
   /** @throws DomainError 404 */
   async of(scope: OrgScope, agentId: string, chatId: string): Promise<Diagnosis> {
     const [[row], blocker] = await Promise.all([
-      this.db.query<Row>(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]),
+      this.db.query(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]),
       this.blockers.of(scope.orgId),
     ]);
     if (!row) throw notFound('Chat');

@@ -1,5 +1,6 @@
 import type { Tx } from '@aps/platform/database';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** Numbers that look random and follow from a seed (mulberry32). */
 function random(seed: number): () => number {
@@ -87,9 +88,10 @@ describe('what is done to one chat at the same moment', () => {
       if (which < 0.86) return void (await post('terminate'));
       if (which < 0.88) return void (await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } }));
       // What the silence of a worker leaves behind; another claim follows.
-      await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1 AND status = 'running'`, [
-        chat,
-      ]);
+      await app.db.execute(
+        sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1 AND status = 'running'`),
+        [chat],
+      );
     };
     await send();
     for (let round = 0; round < 3; round++) {
@@ -108,7 +110,7 @@ describe('what is done to one chat at the same moment', () => {
   /** Waits until no turn of the chat runs or could begin to. */
   const quiet = async (chat: string): Promise<void> => {
     for (let i = 0; i < 600; i++) {
-      const live = await app.db.query(`SELECT 1 FROM turns WHERE chat_id = $1 AND (status = 'running' OR status = 'queued')`, [chat]);
+      const live = await app.db.query(sql(`SELECT 1 FROM turns WHERE chat_id = $1 AND (status = 'running' OR status = 'queued')`), [chat]);
       if (live.length === 0) return;
       await new Promise((r) => setTimeout(r, 50));
     }
@@ -118,30 +120,37 @@ describe('what is done to one chat at the same moment', () => {
   /** What does not hold. Read as of one moment: what a stopped model had said is kept a little later than it was stopped. */
   const check = (chat: string, sent: Sent[]): Promise<string[]> =>
     app.db.transaction(async (tx) => {
-      await tx.execute('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await tx.execute(sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'));
       return checkAt(tx, chat, sent);
     });
 
   const checkAt = async (tx: Tx, chat: string, sent: Sent[]): Promise<string[]> => {
     const wrong: string[] = [];
     const expectThat = (ok: boolean, what: string) => void (ok || wrong.push(what));
-    const [row] = await tx.query<Record<string, unknown>>(
-      'SELECT status, pause, current_turn_id, pending_turns, event_seq, message_seq FROM chats WHERE id = $1',
+    const [row] = await tx.query(
+      sql<Record<string, unknown>>('SELECT status, pause, current_turn_id, pending_turns, event_seq, message_seq FROM chats WHERE id = $1'),
       [chat],
     );
-    const turns = await tx.query<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat]);
-    const events = await tx.query<{ seq: number; type: string; data: Record<string, unknown> }>(
-      `SELECT seq, type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`,
+    const turns = await tx.query(sql<{ id: string; status: string }>('SELECT id, status FROM turns WHERE chat_id = $1 ORDER BY seq'), [
+      chat,
+    ]);
+    const events = await tx.query(
+      sql<{ seq: number; type: string; data: Record<string, unknown> }>(
+        `SELECT seq, type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`,
+      ),
       [chat],
     );
-    const messages = await tx.query<{
-      seq: number;
-      role: string;
-      turn_id: string | null;
-      tool_calls: unknown[] | null;
-      interrupted: boolean;
-    }>('SELECT seq, role, turn_id, tool_calls, interrupted FROM messages WHERE chat_id = $1 ORDER BY seq', [chat]);
-    const jobs = await tx.query(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1 AND job = 'turn.run'`, [chat]);
+    const messages = await tx.query(
+      sql<{
+        seq: number;
+        role: string;
+        turn_id: string | null;
+        tool_calls: unknown[] | null;
+        interrupted: boolean;
+      }>('SELECT seq, role, turn_id, tool_calls, interrupted FROM messages WHERE chat_id = $1 ORDER BY seq'),
+      [chat],
+    );
+    const jobs = await tx.query(sql(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1 AND job = 'turn.run'`), [chat]);
 
     let status = 'ACTIVE';
     for (const { data } of events.filter((e) => e.type === 'status_changed')) {
@@ -170,7 +179,7 @@ describe('what is done to one chat at the same moment', () => {
         `a turn that is ${t.status} has ${replies.get(t.id) ?? 0} replies`,
       );
     for (const { message_id: id, turn_id: turnId, reason } of sent) {
-      const stored = await tx.query('SELECT 1 FROM messages WHERE id = $1 AND chat_id = $2', [id, chat]);
+      const stored = await tx.query(sql('SELECT 1 FROM messages WHERE id = $1 AND chat_id = $2'), [id, chat]);
       expectThat(stored.length === 1, 'an accepted message is gone');
       expectThat(turnId === null ? reason === 'chat_archived' : turns.some((t) => t.id === turnId), 'an accepted message has no turn');
     }
@@ -191,8 +200,10 @@ describe('what is done to one chat at the same moment', () => {
             await quiet(chat);
             const wrong = await check(chat, sent);
             if (wrong.length) failures.push(`seed ${seed}: ${wrong.join('; ')} after ${log.join(', ')}`);
-            const changes = await app.db.query<{ change: string }>(
-              `SELECT DISTINCT concat(data->>'from', '>', data->>'to') AS change FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`,
+            const changes = await app.db.query(
+              sql<{ change: string }>(
+                `SELECT DISTINCT concat(data->>'from', '>', data->>'to') AS change FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`,
+              ),
               [chat],
             );
             for (const { change } of changes) seen.add(change);

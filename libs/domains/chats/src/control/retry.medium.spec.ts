@@ -1,6 +1,7 @@
 import { Outbox } from '@aps/platform/outbox';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { TurnRunner } from '../turns/turn-runner';
+import { sql } from '@aps/platform/testing';
 
 const contents = (chat: { messages: { role: string; content: string }[] }, role: string) =>
   chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -21,37 +22,41 @@ describe('a retry', () => {
 
   const retry = (chat: string, options: { as?: string; headers?: Record<string, string> } = {}) =>
     app.call('POST', `${org.path}/${chat}/retry`, { as: org.owner, ...options });
-  const rowOf = async (chat: string) => (await app.db.query<Record<string, unknown>>('SELECT * FROM chats WHERE id = $1', [chat]))[0];
+  const rowOf = async (chat: string) => (await app.db.query(sql<Record<string, unknown>>('SELECT * FROM chats WHERE id = $1'), [chat]))[0];
   const events = (chat: string) =>
-    app.db.query<{ seq: number; type: string }>(`SELECT seq, type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat]);
+    app.db.query(sql<{ seq: number; type: string }>(`SELECT seq, type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`), [chat]);
   const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
   const unreachable = () =>
     jest.spyOn(app.nest.get(Outbox, { strict: false }), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
 
   it('begins with what users wrote before the first answer, on what is live now, and leaves its source alone', async () => {
     const chat = await app.chat(org, { title: 'Source', sandbox_enabled: true });
-    await app.db.execute(`UPDATE chats SET enabled_scopes = '{system:web}' WHERE id = $1`, [chat]);
+    await app.db.execute(sql(`UPDATE chats SET enabled_scopes = '{system:web}' WHERE id = $1`), [chat]);
     await app.send(org, chat, script({ text: 'slow', delay_ms: 400 }));
     await app.send(org, chat, 'one more thing');
     await app.settled(org, chat, 2);
     await app.send(org, chat, 'too late');
     const source = await app.settled(org, chat, 3);
-    const [{ id: file }] = await app.db.query<{ id: string }>(
-      `INSERT INTO files (id, org_id, filename, media_type, size_bytes, sha256, storage_key) VALUES (gen_random_uuid(), $1, 'a.bin', 'application/octet-stream', 1, 'x', 'k') RETURNING id`,
+    const [{ id: file }] = await app.db.query(
+      sql<{ id: string }>(
+        `INSERT INTO files (id, org_id, filename, media_type, size_bytes, sha256, storage_key) VALUES (gen_random_uuid(), $1, 'a.bin', 'application/octet-stream', 1, 'x', 'k') RETURNING id`,
+      ),
       [org.id],
     );
     const attachment = { file_id: file, filename: 'a.bin', media_type: 'application/octet-stream', size_bytes: 1 };
     await app.db.execute(
-      `UPDATE messages SET attachments = jsonb_build_array($2::jsonb) WHERE chat_id = $1 AND content = 'one more thing'`,
+      sql(`UPDATE messages SET attachments = jsonb_build_array($2::jsonb) WHERE chat_id = $1 AND content = 'one more thing'`),
       [chat, JSON.stringify(attachment)],
     );
     const before = [await rowOf(chat), await events(chat)];
     await app.db.execute(
-      `INSERT INTO agent_revisions SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'version', 2))).* FROM agent_revisions r WHERE agent_id = $1 AND version = 1`,
+      sql(
+        `INSERT INTO agent_revisions SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'version', 2))).* FROM agent_revisions r WHERE agent_id = $1 AND version = 1`,
+      ),
       [org.agentId],
     );
     await app.db.execute(
-      `UPDATE agents SET live_revision_id = (SELECT id FROM agent_revisions WHERE agent_id = $1 AND version = 2) WHERE id = $1`,
+      sql(`UPDATE agents SET live_revision_id = (SELECT id FROM agent_revisions WHERE agent_id = $1 AND version = 2) WHERE id = $1`),
       [org.agentId],
     );
 
@@ -80,7 +85,7 @@ describe('a retry', () => {
     ]);
     expect(done.messages[1].attachments).toEqual([attachment]);
     // The copy keeps the file, whatever becomes of the source.
-    expect(await app.db.query(`SELECT target_kind, target_id FROM file_links WHERE file_id = $1`, [file])).toEqual([
+    expect(await app.db.query(sql(`SELECT target_kind, target_id FROM file_links WHERE file_id = $1`), [file])).toEqual([
       { target_kind: 'message', target_id: done.messages[1].id },
     ]);
     expect(contents(done, 'assistant')).toEqual([expect.stringMatching(/^You said: one more thing/)]);
@@ -90,7 +95,7 @@ describe('a retry', () => {
       [3, 'status_changed'],
       [4, 'message_completed'],
     ]);
-    expect(await app.db.query('SELECT seq, cause, status FROM turns WHERE chat_id = $1', [body.id])).toEqual([
+    expect(await app.db.query(sql('SELECT seq, cause, status FROM turns WHERE chat_id = $1'), [body.id])).toEqual([
       { seq: 1, cause: 'retry', status: 'done' },
     ]);
     expect([await rowOf(chat), await events(chat)]).toEqual(before);
@@ -107,7 +112,7 @@ describe('a retry', () => {
     expect((await app.get(org, theirs.body.id)).status).toBe(404);
     expect((await app.get(org, theirs.body.id, org.member)).status).toBe(200);
 
-    await app.db.execute(`UPDATE chats SET created_by = NULL, origin_kind = 'inbox', origin_ref_id = 'm1' WHERE id = $1`, [chat]);
+    await app.db.execute(sql(`UPDATE chats SET created_by = NULL, origin_kind = 'inbox', origin_ref_id = 'm1' WHERE id = $1`), [chat]);
     const nobodys = await retry(chat);
     expect(nobodys.body).toMatchObject({ created_by: null, origin: { kind: 'inbox', ref_id: 'm1' } });
     expect((await app.get(org, nobodys.body.id, org.member)).status).toBe(200);
@@ -125,7 +130,7 @@ describe('a retry', () => {
       ).status,
     ).toBe(202);
     const choices = async () =>
-      app.db.query('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1', [(await retry(chat)).body.id]);
+      app.db.query(sql('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1'), [(await retry(chat)).body.id]);
     expect(await choices()).toEqual([{ model: 'mock', model_mode_override: null, reasoning_effort: 'low' }]);
     app.entitle({ direct_model_choice: false });
     expect(await choices()).toEqual([{ model: null, model_mode_override: null, reasoning_effort: null }]);
@@ -147,14 +152,14 @@ describe('a retry', () => {
     expect(first).toMatchObject({ status: 503, body: { code: 'dispatch_failed' } });
     const made = first.body.context.chat_id as string;
     expect((await app.get(org, made)).body).toMatchObject({ status: 'ERRORED', error: { code: 'dispatch_failed' }, source_chat_id: chat });
-    expect(await app.db.query(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1`, [made])).toEqual([]);
+    expect(await app.db.query(sql(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1`), [made])).toEqual([]);
 
     const second = await retry(chat, { headers });
     expect(second).toMatchObject({ status: 201, body: { id: made } });
     expect(contents(await app.settled(org, made, 1), 'assistant')).toEqual(['You said: hello']);
     const third = await retry(chat, { headers });
     expect([third.status, third.body.id, third.headers.get('idempotency-replayed')]).toEqual([201, made, 'true']);
-    expect(await app.db.query('SELECT id FROM chats WHERE source_chat_id = $1', [chat])).toEqual([{ id: made }]);
+    expect(await app.db.query(sql('SELECT id FROM chats WHERE source_chat_id = $1'), [chat])).toEqual([{ id: made }]);
   });
 
   it('with one key makes one chat when many ask at once', async () => {
@@ -163,6 +168,6 @@ describe('a retry', () => {
     await app.settled(org, chat, 1);
     const answers = await Promise.all(Array.from({ length: 10 }, () => retry(chat, { headers: { 'Idempotency-Key': `many-${chat}` } })));
     expect(answers.every((a) => a.status === 201 || a.body.code === 'idempotency_in_progress')).toBe(true);
-    expect(await app.db.query('SELECT id FROM chats WHERE source_chat_id = $1', [chat])).toHaveLength(1);
+    expect(await app.db.query(sql('SELECT id FROM chats WHERE source_chat_id = $1'), [chat])).toHaveLength(1);
   });
 });

@@ -29,20 +29,20 @@ export interface OpeningMessage {
   turn_id: string | null;
 }
 
-const SOURCE = statement(`
+const SOURCE = statement<RetrySource>(`
   SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.origin_kind, c.origin_ref_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
   FROM chats c WHERE ${VISIBLE_CHAT}`);
 
 /** The condition on `m` that holds for what users wrote before the first answer. */
 const OPENING = `m.role = 'user' AND m.seq < coalesce((SELECT min(a.seq) FROM messages a WHERE a.chat_id = m.chat_id AND a.role = 'assistant'), 2147483647)`;
-const OPENING_OF = statement(
+const OPENING_OF = statement<OpeningMessage>(
   `SELECT m.id, m.content, m.attachments, m.author_id, m.turn_id FROM messages m WHERE m.org_id = $1 AND m.chat_id = $2 AND ${OPENING} ORDER BY m.seq`,
 );
 
 /** Whether a chat has anything that a retry could begin with; `c` is the chat. */
 export const HAS_OPENING = `EXISTS (SELECT 1 FROM messages m WHERE m.chat_id = c.id AND ${OPENING})`;
 
-const CHOICES = statement('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE id = $1');
+const CHOICES = statement<TurnChoices>('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE id = $1');
 
 const INSERT = statement(`
   WITH c AS (
@@ -67,17 +67,17 @@ const INSERT = statement(`
 export class RetryRepository {
   /** A chat that the caller may open; null when there is none. */
   async source(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<RetrySource | null> {
-    return (await db.query<RetrySource>(SOURCE, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
+    return (await db.query(SOURCE, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
   /** The user messages before the first answer, in their order. */
   opening(db: Db, scope: OrgScope, chatId: string): Promise<OpeningMessage[]> {
-    return db.query<OpeningMessage>(OPENING_OF, [scope.orgId, chatId]);
+    return db.query(OPENING_OF, [scope.orgId, chatId]);
   }
 
   /** How a turn asked for its model; null when there is no such turn. */
   async choicesOf(db: Db, turnId: string | null): Promise<TurnChoices | null> {
-    return turnId === null ? null : ((await db.query<TurnChoices>(CHOICES, [turnId]))[0] ?? null);
+    return turnId === null ? null : ((await db.query(CHOICES, [turnId]))[0] ?? null);
   }
 
   /** Stores a chat with its opening messages and the one turn that answers them. @returns the ids of the messages, in their order */

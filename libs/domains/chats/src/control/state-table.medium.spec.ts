@@ -2,6 +2,7 @@ import { HitlService } from '../hitl/hitl.service';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { TurnRunner } from '../turns/turn-runner';
+import { sql } from '@aps/platform/testing';
 
 interface Row {
   status: string;
@@ -241,7 +242,7 @@ describe('the states of a chat', () => {
       await app.until(org, chat, (c) => c.pause?.kind === 'children');
       // The child is in its turn, so that it is the same in every case.
       for (;;) {
-        const [child] = await app.db.query<{ status: string }>('SELECT status FROM chats WHERE parent_chat_id = $1', [chat]);
+        const [child] = await app.db.query(sql<{ status: string }>('SELECT status FROM chats WHERE parent_chat_id = $1'), [chat]);
         if (child?.status === 'RUNNING') break;
         await new Promise((r) => setTimeout(r, 20));
       }
@@ -275,7 +276,7 @@ describe('the states of a chat', () => {
     'terminated, without a message': (chat) => post(chat, 'terminate'),
     abandoned: async (chat) => {
       await make.human(chat);
-      await app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
+      await app.db.execute(sql(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`), [chat]);
       await app.nest.get(HitlService, { strict: false }).expire(100);
     },
   };
@@ -293,12 +294,13 @@ describe('the states of a chat', () => {
     rename: (chat) => app.call('PATCH', path(chat), { as: org.owner, body: { title: 'New' } }),
   };
 
-  const rowOf = async (chat: string) => (await app.db.query<Row>('SELECT * FROM chats WHERE id = $1', [chat]))[0];
+  const rowOf = async (chat: string) => (await app.db.query(sql<Row>('SELECT * FROM chats WHERE id = $1'), [chat]))[0];
   const turnsOf = async (chat: string) =>
-    (await app.db.query<{ status: string }>('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq', [chat])).map((t) => t.status);
+    (await app.db.query(sql<{ status: string }>('SELECT status FROM turns WHERE chat_id = $1 ORDER BY seq'), [chat])).map((t) => t.status);
   const newest = async (chat: string) =>
-    (await app.db.query<{ seq: number }>(`SELECT coalesce(max(seq), 0)::int AS seq FROM events WHERE topic = 'chat:' || $1`, [chat]))[0]
-      .seq;
+    (
+      await app.db.query(sql<{ seq: number }>(`SELECT coalesce(max(seq), 0)::int AS seq FROM events WHERE topic = 'chat:' || $1`), [chat])
+    )[0].seq;
   const TOLD = ['status_changed', 'hitl_resolved', 'title_changed'];
 
   /** What a chat is, in one line: its status with all that stands beside it, and its turns. */
@@ -321,8 +323,10 @@ describe('the states of a chat', () => {
     const was = show(await rowOf(chat), await turnsOf(chat));
     const answer = await actions[action](chat);
     const is = show(await rowOf(chat), await turnsOf(chat));
-    const told = await app.db.query<{ type: string; data: { from?: string; to?: string; status?: string } }>(
-      `SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND seq > $2 AND type = ANY($3) ORDER BY seq`,
+    const told = await app.db.query(
+      sql<{ type: string; data: { from?: string; to?: string; status?: string } }>(
+        `SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND seq > $2 AND type = ANY($3) ORDER BY seq`,
+      ),
       [chat, before, TOLD],
     );
     const events = told.map((e) => (e.type === 'status_changed' ? `${e.data.from}>${e.data.to}` : e.type));

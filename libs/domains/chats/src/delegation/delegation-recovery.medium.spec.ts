@@ -18,6 +18,7 @@ import { ToolStepRunner } from '../turns/tool-step';
 import { TurnRunner } from '../turns/turn-runner';
 import { TurnRepository, type ClaimedTurn } from '../turns/turn.repository';
 import { DelegationRepository } from './delegation.repository';
+import { sql } from '@aps/platform/testing';
 
 /** Where a worker dies: before or after the n-th thing of this kind that a turn of this chat does. */
 interface Death {
@@ -45,11 +46,13 @@ describe('delegation when workers die, or all comes at once', () => {
 
   const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
   const expireLease = (chat: string) =>
-    app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+    app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
+      chat,
+    ]);
   const count = async (chat: string, type: string) =>
-    (await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND type = $2`, [chat, type])).length;
+    (await app.db.query(sql(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND type = $2`), [chat, type])).length;
   const pauses = async (chat: string) =>
-    (await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'children'`, [chat])).length;
+    (await app.db.query(sql(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'children'`), [chat])).length;
 
   /** Has workers die as it is noted for the chat, or for its child, each death once. */
   const dying = (deaths: Map<string, Death & { seen: number; died: boolean }>): void => {
@@ -156,7 +159,7 @@ describe('delegation when workers die, or all comes at once', () => {
 
   it('has children end and parents begin to wait at the same moment, all at once, without a deadlock', async () => {
     const deadlocks = async () =>
-      (await app.db.query<{ n: string }>('SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()'))[0].n;
+      (await app.db.query(sql<{ n: string }>('SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()')))[0].n;
     const before = await deadlocks();
     const chats = await Promise.all(Array.from({ length: 25 }, () => app.chat(boss)));
     await Promise.all(
@@ -199,7 +202,7 @@ describe('delegation when workers die, or all comes at once', () => {
     ).body as { turn_id: string };
     await died;
     // As if it had been delivered too often.
-    await app.db.execute('UPDATE turns SET deliveries = 3 WHERE chat_id = $1', [chat]);
+    await app.db.execute(sql('UPDATE turns SET deliveries = 3 WHERE chat_id = $1'), [chat]);
     await expireLease(chat);
     await get(TurnRunner).run({ org_id: org.id, chat_id: chat, turn_id }, { signal: new AbortController().signal } as JobContext);
     const failed = await app.until(boss, chat, (c) => c.status === 'ERRORED');
@@ -216,10 +219,10 @@ describe('delegation when workers die, or all comes at once', () => {
     const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
     const turns = get(TurnRepository);
     const claiming = await app.db.transaction(async (tx) => {
-      await tx.query('SELECT id FROM chats WHERE id = $1 FOR UPDATE', [chat]);
+      await tx.query(sql('SELECT id FROM chats WHERE id = $1 FOR UPDATE'), [chat]);
       const claim = turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
       await eventually(
-        () => app.db.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
+        () => app.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
         (rows) => rows.length > 0,
       );
       await get(DelegationRepository).insertNote(tx, chat, { id: crypto.randomUUID(), content: '{"status":"done"}', at: new Date() });
@@ -264,21 +267,23 @@ describe('delegation when workers die, or all comes at once', () => {
         const chat = await app.chat(boss);
         const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
         const claim = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
-        await app.db.execute(`UPDATE turns SET lease_expires_at = now() + interval '5 seconds' WHERE id = $1`, [id]);
+        await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() + interval '5 seconds' WHERE id = $1`), [id]);
         return { id, fence: claim!.fence, chat };
       }),
     );
     const alive = await app.db.transaction(async (tx) => {
-      await tx.query('SELECT id FROM turns WHERE id = $1 FOR UPDATE', [held[0].id]);
+      await tx.query(sql('SELECT id FROM turns WHERE id = $1 FOR UPDATE'), [held[0].id]);
       return turns.heartbeat(app.db, [...held, { id: crypto.randomUUID(), fence: '1' }]);
     });
     expect([...alive.keys()].sort()).toEqual(held.map((h) => h.id).sort());
     const renewed = await app.db.query(
-      `SELECT lease_expires_at > now() + interval '10 seconds' AS renewed FROM turns WHERE id = ANY($1) ORDER BY array_position($1, id)`,
+      sql(
+        `SELECT lease_expires_at > now() + interval '10 seconds' AS renewed FROM turns WHERE id = ANY($1) ORDER BY array_position($1, id)`,
+      ),
       [held.map((h) => h.id)],
     );
     expect(renewed).toEqual([{ renewed: false }, { renewed: true }]);
-    await app.db.execute('UPDATE turns SET fence = fence + 1 WHERE id = $1', [held[1].id]);
+    await app.db.execute(sql('UPDATE turns SET fence = fence + 1 WHERE id = $1'), [held[1].id]);
     expect([...(await turns.heartbeat(app.db, held)).keys()]).toEqual([held[0].id]);
     jest.restoreAllMocks();
     for (const { chat } of held) {

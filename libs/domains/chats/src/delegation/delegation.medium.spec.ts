@@ -13,6 +13,7 @@ import {
   type TestPlace,
 } from '../testing/delegations';
 import { DelegationSweeper } from './delegation-sweeper';
+import { sql } from '@aps/platform/testing';
 
 describe('delegation', () => {
   let app: ChatsTestApp;
@@ -31,7 +32,7 @@ describe('delegation', () => {
   afterEach(() => app.entitle({ max_concurrent_chats: -1, max_queue_depth: -1 }));
 
   const events = (chat: string, type: string) =>
-    app.db.query<{ data: Record<string, unknown> }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`, [
+    app.db.query(sql<{ data: Record<string, unknown> }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`), [
       chat,
       type,
     ]);
@@ -66,8 +67,10 @@ describe('delegation', () => {
     expect(began.map((e) => e.data.child_chat_id)).toEqual(children.map((c) => c.id));
     expect(ended.map((e) => e.data.child_chat_id).sort()).toEqual(children.map((c) => c.id).sort());
     // All were at work before the first was over.
-    const [{ overlap }] = await app.db.query<{ overlap: boolean }>(
-      'SELECT max(started_at) < min(finished_at) AS overlap FROM turns WHERE chat_id = ANY($1) AND chat_id <> $2',
+    const [{ overlap }] = await app.db.query(
+      sql<{ overlap: boolean }>(
+        'SELECT max(started_at) < min(finished_at) AS overlap FROM turns WHERE chat_id = ANY($1) AND chat_id <> $2',
+      ),
       [children.map((c) => c.id), children[1].id],
     );
     expect(overlap).toBe(true);
@@ -110,7 +113,7 @@ describe('delegation', () => {
     const [middle] = await childrenOf(app, chat);
     const [deepest] = await childrenOf(app, middle.id);
     expect(deepest).toMatchObject({ depth: 2, status: 'ACTIVE', wait: 'finished' });
-    expect(await app.db.query('SELECT DISTINCT root_chat_id FROM chats WHERE id = ANY($1)', [[middle.id, deepest.id]])).toEqual([
+    expect(await app.db.query(sql('SELECT DISTINCT root_chat_id FROM chats WHERE id = ANY($1)'), [[middle.id, deepest.id]])).toEqual([
       { root_chat_id: chat },
     ]);
   });
@@ -227,8 +230,8 @@ describe('delegation', () => {
     expect(repliesOf(body)).toEqual(['meanwhile', 'You said: and now?']);
     expect(body.messages.map((m: { role: string }) => m.role).slice(-3)).toEqual(['system', 'user', 'assistant']);
     // The note is of the turn that answers the message, and of no earlier one.
-    const turns = await app.db.query<{ role: string; turn_no: number }>(
-      `SELECT role, turn_no FROM messages WHERE chat_id = $1 ORDER BY seq DESC LIMIT 3`,
+    const turns = await app.db.query(
+      sql<{ role: string; turn_no: number }>(`SELECT role, turn_no FROM messages WHERE chat_id = $1 ORDER BY seq DESC LIMIT 3`),
       [chat],
     );
     expect(turns.map((t) => t.turn_no)).toEqual([2, 2, 2]);
@@ -298,7 +301,7 @@ describe('delegation', () => {
       known,
       { status: 'done', child_chat_id: late, agent: 'worker', result: 'the result' },
     ]);
-    expect(await app.db.query(`SELECT turn_no FROM messages WHERE chat_id = $1 AND role = 'system' ORDER BY seq`, [chat])).toEqual([
+    expect(await app.db.query(sql(`SELECT turn_no FROM messages WHERE chat_id = $1 AND role = 'system' ORDER BY seq`), [chat])).toEqual([
       { turn_no: 2 },
       { turn_no: 3 },
     ]);
@@ -342,18 +345,18 @@ describe('delegation', () => {
       (status) => status === 'ABANDONED',
     );
     expect(
-      await app.db.query(`SELECT id FROM turns WHERE chat_id = $1 AND status IN ('queued', 'running', 'waiting')`, [waiting.id]),
+      await app.db.query(sql(`SELECT id FROM turns WHERE chat_id = $1 AND status IN ('queued', 'running', 'waiting')`), [waiting.id]),
     ).toEqual([]);
-    expect(await app.db.query('SELECT id FROM child_waits WHERE orphaned_at IS NOT NULL AND parent_chat_id = $1', [chat])).toEqual([]);
+    expect(await app.db.query(sql('SELECT id FROM child_waits WHERE orphaned_at IS NOT NULL AND parent_chat_id = $1'), [chat])).toEqual([]);
   });
 
   it('spares the children of a parent that goes on after all', async () => {
     const chat = await begin(delegating([delegate(worker, 'done at once')]));
     await app.settled(boss, chat, 1);
     // What the failure of a turn leaves that was continued before the sweeper came.
-    await app.db.execute('UPDATE child_waits SET orphaned_at = now() WHERE parent_chat_id = $1', [chat]);
+    await app.db.execute(sql('UPDATE child_waits SET orphaned_at = now() WHERE parent_chat_id = $1'), [chat]);
     await sweep();
     expect(await childrenOf(app, chat)).toEqual([expect.objectContaining({ status: 'ACTIVE' })]);
-    expect(await app.db.query('SELECT id FROM child_waits WHERE orphaned_at IS NOT NULL AND parent_chat_id = $1', [chat])).toEqual([]);
+    expect(await app.db.query(sql('SELECT id FROM child_waits WHERE orphaned_at IS NOT NULL AND parent_chat_id = $1'), [chat])).toEqual([]);
   });
 });

@@ -49,7 +49,7 @@ export interface Orphan {
   parent_chat_id: string;
 }
 
-const CHAIN = statement(`
+const CHAIN = statement<ChainChat>(`
   WITH RECURSIVE up AS (
     SELECT c.id, c.org_id, c.agent_id, c.agent_revision_id, c.root_chat_id, c.parent_chat_id, c.depth, 0 AS hops FROM chats c WHERE c.id = $1
     UNION ALL
@@ -57,7 +57,7 @@ const CHAIN = statement(`
   )
   SELECT id, org_id, agent_id, agent_revision_id, root_chat_id, depth FROM up ORDER BY hops`);
 
-const COUNT_BELOW = statement(`
+const COUNT_BELOW = statement<{ children_at_work: number; descendants: number }>(`
   SELECT (SELECT count(*)::int FROM chats c WHERE c.parent_chat_id = $1 AND c.current_turn_id IS NOT NULL) AS children_at_work,
          (SELECT count(*)::int FROM chats c WHERE c.root_chat_id = $2 AND c.parent_chat_id IS NOT NULL) AS descendants`);
 
@@ -71,10 +71,62 @@ const INSERT_CHILD = statement(`
 const INSERT_WAIT = statement(`
   INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id, waits, deadline_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`);
 
-const OPEN_OF_CHILD = statement(`
+const OPEN_OF_CHILD = statement<OpenWait>(`
   SELECT w.id, w.org_id, w.parent_chat_id, w.parent_turn_id, w.tool_call_id
   FROM child_waits w JOIN chats c ON c.id = w.child_chat_id
   WHERE w.child_chat_id = $1 AND w.status = 'open' AND c.current_turn_id IS NULL`);
+
+/** One text for waits that are named by their children, and one for those named by their parents. */
+const named = <Row>(text: (condition: string) => string) => ({
+  ofChildren: statement<Row>(text('child_chat_id = ANY($1)')),
+  ofParents: statement<Row>(text('parent_chat_id = ANY($1)')),
+});
+const TAKE_UNREAD = named<UnreadResult>(
+  (condition) =>
+    `UPDATE child_waits SET waits = false WHERE ${condition} AND status = 'finished' AND waits RETURNING id, parent_chat_id, result`,
+);
+const ABANDON = named(
+  (condition) => `UPDATE child_waits SET status = 'abandoned', waits = false, finished_at = $2 WHERE ${condition} AND status = 'open'`,
+);
+const FINISH = statement(
+  `UPDATE child_waits SET status = 'finished', waits = $3, result = $2, finished_at = $4 WHERE id = $1 AND status = 'open'`,
+);
+const LOCK_PARENT = statement<{ status: ChatStatus; deleted_at: Date | null }>(
+  'SELECT status, deleted_at FROM chats WHERE id = $1 FOR UPDATE',
+);
+const IS_AWAITED = statement('SELECT 1 FROM child_waits WHERE id = $1 AND waits');
+const IS_TURN_OPEN = statement(`SELECT 1 FROM turns WHERE id = $1 AND status IN ('queued', 'running', 'waiting')`);
+const OUTCOME_OF = statement<ChildOutcome>(`SELECT c.id, c.agent_id, a.slug AS agent, c.error, c.stop_reason,
+         (SELECT m.content FROM messages m WHERE m.chat_id = c.id AND m.role = 'assistant' AND m.content <> '' ORDER BY m.turn_no DESC, m.seq DESC LIMIT 1) AS said
+       FROM chats c JOIN agents a ON a.id = c.agent_id WHERE c.id = $1`);
+const OPEN = statement<{ child_chat_id: string }>(
+  `SELECT child_chat_id FROM child_waits WHERE child_chat_id = ANY($1) AND status = 'open' AND waits AND (deadline_at IS NULL OR deadline_at > clock_timestamp())`,
+);
+const TAKE_RESULT = statement<{ result: ChildResult | null }>(
+  `UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = $1 RETURNING result`,
+);
+const WAIT_NO_MORE = statement(
+  `UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = ANY($1) AND status = 'open'`,
+);
+const INSERT_NOTE = statement<{
+  seq: number;
+  turn_id: string | null;
+}>(`WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $4, updated_at = $4 WHERE id = $1 RETURNING id, org_id, message_seq, turn_seq),
+            n AS (SELECT id, seq FROM turns WHERE chat_id = $1 AND status = 'queued' AND started_at IS NULL ORDER BY seq LIMIT 1)
+       INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_id, turn_no, created_at)
+       SELECT $2, c.org_id, c.id, c.message_seq, 'system', $3, n.id, coalesce(n.seq, c.turn_seq + 1), $4 FROM c LEFT JOIN n ON true
+       RETURNING seq, turn_id`);
+const MARK_ORPHANS = statement('UPDATE child_waits SET orphaned_at = $2 WHERE parent_chat_id = $1 AND orphaned_at IS NULL');
+const ORPHANS = statement<{ id: string }>(
+  `SELECT c.id FROM child_waits w JOIN chats c ON c.id = w.child_chat_id WHERE w.orphaned_at IS NOT NULL AND c.status <> 'RUNNING' ORDER BY w.orphaned_at LIMIT $1`,
+);
+const LOCK_ORPHAN = statement<Orphan>(
+  `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR UPDATE SKIP LOCKED`,
+);
+const SETTLE_ORPHAN = statement('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1');
+const SET_ABANDONED = statement(`UPDATE chats SET status = 'ABANDONED', pause = NULL, updated_at = $2 WHERE id = $1`);
+const OVERDUE_TURNS = statement<{ id: string }>(`SELECT DISTINCT t.id FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
+       WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' LIMIT $1`);
 
 /*
  * The rows of `child_waits` are changed under the lock of the parent chat alone, and whoever holds the child's lock, too, has taken that
@@ -86,50 +138,38 @@ const OPEN_OF_CHILD = statement(`
 export class DelegationRepository {
   /** What a chat's end is to be told to; null when nobody waits for it or it goes on. */
   async openOf(tx: Tx, childChatId: string): Promise<OpenWait | null> {
-    return (await tx.query<OpenWait>(OPEN_OF_CHILD, [childChatId]))[0] ?? null;
+    return (await tx.query(OPEN_OF_CHILD, [childChatId]))[0] ?? null;
   }
 
   /** Locks the parent of a child whose own row is locked already, for the rest of the transaction. */
   async lockParent(tx: Tx, chatId: string): Promise<{ status: ChatStatus; deleted_at: Date | null }> {
-    const [parent] = await tx.query<{ status: ChatStatus; deleted_at: Date | null }>(
-      'SELECT status, deleted_at FROM chats WHERE id = $1 FOR UPDATE',
-      [chatId],
-    );
+    const [parent] = await tx.query(LOCK_PARENT, [chatId]);
     return parent;
   }
 
   /** Whether the turn that began the child still waits for it. */
   async isAwaited(tx: Tx, waitId: string): Promise<boolean> {
-    return (await tx.query('SELECT 1 FROM child_waits WHERE id = $1 AND waits', [waitId])).length > 0;
+    return (await tx.query(IS_AWAITED, [waitId])).length > 0;
   }
 
   /** Whether a turn, whose chat this transaction has locked, is not over. */
   async isTurnOpen(tx: Tx, turnId: string): Promise<boolean> {
-    return (await tx.query(`SELECT 1 FROM turns WHERE id = $1 AND status IN ('queued', 'running', 'waiting')`, [turnId])).length > 0;
+    return (await tx.query(IS_TURN_OPEN, [turnId])).length > 0;
   }
 
   async outcomeOf(tx: Tx, childChatId: string): Promise<ChildOutcome> {
-    const [row] = await tx.query<ChildOutcome>(
-      `SELECT c.id, c.agent_id, a.slug AS agent, c.error, c.stop_reason,
-         (SELECT m.content FROM messages m WHERE m.chat_id = c.id AND m.role = 'assistant' AND m.content <> '' ORDER BY m.turn_no DESC, m.seq DESC LIMIT 1) AS said
-       FROM chats c JOIN agents a ON a.id = c.agent_id WHERE c.id = $1`,
-      [childChatId],
-    );
+    const [row] = await tx.query(OUTCOME_OF, [childChatId]);
     return row;
   }
 
   /** Writes down what a child came to. @returns false when that has been done, or nobody wants to know any more */
   async finish(tx: Tx, waitId: string, result: ChildResult, waits: boolean, at: Date): Promise<boolean> {
-    const sql = `UPDATE child_waits SET status = 'finished', waits = $3, result = $2, finished_at = $4 WHERE id = $1 AND status = 'open'`;
-    return (await tx.execute(sql, [waitId, JSON.stringify(result), waits, at])) > 0;
+    return (await tx.execute(FINISH, [waitId, JSON.stringify(result), waits, at])) > 0;
   }
 
   /** Of these children, those that their parents' turns still wait for. */
   async open(db: Db, childChatIds: string[]): Promise<string[]> {
-    const rows = await db.query<{ child_chat_id: string }>(
-      `SELECT child_chat_id FROM child_waits WHERE child_chat_id = ANY($1) AND status = 'open' AND waits AND (deadline_at IS NULL OR deadline_at > clock_timestamp())`,
-      [childChatIds],
-    );
+    const rows = await db.query(OPEN, [childChatIds]);
     return rows.map((r) => r.child_chat_id);
   }
 
@@ -139,39 +179,27 @@ export class DelegationRepository {
    * @returns what the child came to; null while it is open
    */
   async takeResult(tx: Tx, childChatId: string): Promise<ChildResult | null> {
-    const [row] = await tx.query<{ result: ChildResult | null }>(
-      `UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = $1 RETURNING result`,
-      [childChatId],
-    );
+    const [row] = await tx.query(TAKE_RESULT, [childChatId]);
     return row?.result ?? null;
   }
 
   /** Ends the waiting for children that have ended. @returns what they came to, and nobody has read */
   async takeUnread(tx: Tx, where: { childChatIds: string[] } | { parentChatId: string }): Promise<UnreadResult[]> {
-    const [condition, value] =
-      'parentChatId' in where ? ['parent_chat_id = $1', where.parentChatId] : ['child_chat_id = ANY($1)', where.childChatIds];
-    const rows = await tx.query<UnreadResult>(
-      `UPDATE child_waits SET waits = false WHERE ${condition} AND status = 'finished' AND waits RETURNING id, parent_chat_id, result`,
-      [value],
-    );
+    const rows = await ('parentChatId' in where
+      ? tx.query(TAKE_UNREAD.ofParents, [[where.parentChatId]])
+      : tx.query(TAKE_UNREAD.ofChildren, [where.childChatIds]));
     return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** From now on these children are not waited for; what they come to is told later. */
   async waitNoMore(tx: Tx, childChatIds: string[]): Promise<void> {
-    await tx.execute(`UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = ANY($1) AND status = 'open'`, [
-      childChatIds,
-    ]);
+    await tx.execute(WAIT_NO_MORE, [childChatIds]);
   }
 
   /** What these children come to will be told to nobody. */
   async abandon(tx: Tx, where: { childChatIds: string[] } | { parentChatIds: string[] }, at: Date): Promise<void> {
-    const [condition, value] =
-      'parentChatIds' in where ? ['parent_chat_id = ANY($1)', where.parentChatIds] : ['child_chat_id = ANY($1)', where.childChatIds];
-    await tx.execute(
-      `UPDATE child_waits SET status = 'abandoned', waits = false, finished_at = $2 WHERE ${condition} AND status = 'open'`,
-      [value, at],
-    );
+    if ('parentChatIds' in where) await tx.execute(ABANDON.ofParents, [where.parentChatIds, at]);
+    else await tx.execute(ABANDON.ofChildren, [where.childChatIds, at]);
   }
 
   /**
@@ -183,28 +211,18 @@ export class DelegationRepository {
     chatId: string,
     note: { id: string; content: string; at: Date },
   ): Promise<{ seq: number; turn_id: string | null }> {
-    const [row] = await tx.query<{ seq: number; turn_id: string | null }>(
-      `WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $4, updated_at = $4 WHERE id = $1 RETURNING id, org_id, message_seq, turn_seq),
-            n AS (SELECT id, seq FROM turns WHERE chat_id = $1 AND status = 'queued' AND started_at IS NULL ORDER BY seq LIMIT 1)
-       INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_id, turn_no, created_at)
-       SELECT $2, c.org_id, c.id, c.message_seq, 'system', $3, n.id, coalesce(n.seq, c.turn_seq + 1), $4 FROM c LEFT JOIN n ON true
-       RETURNING seq, turn_id`,
-      [chatId, note.id, note.content, note.at],
-    );
+    const [row] = await tx.query(INSERT_NOTE, [chatId, note.id, note.content, note.at]);
     return row;
   }
 
   /** The chat and those above it, its root last. */
   chainOf(tx: Tx, chatId: string): Promise<ChainChat[]> {
-    return tx.query<ChainChat>(CHAIN, [chatId]);
+    return tx.query(CHAIN, [chatId]);
   }
 
   /** What has come of a chat, and of its root. */
   async countBelow(tx: Tx, chat: ChainChat): Promise<{ childrenAtWork: number; descendants: number }> {
-    const [{ children_at_work: childrenAtWork, descendants }] = await tx.query<{ children_at_work: number; descendants: number }>(
-      COUNT_BELOW,
-      [chat.id, chat.root_chat_id ?? chat.id],
-    );
+    const [{ children_at_work: childrenAtWork, descendants }] = await tx.query(COUNT_BELOW, [chat.id, chat.root_chat_id ?? chat.id]);
     return { childrenAtWork, descendants };
   }
 
@@ -252,44 +270,34 @@ export class DelegationRepository {
 
   /** Notes that the children of a locked chat, which has failed or is closed, are to be abandoned. */
   async markOrphans(tx: Tx, parentChatId: string, at: Date): Promise<void> {
-    await tx.execute('UPDATE child_waits SET orphaned_at = $2 WHERE parent_chat_id = $1 AND orphaned_at IS NULL', [parentChatId, at]);
+    await tx.execute(MARK_ORPHANS, [parentChatId, at]);
   }
 
   /** Children that are to be abandoned, those that run left out. */
   async orphans(db: Db, limit: number): Promise<string[]> {
-    const rows = await db.query<{ id: string }>(
-      `SELECT c.id FROM child_waits w JOIN chats c ON c.id = w.child_chat_id WHERE w.orphaned_at IS NOT NULL AND c.status <> 'RUNNING' ORDER BY w.orphaned_at LIMIT $1`,
-      [limit],
-    );
+    const rows = await db.query(ORPHANS, [limit]);
     return rows.map((r) => r.id);
   }
 
   /** Locks a child that is to be abandoned; null when it runs, or somebody else has it locked. */
   async lockOrphan(tx: Tx, chatId: string): Promise<Orphan | null> {
-    const [row] = await tx.query<Orphan>(
-      `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR UPDATE SKIP LOCKED`,
-      [chatId],
-    );
+    const [row] = await tx.query(LOCK_ORPHAN, [chatId]);
     return row ?? null;
   }
 
   /** Nothing is left to be done about it. To be called under the lock of the parent. */
   async settleOrphan(tx: Tx, chatId: string): Promise<void> {
-    await tx.execute('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1', [chatId]);
+    await tx.execute(SETTLE_ORPHAN, [chatId]);
   }
 
   /** Closes a locked chat that does nothing. */
   async setAbandoned(tx: Tx, chatId: string, at: Date): Promise<void> {
-    await tx.execute(`UPDATE chats SET status = 'ABANDONED', pause = NULL, updated_at = $2 WHERE id = $1`, [chatId, at]);
+    await tx.execute(SET_ABANDONED, [chatId, at]);
   }
 
   /** Waiting turns with a child whose deadline has passed. Those whose other children are not over wait on. */
   async overdueTurns(db: Db, limit: number): Promise<string[]> {
-    const rows = await db.query<{ id: string }>(
-      `SELECT DISTINCT t.id FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
-       WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' LIMIT $1`,
-      [limit],
-    );
+    const rows = await db.query(OVERDUE_TURNS, [limit]);
     return rows.map((r) => r.id);
   }
 }

@@ -7,6 +7,7 @@ import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from '../turns/leases';
 import { ToolStepRunner } from '../turns/tool-step';
 import { HitlService } from './hitl.service';
+import { sql } from '@aps/platform/testing';
 
 type Chat = Answer['body'];
 const QUESTION = { name: 'ask_human', arguments: { kind: 'question', prompt: 'Well?' } };
@@ -27,7 +28,7 @@ describe('turns that wait for humans', () => {
     app = await ChatsTestApp.start();
     org = await app.org({ allowed_tools: ['con:bank'] });
     path = `/api/orgs/${org.id}/hitl-requests`;
-    await app.db.execute('CREATE TABLE charges (chat_id uuid, arguments jsonb)');
+    await app.db.execute(sql('CREATE TABLE charges (chat_id uuid, arguments jsonb)'));
     get(ToolCatalog).register(
       defineTool({
         slug: 'con_bank.charge',
@@ -37,7 +38,7 @@ describe('turns that wait for humans', () => {
         accessLevel: 'destructive',
         parameters: z.object({ amount: z.number().positive(), memo: z.string().optional() }),
         async run(tx, args, { chatId }) {
-          await tx.execute('INSERT INTO charges VALUES ($1, $2)', [chatId, JSON.stringify(args)]);
+          await tx.execute(sql('INSERT INTO charges VALUES ($1, $2)'), [chatId, JSON.stringify(args)]);
           if (args.memo === 'fail') throw new Error('The bank is closed');
           return { kind: 'result', content: `charged ${args.amount}` };
         },
@@ -60,7 +61,7 @@ describe('turns that wait for humans', () => {
   });
 
   const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
-  const rows = <R = Record<string, unknown>>(sql: string, ...values: unknown[]) => app.db.query<R>(sql, values);
+  const rows = <R = Record<string, unknown>>(text: string, ...values: unknown[]) => app.db.query(sql<R>(text), values);
   const answer = (id: string, body: unknown) => app.call('POST', `${path}/${id}/answer`, { as: org.owner, body });
   const request = async (id: string) => (await app.call('GET', `${path}/${id}`, { as: org.owner })).body;
   const requestsOf = (chat: string) =>
@@ -70,7 +71,9 @@ describe('turns that wait for humans', () => {
   const eventsOf = (chat: string) =>
     rows<{ type: string; data: Record<string, unknown> }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, chat);
   const expireLease = (chat: string) =>
-    app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+    app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
+      chat,
+    ]);
   /** A chat that waits for the answers to these calls of one step. */
   const waiting = async (...calls: Record<string, unknown>[]) => {
     const chat = await app.chat(org);
@@ -337,13 +340,13 @@ describe('turns that wait for humans', () => {
 
   describe('for too long', () => {
     const overdue = (chat: string) =>
-      app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`, [chat]);
+      app.db.execute(sql(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`), [chat]);
 
     it('are given up with their chat, once, whoever finds them', async () => {
       const chats = await Promise.all([waiting(QUESTION), waiting(QUESTION, QUESTION), waiting(QUESTION)]);
       const young = await waiting(QUESTION);
       // Of two that were asked together only one needs to be due.
-      await app.db.execute(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE id = ANY($1)`, [
+      await app.db.execute(sql(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE id = ANY($1)`), [
         chats.map((c) => c.id),
       ]);
       const hitl = get(HitlService);

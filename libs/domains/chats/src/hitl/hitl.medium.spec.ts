@@ -1,4 +1,4 @@
-import { insertUser, type Answer } from '@aps/platform/testing';
+import { sql, insertUser, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
@@ -27,14 +27,14 @@ describe('questions to humans', () => {
   const list = async (query: string, as = org.owner) => (await app.call('GET', `${path}?${query}`, { as })).body;
   const answer = (id: string, body: unknown, options: { as?: string; headers?: Record<string, string> } = {}) =>
     app.call('POST', `${path}/${id}/answer`, { as: org.owner, body, ...options });
-  const rows = <R = Record<string, unknown>>(sql: string, ...values: unknown[]) => app.db.query<R>(sql, values);
+  const rows = <R = Record<string, unknown>>(text: string, ...values: unknown[]) => app.db.query(sql<R>(text), values);
   /** A chat whose agent has asked these questions in one step. Requests come in the order in which they were asked. */
   const asked = async (
     questions: Record<string, unknown>[],
     options: { as?: string; shared?: boolean; then?: Record<string, unknown>[] } = {},
   ) => {
     const chat = await app.chat(org, { title: 'Test' }, options.as);
-    if (options.shared) await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    if (options.shared) await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     await app.call('POST', `${org.path}/${chat}/messages`, {
       as: options.as ?? org.owner,
       body: { content: script({ tool_calls: questions.map(ask) }, ...(options.then ?? []), { text: 'thanks' }) },
@@ -246,7 +246,7 @@ describe('questions to humans', () => {
       expect(await list(`chat_id=${chat}`, as)).toEqual({ items: [], total: 0, next_offset: null });
     }
     expect((await list(`chat_id=${chat}`, org.member)).total).toBe(1);
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     expect((await list('limit=1')).total).toBe(before.total + 1);
     expect((await answer(id, { answer: 'x' })).status).toBe(200);
   });
@@ -322,7 +322,7 @@ describe('questions to humans', () => {
       expect((await answer(requests[0].id, { answer: 'x' }, { as: user.token })).status).toBe(200);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.owner })).status).toBe(404);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.member })).status).toBe(403);
-      await app.db.execute('DELETE FROM memberships WHERE user_id = $1', [user.id]);
+      await app.db.execute(sql('DELETE FROM memberships WHERE user_id = $1'), [user.id]);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.member })).status).toBe(200);
     });
 

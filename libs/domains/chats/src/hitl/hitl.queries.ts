@@ -16,8 +16,8 @@ export interface HitlFilter {
 const matching = (status: string) => `FROM hitl_requests h
   WHERE ${SEEN_REQUESTS} AND ${status} AND ($4::uuid IS NULL OR h.chat_id = $4) AND ($5::uuid IS NULL OR h.run_id = $5) AND ($6::uuid IS NULL OR h.agent_id = $6)`;
 const reads = (status: string) => ({
-  list: statement(`SELECT h.* ${matching(status)} ORDER BY h.id DESC LIMIT $7 OFFSET $8`),
-  count: statement(`SELECT count(*)::int AS n ${matching(status)}`),
+  list: statement<HitlRequest>(`SELECT h.* ${matching(status)} ORDER BY h.id DESC LIMIT $7 OFFSET $8`),
+  count: statement<{ n: number }>(`SELECT count(*)::int AS n ${matching(status)}`),
 });
 const ANY = reads('$3::text IS NULL');
 // Of its own, so that the few that are pending are read without all that are over.
@@ -42,10 +42,7 @@ export class HitlQueries {
       filter.agent_id ?? null,
     ];
     const { list, count } = filter.status ? IN_STATUS : ANY;
-    const [items, [{ n }]] = await Promise.all([
-      this.db.query<HitlRequest>(list, [...values, ...sliceBounds(slice)]),
-      this.db.query<{ n: number }>(count, values),
-    ]);
+    const [items, [{ n }]] = await Promise.all([this.db.query(list, [...values, ...sliceBounds(slice)]), this.db.query(count, values)]);
     return { items, total: n };
   }
 

@@ -16,7 +16,7 @@ export const SEEN_REQUESTS = `h.org_id = $1 AND (h.chat_id IS NULL OR EXISTS (
 
 export const REQUEST_COLUMNS = `h.*, EXISTS (SELECT 1 FROM memberships a WHERE a.org_id = h.org_id AND a.user_id = h.assignee_user_id) AS assignee_is_member`;
 
-const SEEN = statement(`SELECT ${REQUEST_COLUMNS} FROM hitl_requests h WHERE ${SEEN_REQUESTS} AND h.id = $3`);
+const SEEN = statement<SeenRequest>(`SELECT ${REQUEST_COLUMNS} FROM hitl_requests h WHERE ${SEEN_REQUESTS} AND h.id = $3`);
 
 /** A pending request that is due, with its chat. */
 export interface DueRequest {
@@ -32,121 +32,113 @@ export interface LockedChat {
   current_turn_id: string | null;
 }
 
+const INSERT =
+  statement(`INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, run_id, step_id, tool_call_id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, notice, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17)`);
+const BY_ID = statement<HitlRequest>('SELECT * FROM hitl_requests WHERE id = $1');
+const PENDING_AMONG = statement<{ id: string }>(`SELECT id FROM hitl_requests WHERE id = ANY($1) AND status = 'pending' ORDER BY id`);
+const PENDING_OF_TURN = statement<{ id: string }>(
+  `SELECT id FROM hitl_requests WHERE chat_id = $1 AND turn_id = $2 AND status = 'pending' ORDER BY id`,
+);
+const PENDING_OF_CHAT = statement<{ id: string }>(`SELECT id FROM hitl_requests WHERE chat_id = $1 AND status = 'pending' ORDER BY id`);
+const ANSWER = statement(
+  `UPDATE hitl_requests SET status = 'answered', answer = $2, answered_by = $3, answered_at = $4, updated_at = $4 WHERE id = $1 AND status = 'pending'`,
+);
+const CLOSE = statement<HitlRequest>(
+  `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
+);
+const DUE = statement<DueRequest>(
+  `SELECT id, org_id, chat_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
+);
+const LOCK_CHAT = statement<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE');
+const SHOW_OPEN = statement<{
+  pause: Record<string, unknown>;
+}>(`UPDATE chats SET pause = jsonb_set(pause, '{request_id}', to_jsonb($2::text))
+       WHERE id = $1 AND status = 'PAUSED' AND pause->>'kind' = 'human' AND pause->>'request_id' <> $2 RETURNING pause`);
+const MEMBER_BY = statement<{ user_id: string }>(
+  `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
+);
+
 /** The table of questions to humans. Whoever changes a request of a chat holds the chat's row lock. */
 @Injectable()
 export class HitlRepository {
   async insert(tx: Tx, request: Omit<HitlRequest, 'status' | 'answered_by' | 'answered_at' | 'answer' | 'updated_at'>): Promise<void> {
     const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
-    await tx.execute(
-      `INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, run_id, step_id, tool_call_id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, notice, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17)`,
-      [
-        request.id,
-        request.org_id,
-        request.chat_id,
-        request.agent_id,
-        request.turn_id,
-        request.run_id,
-        request.step_id,
-        request.tool_call_id,
-        request.kind,
-        request.prompt,
-        json(request.options),
-        json(request.schema),
-        json(request.tool_call),
-        request.assignee_user_id,
-        request.expires_at,
-        request.notice,
-        request.created_at,
-      ],
-    );
+    await tx.execute(INSERT, [
+      request.id,
+      request.org_id,
+      request.chat_id,
+      request.agent_id,
+      request.turn_id,
+      request.run_id,
+      request.step_id,
+      request.tool_call_id,
+      request.kind,
+      request.prompt,
+      json(request.options),
+      json(request.schema),
+      json(request.tool_call),
+      request.assignee_user_id,
+      request.expires_at,
+      request.notice,
+      request.created_at,
+    ]);
   }
 
   /** Null when there is none that the caller may see. */
   async seen(db: Db, scope: OrgScope, id: string): Promise<SeenRequest | null> {
-    return (await db.query<SeenRequest>(SEEN, [scope.orgId, scope.actor.userId, id]))[0] ?? null;
+    return (await db.query(SEEN, [scope.orgId, scope.actor.userId, id]))[0] ?? null;
   }
 
   async byId(db: Db, id: string): Promise<HitlRequest | null> {
-    return (await db.query<HitlRequest>('SELECT * FROM hitl_requests WHERE id = $1', [id]))[0] ?? null;
+    return (await db.query(BY_ID, [id]))[0] ?? null;
   }
 
   /** Of these, those that nobody has answered, in the order in which they were asked. */
   async pendingAmong(db: Db, ids: string[]): Promise<string[]> {
-    return (
-      await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE id = ANY($1) AND status = 'pending' ORDER BY id`, [ids])
-    ).map((r) => r.id);
+    return (await db.query(PENDING_AMONG, [ids])).map((r) => r.id);
   }
 
   async pendingOfTurn(db: Db, chatId: string, turnId: string): Promise<string[]> {
-    return (
-      await db.query<{ id: string }>(
-        `SELECT id FROM hitl_requests WHERE chat_id = $1 AND turn_id = $2 AND status = 'pending' ORDER BY id`,
-        [chatId, turnId],
-      )
-    ).map((r) => r.id);
+    return (await db.query(PENDING_OF_TURN, [chatId, turnId])).map((r) => r.id);
   }
 
   async pendingOfChat(db: Db, chatId: string): Promise<string[]> {
-    return (
-      await db.query<{ id: string }>(`SELECT id FROM hitl_requests WHERE chat_id = $1 AND status = 'pending' ORDER BY id`, [chatId])
-    ).map((r) => r.id);
+    return (await db.query(PENDING_OF_CHAT, [chatId])).map((r) => r.id);
   }
 
   /** @returns false when it is not pending any more */
   async answer(tx: Tx, id: string, by: { userId: string | null; answer: Record<string, unknown>; at: Date }): Promise<boolean> {
-    const n = await tx.execute(
-      `UPDATE hitl_requests SET status = 'answered', answer = $2, answered_by = $3, answered_at = $4, updated_at = $4 WHERE id = $1 AND status = 'pending'`,
-      [id, JSON.stringify(by.answer), by.userId, by.at],
-    );
+    const n = await tx.execute(ANSWER, [id, JSON.stringify(by.answer), by.userId, by.at]);
     return n > 0;
   }
 
   /** Ends requests without an answer. @returns those that were pending */
   async close(tx: Tx, ids: string[], status: Exclude<HitlStatus, 'pending' | 'answered'>, at: Date): Promise<HitlRequest[]> {
     if (ids.length === 0) return [];
-    const rows = await tx.query<HitlRequest>(
-      `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
-      [ids, status, at],
-    );
+    const rows = await tx.query(CLOSE, [ids, status, at]);
     return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Requests that have waited too long, oldest first. */
   due(db: Db, limit: number): Promise<DueRequest[]> {
-    return db.query<DueRequest>(
-      `SELECT id, org_id, chat_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
-      [limit],
-    );
+    return db.query(DUE, [limit]);
   }
 
   /** Locks a chat for the rest of the transaction. Null when it is deleted. */
   async lockChat(tx: Tx, chatId: string): Promise<LockedChat | null> {
-    return (
-      (
-        await tx.query<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE', [
-          chatId,
-        ])
-      )[0] ?? null
-    );
+    return (await tx.query(LOCK_CHAT, [chatId]))[0] ?? null;
   }
 
   /** Shows a paused chat's next open question, where the one that it showed has been answered. */
   async showOpen(tx: Tx, chatId: string, requestId: string): Promise<Record<string, unknown> | null> {
-    const [row] = await tx.query<{ pause: Record<string, unknown> }>(
-      `UPDATE chats SET pause = jsonb_set(pause, '{request_id}', to_jsonb($2::text))
-       WHERE id = $1 AND status = 'PAUSED' AND pause->>'kind' = 'human' AND pause->>'request_id' <> $2 RETURNING pause`,
-      [chatId, requestId],
-    );
+    const [row] = await tx.query(SHOW_OPEN, [chatId, requestId]);
     return row?.pause ?? null;
   }
 
   /** A member by user id or address; null when there is none. */
   async memberBy(db: Db, orgId: string, who: string): Promise<string | null> {
-    const [row] = await db.query<{ user_id: string }>(
-      `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
-      [orgId, who, canonicalEmail(who)],
-    );
+    const [row] = await db.query(MEMBER_BY, [orgId, who, canonicalEmail(who)]);
     return row?.user_id ?? null;
   }
 }

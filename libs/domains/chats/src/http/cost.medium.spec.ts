@@ -1,6 +1,6 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { type Answer } from '@aps/platform/testing';
+import { sql, type Answer } from '@aps/platform/testing';
 import { Decimal } from 'decimal.js';
 import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
@@ -35,7 +35,7 @@ describe('cost breakdown', () => {
   const costs = (chat: string, as = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/cost-breakdown`, { as });
   const child = async (parent: string): Promise<string> => {
     const id = await app.chat(org);
-    await app.db.execute('UPDATE chats SET parent_chat_id = $2 WHERE id = $1', [id, parent]);
+    await app.db.execute(sql('UPDATE chats SET parent_chat_id = $2 WHERE id = $1'), [id, parent]);
     return id;
   };
   interface Receipt {
@@ -57,9 +57,9 @@ describe('cost breakdown', () => {
         .toDecimalPlaces(6, Decimal.ROUND_HALF_UP)
         .toFixed();
     await app.db.execute(
-      `INSERT INTO inference_receipts (id, org_id, feature, chat_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
+      sql(`INSERT INTO inference_receipts (id, org_id, feature, chat_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
          input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost, credits, unpriced, duration_ms)
-       VALUES ($1, $2, $3, $4, $5, 'agent', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 1)`,
+       VALUES ($1, $2, $3, $4, $5, 'agent', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 1)`),
       [
         uuidv7(),
         org.id,
@@ -74,7 +74,7 @@ describe('cost breakdown', () => {
         prices === null && credits === '0',
       ],
     );
-    await app.db.execute('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1', [
+    await app.db.execute(sql('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1'), [
       chat,
       usd ?? 0,
       credits,
@@ -84,7 +84,7 @@ describe('cost breakdown', () => {
   beforeAll(async () => {
     app = await ChatsTestApp.start();
     org = await app.org();
-    [{ id: route }] = await app.db.query<{ id: string }>('SELECT id FROM inference_routes LIMIT 1');
+    [{ id: route }] = await app.db.query(sql<{ id: string }>('SELECT id FROM inference_routes LIMIT 1'));
   });
   afterAll(() => app?.close());
   afterEach(() => app.entitle({ enforces_credits: false }));
@@ -114,17 +114,17 @@ describe('cost breakdown', () => {
     );
     await app.until(org, chat, (c) => c.title !== null);
     const { body: before } = await costs(chat);
-    await app.db.execute(`UPDATE model_catalog SET input_price_per_1m = 77, output_price_per_1m = 99 WHERE key = 'mock'`);
+    await app.db.execute(sql(`UPDATE model_catalog SET input_price_per_1m = 77, output_price_per_1m = 99 WHERE key = 'mock'`));
     const { body } = await costs(chat);
-    await app.db.execute(`UPDATE model_catalog SET input_price_per_1m = 1, output_price_per_1m = 2 WHERE key = 'mock'`);
+    await app.db.execute(sql(`UPDATE model_catalog SET input_price_per_1m = 1, output_price_per_1m = 2 WHERE key = 'mock'`));
     expect(body).toEqual(before);
     expect(body.by_token_type).toMatchObject({
       cached_input: { tokens: 200, cost_usd: '0.0002' },
       cache_write: { tokens: 30, cost_usd: '0.00003' },
       reasoning: { tokens: 5, cost_usd: '0.00001' },
     });
-    const receipts = await app.db.query<{ feature: string; input_tokens: number }>(
-      'SELECT feature, input_tokens FROM inference_receipts WHERE chat_id = $1',
+    const receipts = await app.db.query(
+      sql<{ feature: string; input_tokens: number }>('SELECT feature, input_tokens FROM inference_receipts WHERE chat_id = $1'),
       [chat],
     );
     expect(receipts.map((r) => r.feature).sort()).toEqual(['title', 'turn']);
@@ -210,7 +210,7 @@ describe('cost breakdown', () => {
       [deep, 1000],
     ] as const)
       await spend(chat, { tokens: [tokens * 1000, 0, 0, 0, 0], prices });
-    await app.db.execute('UPDATE chats SET deleted_at = now() WHERE id = $1', [second]);
+    await app.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [second]);
     expect((await costs(root)).body).toMatchObject({
       total_cost_usd: '0.001',
       by_token_type: { input: { tokens: 1000 } },
@@ -223,7 +223,7 @@ describe('cost breakdown', () => {
   it('is open to whoever may open the chat, by its own agent', async () => {
     const chat = await app.chat(org);
     expect((await costs(chat, org.member)).status).toBe(404);
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     expect((await costs(chat, org.member)).status).toBe(200);
     const other = await app.nest
       .get(AgentsService, { strict: false })
@@ -235,7 +235,7 @@ describe('cost breakdown', () => {
     const foreign = await app.org();
     expect(await costs(chat, foreign.owner)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
     expect((await app.call('GET', `${foreign.path}/${chat}/cost-breakdown`, { as: foreign.owner })).status).toBe(404);
-    await app.db.execute('UPDATE chats SET deleted_at = now() WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [chat]);
     expect((await costs(chat)).status).toBe(404);
   });
 });

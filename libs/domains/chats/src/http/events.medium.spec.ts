@@ -1,4 +1,4 @@
-import { insertUser } from '@aps/platform/testing';
+import { sql, insertUser } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, script, type Frame, type StreamReader, type TestOrg } from '../testing/chats-test-app';
 import { EventStreamsClient, numbersOf, upTo } from '../testing/event-streams';
@@ -28,8 +28,8 @@ describe('a stream of many topics', () => {
   });
 
   const newest = async (chat: string): Promise<number> =>
-    (await app.db.query<{ n: number }>('SELECT event_seq::int AS n FROM chats WHERE id = $1', [chat]))[0].n;
-  const share = (chat: string, shared: boolean) => app.db.execute('UPDATE chats SET shared = $2 WHERE id = $1', [chat, shared]);
+    (await app.db.query(sql<{ n: number }>('SELECT event_seq::int AS n FROM chats WHERE id = $1'), [chat]))[0].n;
+  const share = (chat: string, shared: boolean) => app.db.execute(sql('UPDATE chats SET shared = $2 WHERE id = $1'), [chat, shared]);
   /** Reads until so many of the topics have ended their turn. */
   const turnsOver = async (stream: StreamReader, count: number): Promise<Frame[]> => {
     const ended = new Set<string>();
@@ -152,14 +152,14 @@ describe('a stream of many topics', () => {
     const guest = await insertUser(app.db, { [other.id]: 'MEMBER' });
     const topics = `org,chat:${chat}`;
     const [stays, leaves] = [await streams.events(other, { topics }), await streams.events(other, { topics }, { as: guest.token })];
-    await app.db.execute('DELETE FROM memberships WHERE user_id = $1', [guest.id]);
+    await app.db.execute(sql('DELETE FROM memberships WHERE user_id = $1'), [guest.id]);
     const events = async (stream: StreamReader): Promise<string[]> => {
       const seen: string[] = [];
       for (let frame = await stream.next(); frame; frame = await stream.next()) seen.push(frame.event);
       return seen.filter((event) => event !== 'ping');
     };
     expect(await events(leaves)).toEqual(['snapshot', 'snapshot']);
-    await app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [other.id]);
+    await app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [other.id]);
     expect(await events(stays)).toEqual(['snapshot', 'snapshot', 'org_suspended']);
   });
 });

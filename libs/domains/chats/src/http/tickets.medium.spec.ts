@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, type StreamReader, type TestOrg } from '../testing/chats-test-app';
 import { EventStreamsClient } from '../testing/event-streams';
+import { sql } from '@aps/platform/testing';
 
 describe('tickets for streams', () => {
   let app: ChatsTestApp;
@@ -38,7 +39,7 @@ describe('tickets for streams', () => {
   ];
   const session = async (): Promise<string> => {
     const token = newSessionToken();
-    await app.db.execute(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
+    await app.db.execute(sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`), [
       uuidv7(),
       org.ownerId,
       hashToken(token),
@@ -74,7 +75,7 @@ describe('tickets for streams', () => {
 
   it('open nothing but the topics that they are for, in the organization that they are for', async () => {
     const [elsewhere, other] = [await app.org(), await app.chat(org)];
-    await app.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`, [
+    await app.db.execute(sql(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`), [
       uuidv7(),
       elsewhere.id,
       org.ownerId,
@@ -111,7 +112,7 @@ describe('tickets for streams', () => {
     const [used, unused] = [await forChat(token), await forChat(token)];
     const stream = await ofChat(used);
     expect(stream.status).toBe(200);
-    await app.db.execute('UPDATE sessions SET revoked_at = now() WHERE token_hash = $1', [hashToken(token)]);
+    await app.db.execute(sql('UPDATE sessions SET revoked_at = now() WHERE token_hash = $1'), [hashToken(token)]);
     for (let frame = await stream.next(); frame; frame = await stream.next()) expect(['snapshot', 'ping']).toContain(frame.event);
     expect(await refusal(await ofChat(unused))).toEqual(UNAUTHENTICATED);
   });
@@ -120,7 +121,9 @@ describe('tickets for streams', () => {
     const apiToken = async (scope: string, pin: string | null = null): Promise<string> => {
       const token = newApiToken();
       await app.db.execute(
-        `INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, 't', $3, $4, $5, 'apt_', 'last')`,
+        sql(
+          `INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, 't', $3, $4, $5, 'apt_', 'last')`,
+        ),
         [uuidv7(), org.ownerId, scope, pin, hashToken(token)],
       );
       return token;
@@ -161,7 +164,7 @@ describe('tickets for streams', () => {
     away.disconnect();
     const tickets = new Tickets(away, app.nest.get(PrincipalStore, { strict: false }));
     const said = { code: 'service_unavailable', retryAfterS: 2 };
-    const [{ id: credentialId }] = await app.db.query<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1', [org.ownerId]);
+    const [{ id: credentialId }] = await app.db.query(sql<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1'), [org.ownerId]);
     await expect(
       tickets.issue({ via: 'session', credentialId, orgPin: null } as Principal, { orgId: null, topics: ['org'] }),
     ).rejects.toMatchObject(said);

@@ -1,6 +1,6 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { insertUser, type Answer } from '@aps/platform/testing';
+import { sql, insertUser, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
@@ -27,8 +27,8 @@ describe('timeline', () => {
   const items = async (chat: string, query = ''): Promise<Event[]> => (await timeline(chat, query)).body.items as Event[];
   const append = async (chat: string, type: string, data: Record<string, unknown>): Promise<void> => {
     await app.db.execute(
-      `WITH c AS (UPDATE chats SET event_seq = event_seq + 1 WHERE id = $1 RETURNING org_id, event_seq)
-       INSERT INTO events (topic, seq, org_id, type, data) SELECT 'chat:' || $1::uuid, c.event_seq, c.org_id, $2, $3 FROM c`,
+      sql(`WITH c AS (UPDATE chats SET event_seq = event_seq + 1 WHERE id = $1 RETURNING org_id, event_seq)
+       INSERT INTO events (topic, seq, org_id, type, data) SELECT 'chat:' || $1::uuid, c.event_seq, c.org_id, $2, $3 FROM c`),
       [chat, type, JSON.stringify(data)],
     );
   };
@@ -75,9 +75,10 @@ describe('timeline', () => {
     ]);
     expect(body).toMatchObject({ total: 14, next_offset: null });
     expect(new Set(events.map((e) => e.id)).size).toBe(14);
-    const stored = await app.db.query<{ seq: number; type: string }>('SELECT seq, type FROM events WHERE topic = $1 ORDER BY seq DESC', [
-      `chat:${talk}`,
-    ]);
+    const stored = await app.db.query(
+      sql<{ seq: number; type: string }>('SELECT seq, type FROM events WHERE topic = $1 ORDER BY seq DESC'),
+      [`chat:${talk}`],
+    );
     expect(events.filter((e) => /^\d+$/.test(e.id)).map((e) => e.id)).toEqual(stored.map((e) => String(e.seq)));
   });
 
@@ -86,7 +87,7 @@ describe('timeline', () => {
     const chat = await app.chat(org);
     const sent = await app.send(org, chat, 'look at this');
     await app.settled(org, chat, 1);
-    await app.db.execute('UPDATE messages SET attachments = $2 WHERE id = $1', [sent.body.message_id, JSON.stringify([file])]);
+    await app.db.execute(sql('UPDATE messages SET attachments = $2 WHERE id = $1'), [sent.body.message_id, JSON.stringify([file])]);
     const received = (await items(chat)).at(-1);
     expect(received).toMatchObject({
       type: 'user_message_received',
@@ -225,9 +226,9 @@ describe('timeline', () => {
 
   it('is open to whoever may open the chat, by its own agent', async () => {
     expect((await timeline(talk, '', org.member)).status).toBe(404);
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [talk]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [talk]);
     expect((await timeline(talk, '', org.member)).body.total).toBe(14);
-    await app.db.execute('UPDATE chats SET shared = false WHERE id = $1', [talk]);
+    await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [talk]);
     const other = await app.nest
       .get(AgentsService, { strict: false })
       .create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
@@ -240,7 +241,7 @@ describe('timeline', () => {
     expect((await app.call('GET', `${foreign.path}/${talk}/timeline`, { as: foreign.owner })).status).toBe(404);
     expect((await app.call('GET', `${org.path}/${talk.toUpperCase()}/timeline`, { as: org.owner })).body.total).toBe(14);
     const gone = await app.chat(org);
-    await app.db.execute('UPDATE chats SET deleted_at = now() WHERE id = $1', [gone]);
+    await app.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [gone]);
     expect((await timeline(gone)).status).toBe(404);
   });
 });

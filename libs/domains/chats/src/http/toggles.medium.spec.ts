@@ -1,6 +1,6 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { type Answer } from '@aps/platform/testing';
+import { sql, type Answer } from '@aps/platform/testing';
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { z } from 'zod';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
@@ -111,7 +111,7 @@ describe('toggles', () => {
 
   it('writes nothing when nothing changes', async () => {
     const chat = await app.chat(org);
-    const row = async () => (await app.db.query('SELECT enabled_scopes, updated_at, xmin::text FROM chats WHERE id = $1', [chat]))[0];
+    const row = async () => (await app.db.query(sql('SELECT enabled_scopes, updated_at, xmin::text FROM chats WHERE id = $1'), [chat]))[0];
     const fresh = await row();
     for (const body of [{ toggles: [] }, { toggles: [{ scope: web, enabled: true }] }, { enabled_scopes: null }])
       expect((await put(chat, body)).status).toBe(200);
@@ -239,7 +239,7 @@ describe('toggles', () => {
 
   it('can be set in a chat that is closed', async () => {
     const chat = await app.chat(org);
-    await app.db.execute(`UPDATE chats SET status = 'ARCHIVED' WHERE id = $1`, [chat]);
+    await app.db.execute(sql(`UPDATE chats SET status = 'ARCHIVED' WHERE id = $1`), [chat]);
     expect((await put(chat, { enabled_scopes: [] })).body.enabled_scopes).toEqual([]);
   });
 
@@ -263,9 +263,9 @@ describe('toggles', () => {
       expect((await app.call(method, `${foreign.path}/${chat}/toggles`, { as: foreign.owner, body })).status).toBe(404);
     }
     expect((await get(chat)).body.enabled_scopes).toBeNull();
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     expect((await put(chat, off, org.member)).body.enabled_scopes).toEqual([]);
-    await app.db.execute('UPDATE chats SET deleted_at = now() WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [chat]);
     expect([(await get(chat)).status, (await put(chat, off)).status]).toEqual([404, 404]);
   });
 });

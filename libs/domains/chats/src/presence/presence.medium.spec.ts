@@ -2,7 +2,7 @@ import { ChatsQueries, PresenceService } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';
-import { insertUser, type TestUser } from '@aps/platform/testing';
+import { sql, insertUser, type TestUser } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { ChatsTestApp, type Frame, type StreamReader, type TestOrg } from '../testing/chats-test-app';
 import { PresenceQueries } from './presence.queries';
@@ -22,12 +22,12 @@ describe('presence in a chat', () => {
     org = await app.org();
     redis = app.nest.get<Redis>(CommandRedis, { strict: false });
     [ada, bob] = [await insertUser(app.db, { [org.id]: 'MEMBER' }), await insertUser(app.db, { [org.id]: 'MEMBER' })];
-    await app.db.execute(`UPDATE users SET name = 'Ada', avatar_url = 'https://pictures.example/ada' WHERE id = $1`, [ada.id]);
-    await app.db.execute(`UPDATE users SET name = 'Bob' WHERE id = $1`, [bob.id]);
+    await app.db.execute(sql(`UPDATE users SET name = 'Ada', avatar_url = 'https://pictures.example/ada' WHERE id = $1`), [ada.id]);
+    await app.db.execute(sql(`UPDATE users SET name = 'Bob' WHERE id = $1`), [bob.id]);
   });
   beforeEach(async () => {
     chat = await app.chat(org);
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     stream = await app.stream(org, chat);
     await stream.until(({ event }) => event === 'snapshot');
   });
@@ -127,18 +127,18 @@ describe('presence in a chat', () => {
 
   it('is for those who may open the chat', async () => {
     await say('POST', ada.token);
-    await app.db.execute('UPDATE chats SET shared = false WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [chat]);
     for (const method of ['POST', 'DELETE'] as const) {
       expect((await say(method, bob.token)).status).toBe(404);
       expect((await say(method, org.owner, '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11')).status).toBe(404);
     }
     // Ada was there when it was shared; she can see nothing any more, and is seen no more.
     expect((await say('POST', org.owner)).body.viewers).toEqual([]);
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     expect((await say('POST', org.owner)).body.viewers).toHaveLength(1);
-    await app.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [ada.id]);
+    await app.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [ada.id]);
     expect((await say('POST', org.owner)).body.viewers).toEqual([]);
-    await app.db.execute('UPDATE users SET deactivated_at = NULL WHERE id = $1', [ada.id]);
+    await app.db.execute(sql('UPDATE users SET deactivated_at = NULL WHERE id = $1'), [ada.id]);
   });
 
   it('is nobody while Redis is away, and no error', async () => {

@@ -12,6 +12,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 import {
+  sql,
   createTestApp,
   createTestDatabase,
   httpCaller,
@@ -116,11 +117,13 @@ export class ChatsTestApp {
     self.app = app;
     const route = uuidv7();
     await database.db.execute(
-      `INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, 'mock', 'Mock', 'dialect_1', $2)`,
+      sql(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, 'mock', 'Mock', 'dialect_1', $2)`),
       [route, `${model.url}/v1`],
     );
     await database.db.execute(
-      `INSERT INTO model_catalog (id, key, route_id, label, provider, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, 'mock', $2, 'Mock', 'mock', 1, 2, 128000)`,
+      sql(
+        `INSERT INTO model_catalog (id, key, route_id, label, provider, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, 'mock', $2, 'Mock', 'mock', 1, 2, 128000)`,
+      ),
       [uuidv7(), route],
     );
     return app;
@@ -137,7 +140,9 @@ export class ChatsTestApp {
   /** A model of the test's model server whose price nobody knows. */
   async addUnpricedModel(key: string): Promise<void> {
     await this.db.execute(
-      `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`,
+      sql(
+        `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`,
+      ),
       [key],
     );
   }
@@ -145,14 +150,16 @@ export class ChatsTestApp {
   /** A model of the test's model server that is called in a dialect; its key is the dialect's name. Any route has a key of the environment. */
   async addDialect(dialect: Dialect): Promise<void> {
     const route = uuidv7();
-    await this.db.execute(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, $2, $2, $3, $4)`, [
+    await this.db.execute(sql(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, $2, $2, $3, $4)`), [
       route,
       dialect.replace('_', '-'),
       dialect,
       `${this.model.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`,
     ]);
     await this.db.execute(
-      `INSERT INTO model_catalog (id, key, route_id, label, provider, remote_model_id, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, $2, $3, $2, 'mock', 'claude-opus-4-6', 1, 2, 128000)`,
+      sql(
+        `INSERT INTO model_catalog (id, key, route_id, label, provider, remote_model_id, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, $2, $3, $2, 'mock', 'claude-opus-4-6', 1, 2, 128000)`,
+      ),
       [uuidv7(), dialect, route],
     );
   }

@@ -2,6 +2,7 @@ import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import type { Answer } from '@aps/platform/testing';
 import { script, type ChatsTestApp, type TestOrg } from './chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** An agent of an organization, and where its chats are. */
 export interface TestPlace extends TestOrg {
@@ -55,9 +56,9 @@ export interface ChildRow {
 
 /** The children of a chat with what their parent knows of them, in the order of their making. */
 export const childrenOf = (app: ChatsTestApp, chat: string): Promise<ChildRow[]> =>
-  app.db.query<ChildRow>(
-    `SELECT c.id, c.agent_id, c.status, c.depth, w.status AS wait, w.waits, (SELECT count(*)::int FROM turns t WHERE t.chat_id = c.id) AS turns
-     FROM chats c JOIN child_waits w ON w.child_chat_id = c.id WHERE c.parent_chat_id = $1 ORDER BY c.id`,
+  app.db.query(
+    sql<ChildRow>(`SELECT c.id, c.agent_id, c.status, c.depth, w.status AS wait, w.waits, (SELECT count(*)::int FROM turns t WHERE t.chat_id = c.id) AS turns
+     FROM chats c JOIN child_waits w ON w.child_chat_id = c.id WHERE c.parent_chat_id = $1 ORDER BY c.id`),
     [chat],
   );
 

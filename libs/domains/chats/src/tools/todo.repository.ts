@@ -1,17 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
-import type { Db } from '@aps/platform/database';
+import { statement, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { TodoRow } from '../chat.types';
+
+const LIST = statement<TodoRow>(
+  `SELECT id, position, title, status, created_at, updated_at FROM todos WHERE org_id = $1 AND chat_id = $2 ORDER BY position`,
+);
+const DELETE_OTHERS = statement(`DELETE FROM todos WHERE chat_id = $1 AND org_id = $2 AND NOT id = ANY($3)`);
+const UPSERT = statement(`INSERT INTO todos (id, org_id, chat_id, position, title, status)
+       SELECT x.id, $2, $1, x.position, x.title, x.status FROM jsonb_to_recordset($3) AS x(id uuid, position int, title text, status text)
+       ON CONFLICT (id) DO UPDATE SET position = excluded.position, title = excluded.title, status = excluded.status, updated_at = now()`);
 
 /** The todos of a chat. */
 @Injectable()
 export class TodoRepository {
   list(db: Db, scope: OrgScope, chatId: string): Promise<TodoRow[]> {
-    return db.query<TodoRow>(
-      `SELECT id, position, title, status, created_at, updated_at FROM todos WHERE org_id = $1 AND chat_id = $2 ORDER BY position`,
-      [scope.orgId, chatId],
-    );
+    return db.query(LIST, [scope.orgId, chatId]);
   }
 
   /** Makes the list what is wanted, in that order. Ids of this chat's todos are kept, all others are new. */
@@ -23,13 +28,8 @@ export class TodoRepository {
       seen.add(id);
       return { id, position, title: todo.title, status: todo.status };
     });
-    await db.execute(`DELETE FROM todos WHERE chat_id = $1 AND org_id = $2 AND NOT id = ANY($3)`, [chatId, scope.orgId, [...seen]]);
-    await db.execute(
-      `INSERT INTO todos (id, org_id, chat_id, position, title, status)
-       SELECT x.id, $2, $1, x.position, x.title, x.status FROM jsonb_to_recordset($3) AS x(id uuid, position int, title text, status text)
-       ON CONFLICT (id) DO UPDATE SET position = excluded.position, title = excluded.title, status = excluded.status, updated_at = now()`,
-      [chatId, scope.orgId, JSON.stringify(rows)],
-    );
+    await db.execute(DELETE_OTHERS, [chatId, scope.orgId, [...seen]]);
+    await db.execute(UPSERT, [chatId, scope.orgId, JSON.stringify(rows)]);
     return this.list(db, scope, chatId);
   }
 }

@@ -4,7 +4,7 @@ import { OrgScope } from '@aps/guards';
 import type { ResolvedModel } from '@aps/inference';
 import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
-import { insertUser, type Answer } from '@aps/platform/testing';
+import { sql, insertUser, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import type { TranscriptRow } from '../chat.types';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
@@ -20,8 +20,8 @@ beforeAll(async () => {
   app = await ChatsTestApp.start();
   app.entitle({ direct_model_choice: true });
   await app.db.execute(
-    `INSERT INTO model_catalog (id, key, route_id, label, provider, supports_vision, input_price_per_1m, output_price_per_1m, context_window)
-     SELECT $1, 'mock-vision', route_id, 'Mock with vision', 'mock', true, 1, 2, 128000 FROM model_catalog WHERE key = 'mock'`,
+    sql(`INSERT INTO model_catalog (id, key, route_id, label, provider, supports_vision, input_price_per_1m, output_price_per_1m, context_window)
+     SELECT $1, 'mock-vision', route_id, 'Mock with vision', 'mock', true, 1, 2, 128000 FROM model_catalog WHERE key = 'mock'`),
     [uuidv7()],
   );
   org = await app.org();
@@ -40,8 +40,10 @@ const send = (chat: string, body: Record<string, unknown>, headers?: Record<stri
   app.call('POST', `${org.path}/${chat}/messages`, { as, body, headers });
 const fileRow = async (id: string) =>
   (
-    await app.db.query<{ expires_at: Date | null; links: number }>(
-      `SELECT expires_at, (SELECT count(*)::int FROM file_links l WHERE l.file_id = files.id) AS links FROM files WHERE id = $1`,
+    await app.db.query(
+      sql<{ expires_at: Date | null; links: number }>(
+        `SELECT expires_at, (SELECT count(*)::int FROM file_links l WHERE l.file_id = files.id) AS links FROM files WHERE id = $1`,
+      ),
       [id],
     )
   )[0];
@@ -78,7 +80,7 @@ describe('attaching', () => {
   it('is refused for what the caller may not see, naming each; nothing is stored then', async () => {
     const chat = await app.chat(org, { title: 'T' });
     const memberId = (
-      await app.db.query<{ user_id: string }>(`SELECT user_id FROM memberships WHERE org_id = $1 AND role = 'MEMBER'`, [org.id])
+      await app.db.query(sql<{ user_id: string }>(`SELECT user_id FROM memberships WHERE org_id = $1 AND role = 'MEMBER'`), [org.id])
     )[0].user_id;
     const other = await app.org();
     const [mine, members, foreign] = [
@@ -103,12 +105,12 @@ describe('attaching', () => {
     const memberChat = await app.chat(org, { title: 'T' }, org.member);
     const attach = () => send(memberChat, { content: 'x', attachment_ids: [id] }, undefined, org.member);
     expect((await attach()).status).toBe(422);
-    await app.db.execute('UPDATE chats SET shared = true WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     expect((await attach()).status).toBe(202);
-    await app.db.execute('UPDATE chats SET shared = false WHERE id = $1', [chat]);
+    await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [chat]);
     // It is on a message of their own now.
     expect((await attach()).status).toBe(202);
-    await app.db.execute('UPDATE chats SET deleted_at = now() WHERE id = $1', [memberChat]);
+    await app.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [memberChat]);
     const third = await app.chat(org, { title: 'T' }, org.member);
     expect((await send(third, { content: 'x', attachment_ids: [id] }, undefined, org.member)).status).toBe(422);
     const outsider = await insertUser(app.db);
@@ -129,7 +131,7 @@ describe('attaching', () => {
 
   it('holds in a chat that is closed, too', async () => {
     const chat = await app.chat(org);
-    await app.db.execute(`UPDATE chats SET status = 'ARCHIVED', archived_at = now() WHERE id = $1`, [chat]);
+    await app.db.execute(sql(`UPDATE chats SET status = 'ARCHIVED', archived_at = now() WHERE id = $1`), [chat]);
     const id = await upload('x', 'x.txt');
     expect((await send(chat, { content: 'x', attachment_ids: [id] })).body).toMatchObject({ dispatched: false });
     expect((await app.get(org, chat)).body.messages[0].attachments).toHaveLength(1);
@@ -140,7 +142,7 @@ describe('attaching', () => {
     const chat = await app.chat(org);
     for (let i = 0; i < 20; i++) {
       const id = await upload('x', 'x.txt');
-      await app.db.execute(`UPDATE files SET expires_at = now() + make_interval(secs => $2) WHERE id = $1`, [id, (i % 10) / 500]);
+      await app.db.execute(sql(`UPDATE files SET expires_at = now() + make_interval(secs => $2) WHERE id = $1`), [id, (i % 10) / 500]);
       const [sent] = await Promise.all([send(chat, { content: `message ${i}`, attachment_ids: [id] }), app.nest.get(Maintenance).runAll()]);
       const stored = (await app.get(org, chat)).body.messages.some((m: { content: string }) => m.content === `message ${i}`);
       const there = await app.nest.get(ObjectStorage, { strict: false }).exists(`${org.id}/${id}`);

@@ -1,5 +1,6 @@
 import type { Dialect } from '@aps/inference';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** A provider that keeps a stream alive and does not come to an end. */
 describe('a model call that lasts too long', () => {
@@ -39,11 +40,11 @@ describe('a model call that lasts too long', () => {
       // The second try has told the readers to forget the first; nobody else has owned the turn.
       expect(
         await app.db.query(
-          `SELECT type FROM events WHERE topic = 'chat:' || $1::text AND type IN ('message_restarted', 'message_completed')`,
+          sql(`SELECT type FROM events WHERE topic = 'chat:' || $1::text AND type IN ('message_restarted', 'message_completed')`),
           [chat],
         ),
       ).toEqual([{ type: 'message_restarted' }]);
-      expect(await app.db.query('SELECT deliveries FROM turns WHERE chat_id = $1', [chat])).toEqual([{ deliveries: 1 }]);
+      expect(await app.db.query(sql('SELECT deliveries FROM turns WHERE chat_id = $1'), [chat])).toEqual([{ deliveries: 1 }]);
       const diagnosis = (await app.call('GET', `${org.path}/${chat}/diagnosis`, { as: org.owner })).body;
       expect(diagnosis.last_turn).toEqual({ turn_id: sent.body.turn_id, finish_reason: null, error: body.error });
       expect(diagnosis.next_action).toBe('continue');

@@ -1,6 +1,7 @@
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { calls, ChatsTestApp, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 const MINUTES_5 = 300_000;
 /** More than anything here takes, and far less than the clocks are wrong. */
@@ -52,11 +53,11 @@ describe('a process whose clock is wrong', () => {
       const tookS = (performance.now() - began) / 1000;
       expect([tookS >= 7.5, tookS < BOUND_S]).toEqual([true, true]);
       expect((await sumOf('org_queue_delay_seconds')) - waited).toBeLessThan(BOUND_S);
-      const off = await app.db.query<{ off: number }>(
-        `SELECT max(abs(extract(epoch FROM now() - x.at)))::float8 AS off FROM (
+      const off = await app.db.query(
+        sql<{ off: number }>(`SELECT max(abs(extract(epoch FROM now() - x.at)))::float8 AS off FROM (
          SELECT started_at AS at FROM turn_steps WHERE chat_id = $1 UNION ALL SELECT finished_at FROM turn_steps WHERE chat_id = $1
          UNION ALL SELECT created_at FROM messages WHERE chat_id = $1 UNION ALL SELECT created_at FROM events WHERE topic = 'chat:' || $1::text
-         UNION ALL SELECT created_at FROM chats WHERE id = $1 UNION ALL SELECT finished_at FROM turns WHERE chat_id = $1) x`,
+         UNION ALL SELECT created_at FROM chats WHERE id = $1 UNION ALL SELECT finished_at FROM turns WHERE chat_id = $1) x`),
         [chat],
       );
       expect(off[0].off).toBeLessThan(BOUND_S);

@@ -3,6 +3,7 @@ import { ModelCalls, ModelResolver } from '@aps/inference';
 import { ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { Leases } from './leases';
 import { TurnRepository } from './turn.repository';
+import { sql } from '@aps/platform/testing';
 
 type Message = { role: string; content: string };
 
@@ -16,26 +17,32 @@ describe('a commit that is slow', () => {
     org = await app.org();
     await app.addUnpricedModel('unpriced');
     // Runs at the end of a transaction, after it has answered: what is slow there is slow like a disk.
-    await app.db.execute(`CREATE TABLE test_commits (what text PRIMARY KEY, how text NOT NULL)`);
-    await app.db.execute(`
+    await app.db.execute(sql(`CREATE TABLE test_commits (what text PRIMARY KEY, how text NOT NULL)`));
+    await app.db.execute(
+      sql(`
       CREATE FUNCTION test_commit() RETURNS trigger LANGUAGE plpgsql AS $$
       DECLARE mode text := (SELECT how FROM test_commits WHERE what = TG_ARGV[0]);
       BEGIN
         IF mode = 'waits' THEN PERFORM pg_advisory_xact_lock_shared(hashtext(TG_ARGV[0])); END IF;
         IF mode = 'fails' THEN RAISE EXCEPTION 'the database ends' USING ERRCODE = '57P01'; END IF;
         RETURN NULL;
-      END $$`);
-    await app.db.execute(
-      `CREATE CONSTRAINT TRIGGER test_send AFTER INSERT ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION test_commit('send')`,
+      END $$`),
     );
     await app.db.execute(
-      `CREATE CONSTRAINT TRIGGER test_claim AFTER UPDATE ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.status = 'queued' AND NEW.status = 'running') EXECUTE FUNCTION test_commit('claim')`,
+      sql(
+        `CREATE CONSTRAINT TRIGGER test_send AFTER INSERT ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION test_commit('send')`,
+      ),
+    );
+    await app.db.execute(
+      sql(
+        `CREATE CONSTRAINT TRIGGER test_claim AFTER UPDATE ON turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.status = 'queued' AND NEW.status = 'running') EXECUTE FUNCTION test_commit('claim')`,
+      ),
     );
   });
   afterAll(() => app?.close());
   afterEach(async () => {
     jest.restoreAllMocks();
-    await app.db.execute('DELETE FROM test_commits');
+    await app.db.execute(sql('DELETE FROM test_commits'));
     app.entitle({ enforces_credits: false });
   });
 
@@ -43,14 +50,14 @@ describe('a commit that is slow', () => {
   const replies = (chat: { messages: Message[] }) => chat.messages.filter((m) => m.role === 'assistant').map((m) => m.content);
   const eventsOf = (chat: string) =>
     app.db
-      .query<{ type: string }>(`SELECT type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, [chat])
+      .query(sql<{ type: string }>(`SELECT type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`), [chat])
       .then((rows) => rows.map((row) => row.type));
 
   /** Commits of this kind wait until the work is over. */
   async function whileCommitting<T>(what: 'send' | 'claim', work: () => Promise<T>): Promise<T> {
-    await app.db.execute(`INSERT INTO test_commits VALUES ($1, 'waits')`, [what]);
+    await app.db.execute(sql(`INSERT INTO test_commits VALUES ($1, 'waits')`), [what]);
     return app.db.transaction(async (tx) => {
-      await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [what]);
+      await tx.query(sql('SELECT pg_advisory_xact_lock(hashtext($1))'), [what]);
       return work();
     });
   }
@@ -93,13 +100,13 @@ describe('a commit that is slow', () => {
 
   it('leaves a turn to the next delivery when its claim is lost after the model has spoken', async () => {
     const chat = await app.chat(org);
-    await app.db.execute(`INSERT INTO test_commits VALUES ('claim', 'fails')`);
+    await app.db.execute(sql(`INSERT INTO test_commits VALUES ('claim', 'fails')`));
     const spoken = done(get(ModelCalls), 'streamChat');
     const streamChat = jest.spyOn(get(ModelCalls), 'streamChat');
     await app.send(org, chat, 'hello');
     await spoken;
     expect(await eventsOf(chat)).toEqual(['message_created']);
-    await app.db.execute('DELETE FROM test_commits');
+    await app.db.execute(sql('DELETE FROM test_commits'));
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
     expect(streamChat).toHaveBeenCalledTimes(2);
     expect(await eventsOf(chat)).toEqual(['message_created', 'status_changed', 'message_completed', 'status_changed']);
@@ -108,7 +115,7 @@ describe('a commit that is slow', () => {
   it('cuts the model off when its claim is lost while it speaks', async () => {
     const chat = await app.chat(org);
     const asked = jest.spyOn(get(ModelCalls), 'streamChat');
-    await app.db.execute(`INSERT INTO test_commits VALUES ('claim', 'fails')`);
+    await app.db.execute(sql(`INSERT INTO test_commits VALUES ('claim', 'fails')`));
     await app.send(org, chat, SLOW);
     while (asked.mock.calls.length === 0) await sleep(5);
     await expect(asked.mock.results[0].value).rejects.toThrow('lost');
@@ -144,7 +151,7 @@ describe('a commit that is slow', () => {
 
   it('writes down a turn’s end for a parent chat under a claim that has committed', async () => {
     const [parent, child] = [await app.chat(org), await app.chat(org)];
-    await app.db.execute('UPDATE chats SET parent_chat_id = $1 WHERE id = $2', [parent, child]);
+    await app.db.execute(sql('UPDATE chats SET parent_chat_id = $1 WHERE id = $2'), [parent, child]);
     const spoken = done(get(ModelCalls), 'streamChat');
     const streamChat = jest.spyOn(get(ModelCalls), 'streamChat');
     await whileCommitting('claim', async () => {
@@ -195,11 +202,11 @@ describe('a commit that is slow', () => {
   it('leaves nothing of a message whose commit fails, though its job was on the way', async () => {
     const chat = await app.chat(org);
     const stream = await app.stream(org, chat);
-    await app.db.execute(`INSERT INTO test_commits VALUES ('send', 'fails')`);
+    await app.db.execute(sql(`INSERT INTO test_commits VALUES ('send', 'fails')`));
     const claimed = done(get(TurnRepository), 'removeJob');
     expect((await app.send(org, chat, 'lost')).status).toBe(503);
     await claimed;
-    await app.db.execute('DELETE FROM test_commits');
+    await app.db.execute(sql('DELETE FROM test_commits'));
     expect((await app.send(org, chat, 'kept')).status).toBe(202);
     const body = await app.settled(org, chat, 1);
     expect((body.messages as Message[]).map((m) => m.content)).toEqual(['kept', 'You said: kept']);

@@ -1,4 +1,5 @@
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** Tokens that the test's model can read. */
 const WINDOW = 4_000;
@@ -9,7 +10,7 @@ describe('compaction', () => {
 
   beforeAll(async () => {
     app = await ChatsTestApp.start();
-    await app.db.execute(`UPDATE model_catalog SET context_window = $1 WHERE key = 'mock'`, [WINDOW]);
+    await app.db.execute(sql(`UPDATE model_catalog SET context_window = $1 WHERE key = 'mock'`), [WINDOW]);
     org = await app.org();
   });
   afterAll(() => app?.close());
@@ -17,13 +18,15 @@ describe('compaction', () => {
   /** About so many tokens. */
   const words = (tokens: number, of = 'word') => `${of} `.repeat(Math.ceil((tokens * 4) / (of.length + 1)));
   const events = (chat: string) =>
-    app.db.query<{ data: Record<string, number> }>(`SELECT data FROM events WHERE topic = $1 AND type = 'compaction' ORDER BY seq`, [
+    app.db.query(sql<{ data: Record<string, number> }>(`SELECT data FROM events WHERE topic = $1 AND type = 'compaction' ORDER BY seq`), [
       `chat:${chat}`,
     ]);
   const turnInputs = async (chat: string) =>
     (
-      await app.db.query<{ input_tokens: number }>(
-        `SELECT input_tokens FROM inference_receipts WHERE chat_id = $1 AND feature = 'turn' ORDER BY created_at`,
+      await app.db.query(
+        sql<{ input_tokens: number }>(
+          `SELECT input_tokens FROM inference_receipts WHERE chat_id = $1 AND feature = 'turn' ORDER BY created_at`,
+        ),
         [chat],
       )
     ).map((r) => r.input_tokens);
@@ -50,9 +53,11 @@ describe('compaction', () => {
         ),
       ),
     );
-    const receipts = await app.db.query<{ sum: string }>('SELECT sum(usd_cost) FROM inference_receipts WHERE chat_id = $1', [chat]);
+    const receipts = await app.db.query(sql<{ sum: string }>('SELECT sum(usd_cost) FROM inference_receipts WHERE chat_id = $1'), [chat]);
     expect(Number(body.cost_usd)).toBe(Number(receipts[0].sum));
-    expect(await app.db.query(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'compaction'`, [chat])).not.toEqual([]);
+    expect(await app.db.query(sql(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'compaction'`), [chat])).not.toEqual(
+      [],
+    );
   });
 
   it('goes on from the summary in later turns, and summarizes again when they grow', async () => {
@@ -98,7 +103,9 @@ describe('compaction', () => {
   it('leaves a chat alone where compaction is off', async () => {
     const other = await app.org();
     await app.db.execute(
-      `INSERT INTO org_ai_settings (org_id, compaction_enabled) VALUES ($1, false) ON CONFLICT (org_id) DO UPDATE SET compaction_enabled = false`,
+      sql(
+        `INSERT INTO org_ai_settings (org_id, compaction_enabled) VALUES ($1, false) ON CONFLICT (org_id) DO UPDATE SET compaction_enabled = false`,
+      ),
       [other.id],
     );
     const chat = await app.chat(other);

@@ -226,11 +226,7 @@ export class Compaction {
         step_no: null,
         agent_id: claim.agent_id,
       });
-      await tx.execute('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1', [
-        claim.chat_id,
-        receipt.usd_cost ?? 0,
-        receipt.credits ?? 0,
-      ]);
+      await this.turns.addCost(tx, claim.chat_id, receipt);
     }
     const events: NewEvent[] = [
       {

@@ -1,6 +1,7 @@
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { z } from 'zod';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** A tool as a connection brings it, whose calls need a recorded decision. */
 const TOOL = 'con_bank.transfer';
@@ -63,7 +64,7 @@ describe('the gate of decisions', () => {
 
   it('asks for nothing where the decision log is off', async () => {
     const fresh = await app.org({ allowed_tools: ['con:bank'] });
-    await app.db.execute(`INSERT INTO org_ai_settings (org_id, decision_log_enabled) VALUES ($1, false)`, [fresh.id]);
+    await app.db.execute(sql(`INSERT INTO org_ai_settings (org_id, decision_log_enabled) VALUES ($1, false)`), [fresh.id]);
     org = fresh;
     expect(await results([transfer])).toEqual(['moved']);
   });

@@ -1,6 +1,7 @@
 import { OrgScope } from '@aps/guards';
 import { OrgRuntimeService } from '@aps/inference';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 let app: ChatsTestApp;
 let org: TestOrg;
@@ -17,8 +18,10 @@ const record = (over: Record<string, unknown> = {}) => ({
   arguments: { kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...over },
 });
 const stored = (chat: string) =>
-  app.db.query<{ id: string; turn_id: string; agent_revision_id: string }>(
-    'SELECT id, turn_id, agent_revision_id FROM decisions WHERE chat_id = $1 ORDER BY id',
+  app.db.query(
+    sql<{ id: string; turn_id: string; agent_revision_id: string }>(
+      'SELECT id, turn_id, agent_revision_id FROM decisions WHERE chat_id = $1 ORDER BY id',
+    ),
     [chat],
   );
 
@@ -35,11 +38,12 @@ describe('a turn where the decision log is on', () => {
     const { chat, tool } = await results(record(), record({ kind: 'no_act', summary: 'Leave it' }));
     const rows = await stored(chat);
     expect(tool.map((t) => JSON.parse(t))).toEqual(rows.map(({ id }) => ({ decision_id: id, status: 'recorded' })));
-    const [turn] = await app.db.query<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1', [chat]);
+    const [turn] = await app.db.query(sql<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1'), [chat]);
     expect(rows.map((d) => d.turn_id)).toEqual([turn.id, turn.id]);
-    const [{ agent_revision_id }] = await app.db.query<{ agent_revision_id: string }>('SELECT agent_revision_id FROM chats WHERE id = $1', [
-      chat,
-    ]);
+    const [{ agent_revision_id }] = await app.db.query(
+      sql<{ agent_revision_id: string }>('SELECT agent_revision_id FROM chats WHERE id = $1'),
+      [chat],
+    );
     expect(rows.map((d) => d.agent_revision_id)).toEqual([agent_revision_id, agent_revision_id]);
 
     const stream = await app.stream(org, chat, { lastEventId: '0' });

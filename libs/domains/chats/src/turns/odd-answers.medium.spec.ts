@@ -1,5 +1,6 @@
 import type { Dialect } from '@aps/inference';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { sql } from '@aps/platform/testing';
 
 interface Message {
   role: string;
@@ -79,8 +80,10 @@ describe('odd answers of a model', () => {
         const body = await ended(org, chat);
         expect([body.error, body.messages.at(-1).content]).toEqual([null, i % 2 ? `You said: neighbour ${i}` : 'twelve chars']);
       }
-      const receipts = await app.db.query<{ chat_id: string; input_tokens: number; output_tokens: number; reasoning_tokens: number }>(
-        'SELECT chat_id, input_tokens, output_tokens, reasoning_tokens FROM inference_receipts WHERE chat_id = ANY($1)',
+      const receipts = await app.db.query(
+        sql<{ chat_id: string; input_tokens: number; output_tokens: number; reasoning_tokens: number }>(
+          'SELECT chat_id, input_tokens, output_tokens, reasoning_tokens FROM inference_receipts WHERE chat_id = ANY($1)',
+        ),
         [chats],
       );
       expect(receipts).toHaveLength(chats.length);
@@ -127,8 +130,10 @@ describe('odd answers of a model', () => {
       const said = (body.messages as (Message & { id: string; finish_reason: string | null; usage: Record<string, number> })[]).filter(
         (m) => m.role === 'assistant',
       );
-      const events = await app.db.query<{ data: { message: { id: string; finish_reason: string }; finish_reason: string } }>(
-        `SELECT data FROM events WHERE topic = 'chat:' || $1::text AND type = 'message_completed' ORDER BY seq`,
+      const events = await app.db.query(
+        sql<{ data: { message: { id: string; finish_reason: string }; finish_reason: string } }>(
+          `SELECT data FROM events WHERE topic = 'chat:' || $1::text AND type = 'message_completed' ORDER BY seq`,
+        ),
         [chat],
       );
       expect(events.map((e) => [e.data.message.id, e.data.message.finish_reason, e.data.finish_reason])).toEqual(
@@ -141,8 +146,10 @@ describe('odd answers of a model', () => {
       ).toBe(true);
       const diagnosis = (await app.call('GET', `${org.path}/${chat}/diagnosis`, { as: org.owner })).body;
       expect(diagnosis.last_turn).toEqual({ turn_id: sent.body.turn_id, finish_reason: said.at(-1)!.finish_reason, error: null });
-      const [{ asked }] = await app.db.query<{ asked: number }>(
-        `SELECT sum((detail->>'attempts')::int)::int AS asked FROM turn_steps WHERE chat_id = $1 AND kind = 'model'`,
+      const [{ asked }] = await app.db.query(
+        sql<{ asked: number }>(
+          `SELECT sum((detail->>'attempts')::int)::int AS asked FROM turn_steps WHERE chat_id = $1 AND kind = 'model'`,
+        ),
         [chat],
       );
       return {
@@ -175,7 +182,7 @@ describe('odd answers of a model', () => {
         asked: 1,
       });
       const called = await ending({ text: 'first I', tool_calls: [note('bad')], finish: 'content_filter' });
-      expect([called.said, await app.db.query('SELECT 1 FROM todos WHERE chat_id = $1', [called.chat])]).toEqual([
+      expect([called.said, await app.db.query(sql('SELECT 1 FROM todos WHERE chat_id = $1'), [called.chat])]).toEqual([
         [['first I', filtered]],
         [],
       ]);
@@ -222,7 +229,7 @@ describe('odd answers of a model', () => {
         ]);
         const results = cut.messages.filter((m) => m.role === 'tool').map((m) => (JSON.parse(m.content) as { status?: string }).status);
         expect(results).toEqual([undefined, 'cut_off', 'cut_off']);
-        expect(await app.db.query('SELECT title FROM todos WHERE chat_id = $1', [cut.chat])).toEqual([{ title: 'whole' }]);
+        expect(await app.db.query(sql('SELECT title FROM todos WHERE chat_id = $1'), [cut.chat])).toEqual([{ title: 'whole' }]);
       });
     }
   });

@@ -2,6 +2,7 @@ import type { Dialect } from '@aps/inference';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from './leases';
 import { ModelStepRunner } from './model-step';
+import { sql } from '@aps/platform/testing';
 
 interface Message {
   role: string;
@@ -28,7 +29,7 @@ describe('the last step of a turn', () => {
   const orgWith = (dialect: Dialect, agent: Record<string, unknown>) => app.org({ model: dialect, ...agent });
   const over = (org: TestOrg, chat: string, answers: number) =>
     app.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.filter((m: Message) => m.role === 'assistant').length >= answers);
-  const rows = <T>(sql: string, chat: string) => app.db.query<T>(sql, [chat]);
+  const rows = <T>(text: string, chat: string) => app.db.query(sql<T>(text), [chat]);
 
   describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('in %s', (dialect) => {
     it.each([1, 2, 3])('is the last call of a model that may make %i, and what it calls there is not run', async (steps) => {
@@ -77,11 +78,11 @@ describe('the last step of a turn', () => {
       const chat = await app.chat(org);
       await app.send(org, chat, script({ tool_calls: [note('once')] }, { text: 'an answer' }));
       await over(org, chat, 2);
-      await app.db.execute(`UPDATE agent_revisions SET config = jsonb_set(config, '{denied_tools}', '["core"]') WHERE agent_id = $1`, [
+      await app.db.execute(sql(`UPDATE agent_revisions SET config = jsonb_set(config, '{denied_tools}', '["core"]') WHERE agent_id = $1`), [
         org.agentId,
       ]);
       const fresh = await app.chat(org);
-      await app.db.execute('UPDATE chats SET agent_revision_id = $1 WHERE id = $2', [await withoutTools(org), chat]);
+      await app.db.execute(sql('UPDATE chats SET agent_revision_id = $1 WHERE id = $2'), [await withoutTools(org), chat]);
       for (const one of [chat, fresh]) {
         await app.send(org, one, 'still there?');
         expect(await app.until(org, one, (c) => c.status !== 'RUNNING' && c.messages.at(-1).role === 'assistant')).toMatchObject({
@@ -94,8 +95,10 @@ describe('the last step of a turn', () => {
 
   /** A revision of the agent that denies every tool; configurations are held in memory by their revision. */
   async function withoutTools(org: TestOrg): Promise<string> {
-    const [{ id }] = await app.db.query<{ id: string }>(
-      `INSERT INTO agent_revisions SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'version', r.version + 1))).* FROM agent_revisions r WHERE r.agent_id = $1 RETURNING id`,
+    const [{ id }] = await app.db.query(
+      sql<{ id: string }>(
+        `INSERT INTO agent_revisions SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'version', r.version + 1))).* FROM agent_revisions r WHERE r.agent_id = $1 RETURNING id`,
+      ),
       [org.agentId],
     );
     return id;
@@ -159,14 +162,17 @@ describe('the last step of a turn', () => {
     await died;
     // The summary has taken the place of all that the turn has said.
     await app.db.execute(
-      `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after)
-       SELECT gen_random_uuid(), t.org_id, t.chat_id, t.id, t.seq, 4, 'so far', 10, 5 FROM turns t WHERE t.chat_id = $1`,
+      sql(`INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after)
+       SELECT gen_random_uuid(), t.org_id, t.chat_id, t.id, t.seq, 4, 'so far', 10, 5 FROM turns t WHERE t.chat_id = $1`),
       [chat],
     );
-    await app.db.execute(`UPDATE chats c SET compaction_id = k.id FROM chat_compactions k WHERE k.chat_id = c.id AND c.id = $1`, [chat]);
-    await app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [
+    await app.db.execute(sql(`UPDATE chats c SET compaction_id = k.id FROM chat_compactions k WHERE k.chat_id = c.id AND c.id = $1`), [
       chat,
     ]);
+    await app.db.execute(
+      sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`),
+      [chat],
+    );
     await over(org, chat, 2);
     expect(await rows('SELECT status, model_steps FROM turns WHERE chat_id = $1', chat)).toEqual([{ status: 'done', model_steps: 2 }]);
   });

@@ -1,5 +1,6 @@
 import { ChatsTestApp, script, type StreamReader, type TestOrg } from '../testing/chats-test-app';
 import { TurnRepository } from './turn.repository';
+import { sql } from '@aps/platform/testing';
 
 const WORDS = 'one two three four five six seven eight nine ten';
 
@@ -22,7 +23,7 @@ describe('a turn that is stopped while the model speaks', () => {
     await stream.until((f) => f.event === 'message_delta' && WORDS.startsWith(f.data.data.text.trim()));
     return { chat, stream, turnId: sent.body.turn_id };
   };
-  const rows = (sql: string, ...values: unknown[]) => app.db.query<Record<string, unknown>>(sql, values);
+  const rows = (text: string, ...values: unknown[]) => app.db.query(sql<Record<string, unknown>>(text), values);
 
   it('leaves what was said as a message, once, which the next turn reads', async () => {
     const { chat, stream, turnId } = await speaking({
@@ -90,19 +91,19 @@ describe('a turn that is stopped while the model speaks', () => {
     await stop(chat);
     await app.until(org, chat, (c) => c.messages.length === 2);
     // As if its owner had not kept it.
-    await app.db.execute('DELETE FROM messages WHERE chat_id = $1 AND interrupted', [chat]);
-    await app.db.execute('DELETE FROM turn_steps WHERE turn_id = $1', [turnId]);
+    await app.db.execute(sql('DELETE FROM messages WHERE chat_id = $1 AND interrupted'), [chat]);
+    await app.db.execute(sql('DELETE FROM turn_steps WHERE turn_id = $1'), [turnId]);
     expect(await keep({ fence: String(Number(fence) - 1) })).toBeNull();
     expect(await keep({ stepNo: 2 })).toBeNull();
     for (const status of ['done', 'failed', 'skipped']) {
-      await app.db.execute('UPDATE turns SET status = $2 WHERE id = $1', [turnId, status]);
+      await app.db.execute(sql('UPDATE turns SET status = $2 WHERE id = $1'), [turnId, status]);
       expect(await keep()).toBeNull();
     }
-    await app.db.execute(`UPDATE turns SET status = 'stopped' WHERE id = $1`, [turnId]);
+    await app.db.execute(sql(`UPDATE turns SET status = 'stopped' WHERE id = $1`), [turnId]);
     const asked = await Promise.allSettled([keep(), keep(), keep()]);
     expect(asked.filter((a) => a.status === 'fulfilled' && a.value !== null)).toHaveLength(1);
-    await app.db.execute('DELETE FROM messages WHERE chat_id = $1 AND interrupted', [chat]);
-    await app.db.execute('DELETE FROM turn_steps WHERE turn_id = $1', [turnId]);
+    await app.db.execute(sql('DELETE FROM messages WHERE chat_id = $1 AND interrupted'), [chat]);
+    await app.db.execute(sql('DELETE FROM turn_steps WHERE turn_id = $1'), [turnId]);
     await app.send(org, chat, 'newer');
     expect(await keep()).toBeNull();
     await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: newer');

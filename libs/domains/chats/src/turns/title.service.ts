@@ -5,9 +5,9 @@ import { Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { numbered, type NewEvent } from '../chat.types';
 import { TurnRepository } from './turn.repository';
+import { TitleRepository } from './title.repository';
 
 const MAX_TITLE = 80;
-const MAX_OPENING = 4_000;
 const SYSTEM =
   'Name the conversation that begins with the following message, in its language, in at most six words. Answer with the name alone: no quotes, no full stop.';
 
@@ -18,6 +18,7 @@ export class TitleService {
 
   constructor(
     private readonly db: Database,
+    private readonly titles: TitleRepository,
     private readonly turns: TurnRepository,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
@@ -26,11 +27,7 @@ export class TitleService {
   ) {}
 
   async generate(chatId: string, signal: AbortSignal): Promise<void> {
-    const [chat] = await this.db.query<{ org_id: string; agent_id: string; opening: string | null }>(
-      `SELECT c.org_id, c.agent_id, (SELECT left(m.content, ${MAX_OPENING}) FROM messages m WHERE m.chat_id = c.id AND m.role = 'user' ORDER BY m.seq LIMIT 1) AS opening
-       FROM chats c WHERE c.id = $1 AND c.title IS NULL AND c.deleted_at IS NULL`,
-      [chatId],
-    );
+    const chat = await this.titles.opening(this.db, chatId);
     if (!chat?.opening) return;
     const started = performance.now();
     let title: string;
@@ -67,12 +64,8 @@ export class TitleService {
   ): Promise<void> {
     const at = this.db.now();
     await this.db.transaction(async (tx) => {
-      const [locked] = await tx.query<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR UPDATE', [chatId]);
-      if (!locked || locked.title !== null) return;
-      await tx.execute(
-        'UPDATE chats SET title = $2, cost_usd = cost_usd + $3, cost_credits = cost_credits + $4, updated_at = $5 WHERE id = $1',
-        [chatId, title, receipt?.usd_cost ?? 0, receipt?.credits ?? 0, at],
-      );
+      if (!(await this.titles.lockUntitled(tx, chatId))) return;
+      await this.titles.set(tx, chatId, title, receipt, at);
       if (receipt)
         await this.receipts.insert(tx, {
           ...receipt,

@@ -115,11 +115,8 @@ export class TurnEndings {
 
   private async endUnowned(turn: TurnRef, ending: Ending): Promise<void> {
     await this.db.transaction(async (tx) => {
-      const [row] = await tx.query<{ status: string }>(
-        `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR UPDATE OF c, t`,
-        [turn.id],
-      );
-      if (row) await this.end(tx, turn, row.status, ending);
+      const from = await this.turns.lockOpen(tx, turn.id);
+      if (from !== null) await this.end(tx, turn, from, ending);
       else await this.turns.removeJob(tx, turn.id);
     });
   }

@@ -5,6 +5,7 @@ import { LeaseEnded } from './leases';
 import { ToolStepRunner } from './tool-step';
 import { TurnRunner } from './turn-runner';
 import { TurnRepository, type ClaimRow } from './turn.repository';
+import { sql } from '@aps/platform/testing';
 
 type Message = { role: string; content: string };
 const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -24,7 +25,9 @@ describe('turns that are cut off at a bad moment', () => {
   const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
   /** What the death of a worker leaves: the lease runs out by itself. */
   const expireLease = (chat: string) =>
-    app.db.execute(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`, [chat]);
+    app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
+      chat,
+    ]);
 
   it('do not wait a second time when the worker dies right after the wait', async () => {
     const chat = await app.chat(org);
@@ -39,7 +42,9 @@ describe('turns that are cut off at a bad moment', () => {
     await expireLease(chat);
     const body = await app.settled(org, chat, 1);
     expect(contents(body, 'tool').map((c) => JSON.parse(c) as unknown)).toEqual([expect.objectContaining({ status: 'elapsed' })]);
-    const pauses = await app.db.query(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'timer'`, [chat]);
+    const pauses = await app.db.query(sql(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'timer'`), [
+      chat,
+    ]);
     expect(pauses).toHaveLength(1);
   });
 
@@ -58,7 +63,7 @@ describe('turns that are cut off at a bad moment', () => {
     );
     const body = await app.settled(org, chat, 1);
     expect(contents(body, 'tool')).toEqual([expect.stringContaining('once')]);
-    expect(await app.db.query(`SELECT steps_done FROM turns WHERE chat_id = $1`, [chat])).toEqual([{ steps_done: 3 }]);
+    expect(await app.db.query(sql(`SELECT steps_done FROM turns WHERE chat_id = $1`), [chat])).toEqual([{ steps_done: 3 }]);
   });
 
   it('are taken up again soon, even if the outbox means to look much later', async () => {
@@ -71,7 +76,7 @@ describe('turns that are cut off at a bad moment', () => {
     });
     await app.send(org, chat, 'hello');
     await died;
-    await app.db.execute(`UPDATE outbox SET available_at = now() + interval '1 hour'`);
+    await app.db.execute(sql(`UPDATE outbox SET available_at = now() + interval '1 hour'`));
     await expireLease(chat);
     expect(contents(await app.settled(org, chat, 1), 'assistant')).toEqual(['You said: hello']);
   });
@@ -114,9 +119,9 @@ describe('turns that are cut off at a bad moment', () => {
     const chat = await app.chat(org);
     jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
-    const [before] = await app.db.query<{ fence: string }>('SELECT fence FROM turns WHERE id = $1', [id]);
+    const [before] = await app.db.query(sql<{ fence: string }>('SELECT fence FROM turns WHERE id = $1'), [id]);
     const first = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
-    await app.db.execute(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [
+    await app.db.execute(sql(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`), [
       id,
       before.fence,
     ]);
@@ -138,8 +143,10 @@ describe('turns that are cut off at a bad moment', () => {
         return { chat_id: chat, turn_id: ((await app.send(org, chat, 'hello')).body as { turn_id: string }).turn_id };
       }),
     );
-    const [{ running }] = await app.db.query<{ running: number }>(
-      `SELECT count(*)::int AS running FROM turns WHERE org_id = $1 AND status = 'running' AND lease_expires_at > now()`,
+    const [{ running }] = await app.db.query(
+      sql<{ running: number }>(
+        `SELECT count(*)::int AS running FROM turns WHERE org_id = $1 AND status = 'running' AND lease_expires_at > now()`,
+      ),
       [org.id],
     );
     const claims = await Promise.all(sent.map((ids) => turns.claim(app.db, { ...ids, worker: 'one', cap: running + 2, at: new Date() })));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SpineEvent } from '@aps/contracts';
 import type { TurnStatus, TurnWait, WaitingCall } from '@aps/entities';
-import type { Ahead, Database, Db, Tx } from '@aps/platform/database';
+import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
@@ -95,6 +95,110 @@ export interface StepCommit {
   parked: boolean;
 }
 
+const LOCK_OWNED = statement<{
+  chat_id: string;
+  org_id: string;
+  event_seq: number;
+  message_seq: number;
+  pending_turns: number;
+  status: string;
+}>(`SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
+       FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR UPDATE OF c, t`);
+const LOCK_OPEN = statement<{ status: string }>(
+  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR UPDATE OF c, t`,
+);
+const APPEND_EVENTS = statement<{
+  before: number;
+}>(`WITH c AS (UPDATE chats SET event_seq = event_seq + $2, updated_at = $4 WHERE id = $1 RETURNING id, org_id, event_seq - $2 AS before),
+            e AS (INSERT INTO events (topic, seq, org_id, type, data, created_at)
+                  SELECT 'chat:' || c.id, c.before + x.ord, c.org_id, x.event->>'type', x.event->'data', $4 FROM c, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS x(event, ord))
+       SELECT before FROM c`);
+const COMMIT_TOOL_STEP =
+  statement(`WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $8 FROM turns t WHERE t.id = $1 AND chats.id = t.chat_id
+                  RETURNING chats.id, chats.org_id, chats.message_seq, t.seq AS turn_no),
+            m AS (INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_call_id, tool_name, turn_id, turn_no, created_at)
+                  SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
+            s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
+       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = $9, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`);
+const IS_RELIED_ON = statement(
+  `SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id WHERE t.id = $1 AND m.role = 'user' AND m.turn_no < t.seq AND m.id IS DISTINCT FROM t.message_id LIMIT 1`,
+);
+const OPEN_CALLS = statement<{ step_no: number; tool_call_id: string }>(
+  `SELECT step_no, tool_call_id FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`,
+);
+const COMPACTED_THROUGH = statement<{
+  turn_no: number;
+  seq: number;
+}>(`SELECT m.turn_no, m.seq FROM messages m JOIN chats c ON c.id = m.chat_id LEFT JOIN chat_compactions k ON k.id = c.compaction_id
+       WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.id IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq))
+       ORDER BY m.turn_no, m.seq OFFSET $3 LIMIT 1`);
+const INSERT_COMPACTION = statement(
+  `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+const ADD_COST = statement('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1');
+const SET_COMPACTION = statement('UPDATE chats SET compaction_id = $2 WHERE id = $1');
+const LOCK_QUEUED = statement<{ status: string }>(
+  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND c.pending_turns = 0 FOR UPDATE OF c, t`,
+);
+const ANSWERING = statement<{
+  id: string;
+  status: Exclude<TurnStatus, 'cancelled'>;
+  begun: boolean;
+}>(`SELECT t.id, t.status, t.started_at IS NOT NULL AS begun FROM messages m JOIN turns t ON t.chat_id = m.chat_id AND t.seq >= m.turn_no
+       WHERE m.id = $1 AND t.status <> 'cancelled' ORDER BY t.status = 'skipped', t.seq LIMIT 1`);
+const RELY_ON = statement('UPDATE messages SET turn_id = $1 WHERE id = $2');
+const OF_MESSAGE = statement<TurnToResume>(
+  `SELECT t.id, t.status, t.cause, t.message_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
+);
+const WAIT_OF = statement<{ wait: TurnWait | null }>('SELECT wait FROM turns WHERE id = $1');
+const LOCK_WAITING = statement<{
+  org_id: string;
+  chat_id: string;
+  chat_status: string;
+  wait: TurnWait;
+}>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
+       WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`);
+const POSTPONE = statement('UPDATE outbox SET available_at = $2 WHERE id = $1');
+const REMOVE_JOB = statement('DELETE FROM outbox WHERE id = $1');
+const PARK = statement(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`);
+const PAUSE_CHAT = statement(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`);
+const NOTE_WAIT = statement('UPDATE turns SET wait = $2, deliveries = 0 WHERE id = $1');
+const BEGIN_WAIT = statement(
+  `UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`,
+);
+const CHAT_WAITS = statement(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`);
+const END_WAIT = statement(`UPDATE turns SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`);
+const CHAT_GOES_ON = statement(`UPDATE chats SET status = 'ACTIVE', pause = NULL, updated_at = $2 WHERE id = $1`);
+const RELEASE =
+  statement(`WITH t AS (UPDATE turns SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - $3, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id)
+       UPDATE outbox SET available_at = now() FROM t WHERE outbox.id = t.id`);
+const END_TURN = statement(
+  `UPDATE turns SET status = $2, error = $3, finished_at = $4, lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL WHERE id = $1`,
+);
+const NEXT_TURN = statement<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`);
+const SKIP_QUEUED = statement(
+  `UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`,
+);
+const END_CHAT_TURN = statement(`UPDATE chats SET status = $2, error = $3, stop_reason = $4, pause = NULL, current_turn_id = $5,
+         pending_turns = CASE WHEN $6 THEN greatest(pending_turns - (CASE WHEN $5::uuid IS NULL THEN 0 ELSE 1 END), 0) ELSE 0 END,
+         archived_at = CASE WHEN $2 = 'ARCHIVED' THEN $7::timestamptz ELSE archived_at END, updated_at = $7 WHERE id = $1`);
+const REVIVE = statement(
+  `UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`,
+);
+const DISPATCH = statement(
+  `INSERT INTO outbox (id, job, version, payload, available_at) VALUES ($1, 'turn.run', 1, $2, now() + interval '5 seconds') ON CONFLICT (id) DO UPDATE SET available_at = now() + interval '5 seconds'`,
+);
+const WAKE_UNOWNED = statement(`UPDATE outbox SET available_at = now() FROM turns t
+       WHERE t.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
+         AND ((t.status = 'running' AND t.lease_expires_at < now() - interval '1 second')
+           OR (t.status = 'waiting' AND (t.wait->>'resume_at')::timestamptz < now() - interval '1 second'))`);
+const PARKED_ORGS = statement<{
+  org_id: string;
+  running: number;
+  parked: number;
+}>(`SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM turns r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
+       FROM (SELECT org_id, count(*) AS parked FROM turns WHERE parked GROUP BY org_id) p`);
+
 /** The tables of turns. The only file that changes them while they run. */
 @Injectable()
 export class TurnRepository {
@@ -117,7 +221,7 @@ export class TurnRepository {
 
   /** The messages that a turn sees: up to its own, and what it has written itself. */
   transcript(db: Db, turn: { chat_id: string; seq: number }): Promise<TranscriptRow[]> {
-    return db.query<TranscriptRow>(TRANSCRIPT, [turn.chat_id, turn.seq]);
+    return db.query(TRANSCRIPT, [turn.chat_id, turn.seq]);
   }
 
   /**
@@ -133,7 +237,7 @@ export class TurnRepository {
     db: Db,
     said: { turnId: string; fence: string; stepNo: number; messageId: string; content: string; model: string; event: NewEvent; at: Date },
   ): Promise<Pick<StepCommit, 'event_seq' | 'message_seq'> | null> {
-    const [row] = await db.query<Pick<StepCommit, 'event_seq' | 'message_seq'>>(KEEP_SAID, [
+    const [row] = await db.query(KEEP_SAID, [
       said.turnId,
       said.fence,
       said.at,
@@ -148,7 +252,7 @@ export class TurnRepository {
 
   /** Keeps the leases of these turns. @returns the ones that are still this worker's, and whether their organization is suspended */
   async heartbeat(db: Db, turns: { id: string; fence: string }[]): Promise<Map<string, { suspended: boolean }>> {
-    const rows = await db.query<{ id: string; suspended: boolean }>(HEARTBEAT, [turns.map((t) => t.id), turns.map((t) => t.fence)]);
+    const rows = await db.query(HEARTBEAT, [turns.map((t) => t.id), turns.map((t) => t.fence)]);
     return new Map(rows.map((r) => [r.id, r]));
   }
 
@@ -158,30 +262,13 @@ export class TurnRepository {
     turnId: string,
     fence: string,
   ): Promise<{ chat_id: string; org_id: string; event_seq: number; message_seq: number; pending_turns: number; status: string } | null> {
-    const [row] = await tx.query<{
-      chat_id: string;
-      org_id: string;
-      event_seq: number;
-      message_seq: number;
-      pending_turns: number;
-      status: string;
-    }>(
-      `SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
-       FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR UPDATE OF c, t`,
-      [turnId, fence],
-    );
+    const [row] = await tx.query(LOCK_OWNED, [turnId, fence]);
     return row ?? null;
   }
 
   /** Appends events to a chat whose row this transaction has locked. @returns the number before the first */
   async appendEvents(tx: Db, chatId: string, events: NewEvent[], at: Date): Promise<number> {
-    const [{ before }] = await tx.query<{ before: number }>(
-      `WITH c AS (UPDATE chats SET event_seq = event_seq + $2, updated_at = $4 WHERE id = $1 RETURNING id, org_id, event_seq - $2 AS before),
-            e AS (INSERT INTO events (topic, seq, org_id, type, data, created_at)
-                  SELECT 'chat:' || c.id, c.before + x.ord, c.org_id, x.event->>'type', x.event->'data', $4 FROM c, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS x(event, ord))
-       SELECT before FROM c`,
-      [chatId, events.length, JSON.stringify(events), at],
-    );
+    const [{ before }] = await tx.query(APPEND_EVENTS, [chatId, events.length, JSON.stringify(events), at]);
     return before;
   }
 
@@ -204,30 +291,22 @@ export class TurnRepository {
       at: Date;
     },
   ): Promise<void> {
-    await tx.execute(
-      `WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $8 FROM turns t WHERE t.id = $1 AND chats.id = t.chat_id
-                  RETURNING chats.id, chats.org_id, chats.message_seq, t.seq AS turn_no),
-            m AS (INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_call_id, tool_name, turn_id, turn_no, created_at)
-                  SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
-            s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
-       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = $9, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`,
-      [
-        step.turnId,
-        step.stepNo,
-        step.messageId,
-        step.content,
-        step.toolCallId,
-        step.toolName,
-        step.status,
-        step.at,
-        step.wait && JSON.stringify(step.wait),
-      ],
-    );
+    await tx.execute(COMMIT_TOOL_STEP, [
+      step.turnId,
+      step.stepNo,
+      step.messageId,
+      step.content,
+      step.toolCallId,
+      step.toolName,
+      step.status,
+      step.at,
+      step.wait && JSON.stringify(step.wait),
+    ]);
   }
 
   /** Tool calls of a turn whose outcome was never written. A running turn's model call needs no row: the lease says that it is under way. */
   openCalls(db: Db, turnId: string): Promise<{ step_no: number; tool_call_id: string }[]> {
-    return db.query(`SELECT step_no, tool_call_id FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`, [turnId]);
+    return db.query(OPEN_CALLS, [turnId]);
   }
 
   /**
@@ -250,17 +329,19 @@ export class TurnRepository {
       after: number;
     },
   ): Promise<{ turn_no: number; seq: number }> {
-    const [through] = await tx.query<{ turn_no: number; seq: number }>(
-      `SELECT m.turn_no, m.seq FROM messages m JOIN chats c ON c.id = m.chat_id LEFT JOIN chat_compactions k ON k.id = c.compaction_id
-       WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.id IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq))
-       ORDER BY m.turn_no, m.seq OFFSET $3 LIMIT 1`,
-      [made.chatId, made.turnNo, made.covered - 1],
-    );
-    await tx.execute(
-      `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      [made.id, made.orgId, made.chatId, made.turnId, through.turn_no, through.seq, made.summary, made.before, made.after],
-    );
-    await tx.execute('UPDATE chats SET compaction_id = $2 WHERE id = $1', [made.chatId, made.id]);
+    const [through] = await tx.query(COMPACTED_THROUGH, [made.chatId, made.turnNo, made.covered - 1]);
+    await tx.execute(INSERT_COMPACTION, [
+      made.id,
+      made.orgId,
+      made.chatId,
+      made.turnId,
+      through.turn_no,
+      through.seq,
+      made.summary,
+      made.before,
+      made.after,
+    ]);
+    await tx.execute(SET_COMPACTION, [made.chatId, made.id]);
     return through;
   }
 
@@ -270,10 +351,7 @@ export class TurnRepository {
    * @returns the chat's status, null when there is no such turn
    */
   async lockQueued(tx: Db, turnId: string): Promise<string | null> {
-    const [row] = await tx.query<{ status: string }>(
-      `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND c.pending_turns = 0 FOR UPDATE OF c, t`,
-      [turnId],
-    );
+    const [row] = await tx.query(LOCK_QUEUED, [turnId]);
     return row?.status ?? null;
   }
 
@@ -283,46 +361,44 @@ export class TurnRepository {
    * @returns null when all that might have read it were taken back
    */
   async answering(db: Db, messageId: string): Promise<{ id: string; status: Exclude<TurnStatus, 'cancelled'>; begun: boolean } | null> {
-    const [row] = await db.query<{ id: string; status: Exclude<TurnStatus, 'cancelled'>; begun: boolean }>(
-      `SELECT t.id, t.status, t.started_at IS NOT NULL AS begun FROM messages m JOIN turns t ON t.chat_id = m.chat_id AND t.seq >= m.turn_no
-       WHERE m.id = $1 AND t.status <> 'cancelled' ORDER BY t.status = 'skipped', t.seq LIMIT 1`,
-      [messageId],
-    );
+    const [row] = await db.query(ANSWERING, [messageId]);
     return row ?? null;
+  }
+
+  /** Locks a turn that is not over, and its chat. @returns the chat's status; null when the turn is over */
+  async lockOpen(tx: Tx, turnId: string): Promise<string | null> {
+    return (await tx.query(LOCK_OPEN, [turnId]))[0]?.status ?? null;
   }
 
   /** Has a turn of a locked chat answer a message that was first sent to another; from then on nobody takes the turn back. */
   async relyOn(tx: Tx, turnId: string, messageId: string): Promise<void> {
-    await tx.execute('UPDATE messages SET turn_id = $1 WHERE id = $2', [turnId, messageId]);
+    await tx.execute(RELY_ON, [turnId, messageId]);
   }
 
   /** Whether a turn of a locked chat answers messages whose senders were told so, besides its own. */
   async isReliedOn(tx: Tx, turnId: string): Promise<boolean> {
-    const sql = `SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id WHERE t.id = $1 AND m.role = 'user' AND m.turn_no < t.seq AND m.id IS DISTINCT FROM t.message_id LIMIT 1`;
-    return (await tx.query(sql, [turnId])).length > 0;
+    return (await tx.query(IS_RELIED_ON, [turnId])).length > 0;
+  }
+
+  /** Counts what a call outside of the steps cost; null for what has no price. */
+  async addCost(tx: Tx, chatId: string, cost: { usd_cost: string | null; credits: string | null }): Promise<void> {
+    await tx.execute(ADD_COST, [chatId, cost.usd_cost ?? 0, cost.credits ?? 0]);
   }
 
   /** The newest turn that was made for a message. */
   async ofMessage(db: Db, messageId: string): Promise<TurnToResume | null> {
-    const [row] = await db.query<TurnToResume>(
-      `SELECT t.id, t.status, t.cause, t.message_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
-      [messageId],
-    );
+    const [row] = await db.query(OF_MESSAGE, [messageId]);
     return row ?? null;
   }
 
   /** The wait of a turn whose chat this transaction has locked; null when it does not wait. */
   async waitOf(tx: Db, turnId: string): Promise<TurnWait | null> {
-    return (await tx.query<{ wait: TurnWait | null }>('SELECT wait FROM turns WHERE id = $1', [turnId]))[0]?.wait ?? null;
+    return (await tx.query(WAIT_OF, [turnId]))[0]?.wait ?? null;
   }
 
   /** Locks a turn that waits, with its chat, for the rest of the transaction. */
   async lockWaiting(tx: Db, turnId: string): Promise<{ org_id: string; chat_id: string; chat_status: string; wait: TurnWait } | null> {
-    const [row] = await tx.query<{ org_id: string; chat_id: string; chat_status: string; wait: TurnWait }>(
-      `SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
-       WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`,
-      [turnId],
-    );
+    const [row] = await tx.query(LOCK_WAITING, [turnId]);
     return row ?? null;
   }
 
@@ -345,11 +421,11 @@ export class TurnRepository {
 
   /** Puts a job off; the relay publishes it then. */
   async postpone(db: Db, jobId: string, until: Date): Promise<void> {
-    await db.execute('UPDATE outbox SET available_at = $2 WHERE id = $1', [jobId, until]);
+    await db.execute(POSTPONE, [jobId, until]);
   }
 
   async removeJob(db: Db, jobId: string): Promise<void> {
-    await db.execute('DELETE FROM outbox WHERE id = $1', [jobId]);
+    await db.execute(REMOVE_JOB, [jobId]);
   }
 
   /**
@@ -359,14 +435,8 @@ export class TurnRepository {
    */
   async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<SpineEvent[]> {
     const pause = { kind: 'queued', since: at.toISOString() };
-    await tx.execute(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`, [
-      turn.id,
-    ]);
-    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`, [
-      turn.chat_id,
-      JSON.stringify(pause),
-      at,
-    ]);
+    await tx.execute(PARK, [turn.id]);
+    await tx.execute(PAUSE_CHAT, [turn.chat_id, JSON.stringify(pause), at]);
     await this.removeJob(tx, turn.id);
     const event: NewEvent = { type: 'status_changed', data: { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause } };
     return numbered([event], await this.appendEvents(tx, turn.chat_id, [event], at), at);
@@ -374,29 +444,21 @@ export class TurnRepository {
 
   /** Notes a call whose wait begins when all calls that were made with it have been. */
   async noteWait(tx: Db, turnId: string, wait: TurnWait): Promise<void> {
-    await tx.execute('UPDATE turns SET wait = $2, deliveries = 0 WHERE id = $1', [turnId, JSON.stringify(wait)]);
+    await tx.execute(NOTE_WAIT, [turnId, JSON.stringify(wait)]);
   }
 
   /** Lets a turn wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
   async beginWait(tx: Db, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
-    await tx.execute(
-      `UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`,
-      [turn.id, JSON.stringify(wait)],
-    );
-    await tx.execute(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`, [
-      turn.chat_id,
-      JSON.stringify(pause),
-      at,
-      wait.kind === 'human' ? 'PAUSED' : 'ACTIVE',
-    ]);
+    await tx.execute(BEGIN_WAIT, [turn.id, JSON.stringify(wait)]);
+    await tx.execute(CHAT_WAITS, [turn.chat_id, JSON.stringify(pause), at, wait.kind === 'human' ? 'PAUSED' : 'ACTIVE']);
     if (wait.resume_at) await this.postpone(tx, turn.id, new Date(wait.resume_at));
     else await this.removeJob(tx, turn.id);
   }
 
   /** Dispatches a turn whose wait is over, like one that was just sent. */
   async endWait(tx: Db, turn: { id: string; org_id: string; chat_id: string }, at: Date): Promise<void> {
-    await tx.execute(`UPDATE turns SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`, [turn.id]);
-    await tx.execute(`UPDATE chats SET status = 'ACTIVE', pause = NULL, updated_at = $2 WHERE id = $1`, [turn.chat_id, at]);
+    await tx.execute(END_WAIT, [turn.id]);
+    await tx.execute(CHAT_GOES_ON, [turn.chat_id, at]);
     await this.dispatch(tx, turn);
   }
 
@@ -406,11 +468,7 @@ export class TurnRepository {
    * @param free the delivery does not count, because nothing went wrong (a worker shuts down)
    */
   async release(db: Db, turn: { id: string; fence: string }, free = true): Promise<void> {
-    await db.execute(
-      `WITH t AS (UPDATE turns SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - $3, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id)
-       UPDATE outbox SET available_at = now() FROM t WHERE outbox.id = t.id`,
-      [turn.id, turn.fence, free ? 1 : 0],
-    );
+    await db.execute(RELEASE, [turn.id, turn.fence, free ? 1 : 0]);
   }
 
   /**
@@ -431,52 +489,33 @@ export class TurnRepository {
       dispatchNext: boolean;
     },
   ): Promise<{ id: string; org_id: string; chat_id: string }[]> {
-    await tx.execute(
-      `UPDATE turns SET status = $2, error = $3, finished_at = $4, lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL WHERE id = $1`,
-      [turn.id, end.turnStatus, end.chatError && JSON.stringify(end.chatError), end.at],
-    );
+    await tx.execute(END_TURN, [turn.id, end.turnStatus, end.chatError && JSON.stringify(end.chatError), end.at]);
     await this.removeJob(tx, turn.id);
-    const [next] = end.dispatchNext
-      ? await tx.query<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`, [turn.chat_id])
-      : [];
+    const [next] = end.dispatchNext ? await tx.query(NEXT_TURN, [turn.chat_id]) : [];
     if (!end.dispatchNext) {
-      await tx.execute(`UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`, [
-        turn.chat_id,
-        end.at,
-      ]);
+      await tx.execute(SKIP_QUEUED, [turn.chat_id, end.at]);
     }
-    await tx.execute(
-      `UPDATE chats SET status = $2, error = $3, stop_reason = $4, pause = NULL, current_turn_id = $5,
-         pending_turns = CASE WHEN $6 THEN greatest(pending_turns - (CASE WHEN $5::uuid IS NULL THEN 0 ELSE 1 END), 0) ELSE 0 END,
-         archived_at = CASE WHEN $2 = 'ARCHIVED' THEN $7::timestamptz ELSE archived_at END, updated_at = $7 WHERE id = $1`,
-      [
-        turn.chat_id,
-        end.chatStatus,
-        end.chatError && JSON.stringify(end.chatError),
-        end.stopReason,
-        next?.id ?? null,
-        end.dispatchNext,
-        end.at,
-      ],
-    );
+    await tx.execute(END_CHAT_TURN, [
+      turn.chat_id,
+      end.chatStatus,
+      end.chatError && JSON.stringify(end.chatError),
+      end.stopReason,
+      next?.id ?? null,
+      end.dispatchNext,
+      end.at,
+    ]);
     const dispatched = next ? [await this.dispatch(tx, { id: next.id, org_id: turn.org_id, chat_id: turn.chat_id })] : [];
     return [...dispatched, ...(await this.dispatchParked(tx, turn.org_id))];
   }
 
   /** Makes a locked chat live again: what it failed or was closed for is behind it. */
   async revive(tx: Db, chatId: string, at: Date): Promise<void> {
-    await tx.execute(
-      `UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`,
-      [chatId, at],
-    );
+    await tx.execute(REVIVE, [chatId, at]);
   }
 
   /** Writes the job of a turn. */
   async dispatch(tx: Db, turn: { id: string; org_id: string; chat_id: string }): Promise<{ id: string; org_id: string; chat_id: string }> {
-    await tx.execute(
-      `INSERT INTO outbox (id, job, version, payload, available_at) VALUES ($1, 'turn.run', 1, $2, now() + interval '5 seconds') ON CONFLICT (id) DO UPDATE SET available_at = now() + interval '5 seconds'`,
-      [turn.id, JSON.stringify({ org_id: turn.org_id, chat_id: turn.chat_id, turn_id: turn.id })],
-    );
+    await tx.execute(DISPATCH, [turn.id, JSON.stringify({ org_id: turn.org_id, chat_id: turn.chat_id, turn_id: turn.id })]);
     return turn;
   }
 
@@ -492,19 +531,11 @@ export class TurnRepository {
    * @returns how many
    */
   wakeUnowned(db: Db): Promise<number> {
-    return db.execute(
-      `UPDATE outbox SET available_at = now() FROM turns t
-       WHERE t.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
-         AND ((t.status = 'running' AND t.lease_expires_at < now() - interval '1 second')
-           OR (t.status = 'waiting' AND (t.wait->>'resume_at')::timestamptz < now() - interval '1 second'))`,
-    );
+    return db.execute(WAKE_UNOWNED);
   }
 
   /** Organizations with turns that are over the cap, and how many of their turns run. For the sweeper. */
   parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
-    return db.query(
-      `SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM turns r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
-       FROM (SELECT org_id, count(*) AS parked FROM turns WHERE parked GROUP BY org_id) p`,
-    );
+    return db.query(PARKED_ORGS);
   }
 }

@@ -1,7 +1,7 @@
 import type { MessageFinish } from '@aps/contracts';
 import type { ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
-import type { MessageUsage, NewEvent, ToolCallRecord } from '../chat.types';
+import type { MessageUsage, NewEvent, ToolCallRecord, TranscriptRow } from '../chat.types';
 import { agentDeletedAt } from '../chats.repository';
 
 /** How long a claim holds without a heartbeat. */
@@ -100,7 +100,7 @@ export const AWAIT_WRITER = statement(`
   WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
   SELECT 1 FROM s, chats c WHERE c.id = $1 FOR KEY SHARE OF c`);
 
-export const TRANSCRIPT = statement(`
+export const TRANSCRIPT = statement<TranscriptRow>(`
   WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1)
   SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, finish_reason, turn_id, covered, attachments FROM (
     SELECT 'summary' AS role, k.summary AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL AS finish_reason, NULL::uuid AS turn_id,
@@ -228,7 +228,7 @@ export const COMMIT_STEP = commitModelStep(false);
  * Takes the oldest parked turns of an organization out of the park, so many at most, and writes their jobs. The rows are found before
  * they are joined: with a list of ids, a plan made while the table was small reads all of it for ever.
  */
-export const DISPATCH_PARKED = statement(`
+export const DISPATCH_PARKED = statement<{ id: string; org_id: string; chat_id: string }>(`
 WITH x AS MATERIALIZED (
   SELECT id FROM turns WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR UPDATE SKIP LOCKED
 ), p AS (
@@ -244,7 +244,7 @@ SELECT id, org_id, chat_id FROM p`);
  * Keeps what a model had said when its turn was stopped. Only by the turn's last owner, and only while the turn is the chat's newest:
  * what came after it has been read without these words.
  */
-export const KEEP_SAID = statement(`
+export const KEEP_SAID = statement<{ event_seq: number; message_seq: number }>(`
 WITH l AS MATERIALIZED (
   SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.event_seq, c.message_seq
   FROM turns t JOIN chats c ON c.id = t.chat_id
@@ -267,7 +267,7 @@ SELECT l.event_seq, l.message_seq + 1 AS message_seq FROM l`);
 
 // Rows that somebody is writing are left to the next beat: one statement that holds some turns and waits for others could be waited for
 // by those that hold a child and wait for its parent.
-export const HEARTBEAT = statement(`
+export const HEARTBEAT = statement<{ id: string; suspended: boolean }>(`
 WITH held AS MATERIALIZED (
   SELECT t.id, t.org_id FROM turns t JOIN unnest($1::uuid[], $2::bigint[]) AS h(id, fence) ON t.id = h.id AND t.fence = h.fence WHERE t.status = 'running'
 ), k AS MATERIALIZED (

@@ -1,4 +1,5 @@
 import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
+import { sql } from '@aps/platform/testing';
 
 let app: DecisionsTestApp;
 let org: TestOrg;
@@ -18,8 +19,10 @@ const UNKNOWN = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 const bulk = (action: string, body: Record<string, unknown>, as = org.owner) =>
   app.call('POST', `${agent.path}/${action}`, { as: as.token, body: { ...(action === 'review' && { review_status: 'agreed' }), ...body } });
 const rows = () =>
-  app.db.query<{ id: string; review_status: string; archived_at: Date | null; reviewed_by: string | null }>(
-    'SELECT id, review_status, archived_at, reviewed_by FROM decisions WHERE chat_id = $1 ORDER BY id',
+  app.db.query(
+    sql<{ id: string; review_status: string; archived_at: Date | null; reviewed_by: string | null }>(
+      'SELECT id, review_status, archived_at, reviewed_by FROM decisions WHERE chat_id = $1 ORDER BY id',
+    ),
     [chat.id],
   );
 
@@ -83,8 +86,8 @@ describe('archiving', () => {
   it('reaches all that a filter finds, however much it is', async () => {
     const id = await app.decision(chat);
     await app.db.execute(
-      `INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis)
-       SELECT gen_random_uuid(), d.org_id, d.chat_id, d.agent_id, d.agent_revision_id, d.turn_id, 'more ' || i, d.kind, d.summary, d.basis FROM decisions d, generate_series(1, 10500) i WHERE d.id = $1`,
+      sql(`INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis)
+       SELECT gen_random_uuid(), d.org_id, d.chat_id, d.agent_id, d.agent_revision_id, d.turn_id, 'more ' || i, d.kind, d.summary, d.basis FROM decisions d, generate_series(1, 10500) i WHERE d.id = $1`),
       [id],
     );
     expect((await bulk('archive', { filter: {} })).body).toEqual({ updated: 10_501, matched: 10_501, unchanged: 0 });

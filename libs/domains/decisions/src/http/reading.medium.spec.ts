@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
+import { sql } from '@aps/platform/testing';
 
 let app: DecisionsTestApp;
 beforeAll(async () => {
@@ -209,13 +210,13 @@ describe('the groups', () => {
       await app.decision(chat, { basis: 'A' }),
     ];
     expect((await groups()).body.items.slice(-4).map((g: { basis: string }) => g.basis)).toEqual(['A', 'C', 'B', 'Rule  two']);
-    await app.db.execute('DELETE FROM decisions WHERE id = ANY($1)', [ties]);
+    await app.db.execute(sql('DELETE FROM decisions WHERE id = ANY($1)'), [ties]);
     await app.review(chat, four[0], { review_status: 'agreed' });
     await app.review(chat, four[1], { review_status: 'disputed' });
     const { status, body } = await groups();
     expect([status, body.total, body.next_offset]).toEqual([200, 4, null]);
     expect(body.items.map((g: { basis: string }) => g.basis)).toEqual(['Rule four', 'rule two', 'Rule two', 'Rule  two']);
-    const [newest] = await app.db.query<{ created_at: Date }>('SELECT created_at FROM decisions WHERE id = $1', [four[3]]);
+    const [newest] = await app.db.query(sql<{ created_at: Date }>('SELECT created_at FROM decisions WHERE id = $1'), [four[3]]);
     expect(body.items[0]).toEqual({
       basis: 'Rule four',
       count: 4,
@@ -286,7 +287,7 @@ describe('a chat that the caller may not open', () => {
     expect((await bulk('archive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
     expect((await bulk('unarchive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
     const untouched = await app.db.query(
-      'SELECT 1 FROM decisions WHERE id = ANY($1) AND review_status = $2 AND archived_at IS NULL AND updated_at = created_at',
+      sql('SELECT 1 FROM decisions WHERE id = ANY($1) AND review_status = $2 AND archived_at IS NULL AND updated_at = created_at'),
       [hidden, 'unreviewed'],
     );
     expect(untouched).toHaveLength(5);
@@ -321,7 +322,7 @@ describe('a chat that the caller may not open', () => {
   it('is every chat of a suspended organization', async () => {
     const org = await app.org();
     const agent = await app.agent(org);
-    await app.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [org.id]);
+    await app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
     const other = await app.person({ [org.id]: 'MEMBER' });
     expect((await app.call('GET', agent.path, { as: other.token })).body.code).toBe('org_suspended');
   });

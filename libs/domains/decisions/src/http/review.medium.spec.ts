@@ -1,4 +1,5 @@
 import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
+import { sql } from '@aps/platform/testing';
 
 let app: DecisionsTestApp;
 let org: TestOrg;
@@ -103,7 +104,7 @@ describe('a review', () => {
         type,
       ]);
     }
-    const [row] = await app.db.query('SELECT review_status, reviewed_at FROM decisions WHERE id = $1', [id]);
+    const [row] = await app.db.query(sql('SELECT review_status, reviewed_at FROM decisions WHERE id = $1'), [id]);
     expect([row, await app.audit(org, 'decision.%')]).toEqual([{ review_status: 'unreviewed', reviewed_at: null }, []]);
   });
 
@@ -135,7 +136,9 @@ describe('a correction', () => {
 
   it('begins a draft from the published instruction, once, and publishes nothing', async () => {
     const before = await instruction();
-    const live = await app.db.query('SELECT live_revision_id, last_revision_version, draft_hash FROM agents WHERE id = $1', [agent.id]);
+    const live = await app.db.query(sql('SELECT live_revision_id, last_revision_version, draft_hash FROM agents WHERE id = $1'), [
+      agent.id,
+    ]);
     const id = await disputed('Ask first.');
     const { status, body } = await app.draft(chat, id, org.owner);
     const content = `Be brief.\n\n${HEADING}\n\n- Ask first. <!-- decision:${id} -->\n`;
@@ -146,9 +149,9 @@ describe('a correction', () => {
     const after = await instruction();
     expect([after.draft.id, after.draft.content, after.active]).toEqual([body.draft_id, content, before.active]);
     expect(after.base_version).not.toBe(before.base_version);
-    expect(await app.db.query('SELECT live_revision_id, last_revision_version, draft_hash FROM agents WHERE id = $1', [agent.id])).toEqual(
-      live,
-    );
+    expect(
+      await app.db.query(sql('SELECT live_revision_id, last_revision_version, draft_hash FROM agents WHERE id = $1'), [agent.id]),
+    ).toEqual(live);
 
     expect((await app.draft(chat, id)).body).toEqual({ ...body, appended: false, already_appended: true });
     expect(await instruction()).toEqual(after);

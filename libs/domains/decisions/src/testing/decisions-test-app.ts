@@ -11,6 +11,7 @@ import { MaintenanceModule } from '@aps/platform/maintenance';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
 import {
+  sql,
   createTestApp,
   createTestDatabase,
   httpCaller,
@@ -132,11 +133,11 @@ export class DecisionsTestApp {
     const [id, turn] = [uuidv7(), uuidv7()];
     const { created_by = org.owner.id, shared = false, deleted = false } = over;
     await this.db.execute(
-      `INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, shared, root_chat_id, origin_kind, deleted_at)
-       SELECT $1, a.org_id, a.id, a.live_revision_id, $3, $4, $1, 'user', CASE WHEN $5 THEN now() END FROM agents a WHERE a.id = $2`,
+      sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, shared, root_chat_id, origin_kind, deleted_at)
+       SELECT $1, a.org_id, a.id, a.live_revision_id, $3, $4, $1, 'user', CASE WHEN $5 THEN now() END FROM agents a WHERE a.id = $2`),
       [id, agent.id, created_by, shared, deleted],
     );
-    await this.db.execute(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause) VALUES ($1, $2, $3, 1, 'done', 'message')`, [
+    await this.db.execute(sql(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause) VALUES ($1, $2, $3, 1, 'done', 'message')`), [
       turn,
       org.id,
       id,
@@ -186,10 +187,10 @@ export class DecisionsTestApp {
 
   /** Actions in the audit log of an organization with their metadata, oldest first. */
   audit(org: TestOrg, like: string): Promise<{ action: string; actor_id: string; target_id: string; metadata: Record<string, unknown> }[]> {
-    return this.db.query('SELECT action, actor_id, target_id, metadata FROM audit_log WHERE org_id = $1 AND action LIKE $2 ORDER BY id', [
-      org.id,
-      like,
-    ]);
+    return this.db.query(
+      sql('SELECT action, actor_id, target_id, metadata FROM audit_log WHERE org_id = $1 AND action LIKE $2 ORDER BY id'),
+      [org.id, like],
+    );
   }
 
   /** Runs the purge until nothing is left to remove. @returns what each run has removed */

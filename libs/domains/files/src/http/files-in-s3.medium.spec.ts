@@ -5,7 +5,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
 import { PlatformModule } from '@aps/platform/runtime';
 import { startTestS3, type TestS3 } from '../../../../platform/src/storage/testing/s3-server';
-import { createTestApp, createTestDatabase, insertOrganization, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestApp, createTestDatabase, insertOrganization, type TestApp, type TestDatabase } from '@aps/platform/testing';
 import { FilesHttpModule } from '.';
 
 /** The S3 client's own. */
@@ -53,7 +53,7 @@ const upload = (content: Uint8Array<ArrayBuffer> | string) => {
 };
 const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> =>
   ((await (await upload(content)).json()) as { file_id: string }).file_id;
-const ids = async () => (await database.db.query<{ id: string }>('SELECT id FROM files')).map((r) => r.id);
+const ids = async () => (await database.db.query(sql<{ id: string }>('SELECT id FROM files'))).map((r) => r.id);
 
 it('a file in a bucket is streamed in parts, read in part, and removed', async () => {
   const id = await uploaded(new Uint8Array(20 * 1024 * 1024).fill(97));
@@ -61,7 +61,7 @@ it('a file in a bucket is streamed in parts, read in part, and removed', async (
   expect(s3.requests).toContain('POST ?uploads');
   const part = await call(`/files/${id}`, { headers: { Range: 'bytes=10-14' } });
   expect([part.status, await part.text()]).toEqual([206, 'aaaaa']);
-  await database.db.execute(`UPDATE files SET expires_at = now() WHERE id = $1`, [id]);
+  await database.db.execute(sql(`UPDATE files SET expires_at = now() WHERE id = $1`), [id]);
   await test.app.get(Maintenance).runAll();
   expect([s3.objects.size, await ids()]).toEqual([0, []]);
 });
@@ -82,15 +82,16 @@ it('a file is answered 503, and not 404, while the storage is away', async () =>
   s3.failNext('GET', TRIES);
   expect((await call(`/files/${id}`)).status).toBe(503);
   expect(await (await call(`/files/${id}`)).text()).toBe('hello');
-  await database.db.execute('DELETE FROM files');
+  await database.db.execute(sql('DELETE FROM files'));
   s3.objects.clear();
 });
 
 it('a file that cannot be removed keeps no other from it, and is removed later', async () => {
   const [stuck, other] = [await uploaded('stuck'), await uploaded('other')];
-  await database.db.execute(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`, [
-    stuck,
-  ]);
+  await database.db.execute(
+    sql(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`),
+    [stuck],
+  );
   s3.failNext('DELETE', TRIES);
   await test.app.get(Maintenance).runAll();
   expect([await ids(), [...s3.objects.keys()]]).toEqual([[stuck], [`${org.id}/${stuck}`]]);

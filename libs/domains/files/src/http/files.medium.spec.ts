@@ -8,7 +8,15 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
 import { PlatformModule } from '@aps/platform/runtime';
 import { ObjectStorage } from '@aps/platform/storage';
-import { createTestApp, createTestDatabase, insertOrganization, insertUser, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import {
+  sql,
+  createTestApp,
+  createTestDatabase,
+  insertOrganization,
+  insertUser,
+  type TestApp,
+  type TestDatabase,
+} from '@aps/platform/testing';
 import { FilesHttpModule } from '.';
 
 const MiB = 1024 * 1024;
@@ -75,7 +83,7 @@ const get = (
   }: { as?: string; method?: string; headers?: Record<string, string>; orgId?: string } = {},
 ) => fetch(`${test.url}/api/orgs/${orgId}/files/${id}`, { method, headers: { Authorization: `Bearer ${as}`, ...headers } });
 const rows = () =>
-  database.db.query<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id');
+  database.db.query(sql<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id'));
 const storedFiles = () => {
   const dir = process.env.FILES_DIR!;
   return existsSync(dir)
@@ -89,7 +97,7 @@ const storedFiles = () => {
 const expectConsistent = async () => expect(storedFiles()).toEqual((await rows()).map((r) => r.storage_key.split('/').at(-1)).sort());
 const service = () => test.app.get(FilesService, { strict: false });
 const storage = () => test.app.get(ObjectStorage, { strict: false });
-const expire = (id: string) => database.db.execute(`UPDATE files SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
+const expire = (id: string) => database.db.execute(sql(`UPDATE files SET expires_at = now() - interval '1 second' WHERE id = $1`), [id]);
 
 describe('POST uploads', () => {
   it('stores a file and says what it is', async () => {
@@ -292,7 +300,7 @@ describe('POST uploads', () => {
     // What a process leaves that dies after the bytes and before the end of the upload.
     const id = await uploaded('half');
     await database.db.execute(
-      `UPDATE files SET sha256 = '', media_type = '', size_bytes = 0, expires_at = now() + interval '1 hour' WHERE id = $1`,
+      sql(`UPDATE files SET sha256 = '', media_type = '', size_bytes = 0, expires_at = now() + interval '1 hour' WHERE id = $1`),
       [id],
     );
     expect((await get(id)).status).toBe(404);
@@ -383,7 +391,7 @@ describe('GET files/{file_id}', () => {
   it('is not there in another organization, even for its uploader', async () => {
     const id = await uploaded();
     const other = await insertOrganization(database.db);
-    await database.db.execute(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER')`, [
+    await database.db.execute(sql(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER')`), [
       other.id,
       org.owner.id,
     ]);
@@ -401,7 +409,7 @@ describe('GET files/{file_id}', () => {
       null,
       expect.objectContaining({ code: 'not_found' }),
     ]);
-    await database.db.execute('DELETE FROM files WHERE id = $1', [id]);
+    await database.db.execute(sql('DELETE FROM files WHERE id = $1'), [id]);
   });
 });
 
@@ -424,7 +432,7 @@ describe('files that nothing refers to', () => {
   it.each(['before the bytes are gone', 'after the bytes are gone'])('are found again when a removal was cut off %s', async (when) => {
     const id = await uploaded();
     await expire(id);
-    await database.db.execute(`UPDATE files SET expires_at = '-infinity' WHERE id = $1`, [id]);
+    await database.db.execute(sql(`UPDATE files SET expires_at = '-infinity' WHERE id = $1`), [id]);
     if (when.startsWith('after')) await storage().delete(`${org.id}/${id}`);
     await runAll();
     expect((await rows()).some((r) => r.id === id)).toBe(false);
@@ -435,7 +443,7 @@ describe('files that nothing refers to', () => {
     for (let i = 0; i < 30; i++) {
       const id = await uploaded();
       // It expires while somebody attaches it.
-      await database.db.execute(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`, [id]);
+      await database.db.execute(sql(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`), [id]);
       const link = () =>
         database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
       const [linked] = await Promise.all([

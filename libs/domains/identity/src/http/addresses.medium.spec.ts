@@ -1,5 +1,6 @@
 import { AllowedEmailsService } from '../allowed-emails.service';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql } from '@aps/platform/testing';
 
 /** Addresses that one rule takes for `i…@` or `k…@` and another does not; PostgreSQL's `lower()` and JavaScript's differ in all of them. */
 const LOOKALIKES = [
@@ -59,7 +60,7 @@ describe('one address', () => {
     await allowed.add(actor, typed);
     await expect(allowed.add(actor, again)).rejects.toMatchObject({ code: 'already_allowed' });
     for (const email of [typed, again]) expect((await t.call('POST', '/api/waitlist', { body: { email } })).status).toBe(202);
-    expect(await t.db.query('SELECT email FROM waitlist_entries WHERE email LIKE $1', [`%${domain}`])).toEqual([{ email: typed }]);
+    expect(await t.db.query(sql('SELECT email FROM waitlist_entries WHERE email LIKE $1'), [`%${domain}`])).toEqual([{ email: typed }]);
 
     t.configure({ REGISTRATION_MODE: 'allowlist' });
     const answers = await Promise.all([typed, again, typed, again].map(signup));
@@ -67,7 +68,9 @@ describe('one address', () => {
     const { user } = answers.find((a) => a.status === 201)?.body as { user: { email: string } };
     for (const email of [typed, again])
       expect((await t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD } })).body.user.email).toBe(user.email);
-    expect(await t.db.query('SELECT DISTINCT status FROM waitlist_entries WHERE email = $1', [typed])).toEqual([{ status: 'registered' }]);
+    expect(await t.db.query(sql('SELECT DISTINCT status FROM waitlist_entries WHERE email = $1'), [typed])).toEqual([
+      { status: 'registered' },
+    ]);
   });
 
   it('has one account, however its domain is written', async () => {
@@ -76,7 +79,7 @@ describe('one address', () => {
     expect((await signup(email.replace('b\u00fccher', 'B\u00dcCHER'))).body.code).toBe('email_taken');
     expect((await signup(email.replace('b\u00fccher', 'xn--bcher-kva'))).body.code).toBe('email_taken');
     await t.call('POST', '/api/auth/password/forgot', { body: { email } });
-    expect(await t.db.query('SELECT recipient FROM outbound_mails WHERE recipient LIKE $1', [`${email.split('@')[0]}%`])).toEqual([
+    expect(await t.db.query(sql('SELECT recipient FROM outbound_mails WHERE recipient LIKE $1'), [`${email.split('@')[0]}%`])).toEqual([
       { recipient: email.replace('b\u00fccher', 'xn--bcher-kva') },
     ]);
   });

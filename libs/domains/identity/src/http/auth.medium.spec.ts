@@ -1,5 +1,6 @@
 import { hashToken } from '@aps/platform/crypto';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('signing up and in', () => {
   let t: IdentityTestApp;
@@ -52,9 +53,9 @@ describe('signing up and in', () => {
     it('stores neither password nor token', async () => {
       const email = anEmail();
       const { body } = await signup({ email });
-      const [user] = await t.db.query<{ password_hash: string }>('SELECT password_hash FROM users WHERE email = $1', [email]);
+      const [user] = await t.db.query(sql<{ password_hash: string }>('SELECT password_hash FROM users WHERE email = $1'), [email]);
       expect(user.password_hash).toMatch(/^\$argon2id\$/);
-      const [session] = await t.db.query<{ token_hash: Buffer }>('SELECT token_hash FROM sessions WHERE user_id = $1', [body.user.id]);
+      const [session] = await t.db.query(sql<{ token_hash: Buffer }>('SELECT token_hash FROM sessions WHERE user_id = $1'), [body.user.id]);
       expect(session.token_hash.equals(hashToken(body.session.token))).toBe(true);
     });
 
@@ -71,7 +72,9 @@ describe('signing up and in', () => {
         const email = anEmail();
         // An admission is used up by the first signup: the second must still hear that the address is taken.
         await t.db.execute(
-          `INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), $1, $1, 'admitted', now())`,
+          sql(
+            `INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), $1, $1, 'admitted', now())`,
+          ),
           [email],
         );
         const answers = await Promise.all([signup({ email }), signup({ email: email.toUpperCase() }), signup({ email })]);
@@ -79,7 +82,7 @@ describe('signing up and in', () => {
         expect(answers.filter((a) => a.status === 409).map((a) => a.body.code)).toEqual(['email_taken', 'email_taken']);
         expect((await signup({ email })).body.code).toBe('email_taken');
         expect(
-          await t.db.query('SELECT 1 FROM users u JOIN memberships m ON m.user_id = u.id WHERE u.email_canonical = $1', [email]),
+          await t.db.query(sql('SELECT 1 FROM users u JOIN memberships m ON m.user_id = u.id WHERE u.email_canonical = $1'), [email]),
         ).toHaveLength(1);
       }
     });
@@ -90,13 +93,13 @@ describe('signing up and in', () => {
       const { status, body } = await signup({ email });
       expect(status).toBe(403);
       expect(body).toMatchObject({ code: 'registration_not_allowed', context: { waitlist_url: 'https://app.example/waitlist' } });
-      expect(await t.db.query('SELECT 1 FROM users WHERE email = $1', [email])).toEqual([]);
+      expect(await t.db.query(sql('SELECT 1 FROM users WHERE email = $1'), [email])).toEqual([]);
     });
 
     it.each(['pending', 'dismissed', 'registered'])('does not take a waitlist entry that is %s for an admission', async (status) => {
       t.configure({ REGISTRATION_MODE: 'allowlist' });
       const email = anEmail();
-      await t.db.execute('INSERT INTO waitlist_entries (id, email, email_canonical, status) VALUES (gen_random_uuid(), $1, $1, $2)', [
+      await t.db.execute(sql('INSERT INTO waitlist_entries (id, email, email_canonical, status) VALUES (gen_random_uuid(), $1, $1, $2)'), [
         email,
         status,
       ]);
@@ -110,7 +113,7 @@ describe('signing up and in', () => {
       expect((await signup({ email })).body.code).toBe('registration_not_allowed');
       expect(invited).toHaveBeenCalledTimes(2);
       invited.mockRestore();
-      expect(await t.db.query('SELECT 1 FROM users WHERE email = $1', [email])).toEqual([]);
+      expect(await t.db.query(sql('SELECT 1 FROM users WHERE email = $1'), [email])).toEqual([]);
     });
 
     it('lets in an allowed, an invited and an admitted address', async () => {
@@ -121,13 +124,15 @@ describe('signing up and in', () => {
       const orgId = await t.orgs.makeOrg(t.db, owner.id, 'Host');
       await t.orgs.invite(t.db, orgId, invited.toUpperCase(), 'ADMIN');
       await t.db.execute(
-        `INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), upper($1), $1, 'admitted', now())`,
+        sql(
+          `INSERT INTO waitlist_entries (id, email, email_canonical, status, admitted_at) VALUES (gen_random_uuid(), upper($1), $1, 'admitted', now())`,
+        ),
         [admitted],
       );
       expect((await signup({ email: allowed })).status).toBe(201);
       expect((await signup({ email: invited })).body.memberships).toEqual([expect.objectContaining({ org_id: orgId, role: 'ADMIN' })]);
       expect((await signup({ email: admitted })).status).toBe(201);
-      expect(await t.db.query('SELECT status FROM waitlist_entries WHERE email_canonical = $1', [admitted])).toEqual([
+      expect(await t.db.query(sql('SELECT status FROM waitlist_entries WHERE email_canonical = $1'), [admitted])).toEqual([
         { status: 'registered' },
       ]);
     });
@@ -150,7 +155,7 @@ describe('signing up and in', () => {
       const makeOrg = jest.spyOn(t.orgs, 'onSignup').mockRejectedValueOnce(new Error('no room'));
       expect((await signup({ email })).status).toBe(500);
       makeOrg.mockRestore();
-      expect(await t.db.query('SELECT 1 FROM users WHERE email = $1', [email])).toEqual([]);
+      expect(await t.db.query(sql('SELECT 1 FROM users WHERE email = $1'), [email])).toEqual([]);
       expect((await signup({ email })).status).toBe(201);
     });
 
@@ -194,23 +199,23 @@ describe('signing up and in', () => {
 
     it('tells a deactivated user so, with the right password only', async () => {
       const { email, id } = await t.user();
-      await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [id]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [id]);
       expect((await t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD } })).body.code).toBe('user_deactivated');
       expect((await t.call('POST', '/api/auth/login', { body: { email, password: 'something else' } })).body.code).toBe(
         'invalid_credentials',
       );
-      expect(await t.db.query('SELECT 1 FROM sessions WHERE user_id = $1', [id])).toEqual([]);
+      expect(await t.db.query(sql('SELECT 1 FROM sessions WHERE user_id = $1'), [id])).toEqual([]);
     });
 
     it('renews a hash that was made with weaker parameters', async () => {
       const { email, id } = await t.user();
       const { hash } = await import('@node-rs/argon2');
-      await t.db.execute('UPDATE users SET password_hash = $2 WHERE id = $1', [
+      await t.db.execute(sql('UPDATE users SET password_hash = $2 WHERE id = $1'), [
         id,
         await hash(PASSWORD, { memoryCost: 4096, timeCost: 1 }),
       ]);
       await t.login(email);
-      const [{ password_hash }] = await t.db.query<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = $1', [id]);
+      const [{ password_hash }] = await t.db.query(sql<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = $1'), [id]);
       expect(password_hash).toContain('$m=19456,t=2,p=1$');
       await t.login(email);
     });
@@ -218,9 +223,9 @@ describe('signing up and in', () => {
     it('removes sessions that have long been over', async () => {
       const { email, id } = await t.user();
       await t.login(email);
-      await t.db.execute(`UPDATE sessions SET expires_at = now() - interval '25 hours' WHERE user_id = $1`, [id]);
+      await t.db.execute(sql(`UPDATE sessions SET expires_at = now() - interval '25 hours' WHERE user_id = $1`), [id]);
       await t.login(email);
-      expect(await t.db.query('SELECT 1 FROM sessions WHERE user_id = $1', [id])).toHaveLength(1);
+      expect(await t.db.query(sql('SELECT 1 FROM sessions WHERE user_id = $1'), [id])).toHaveLength(1);
     });
   });
 
@@ -251,7 +256,7 @@ describe('signing up and in', () => {
     ])('is refused when %s', async (_, change) => {
       const { email, id } = await t.user();
       const token = await t.login(email);
-      await t.db.execute(`UPDATE sessions SET ${change} WHERE user_id = $1`, [id]);
+      await t.db.execute(sql(`UPDATE sessions SET ${change} WHERE user_id = $1`), [id]);
       const answer = await t.call('GET', '/api/auth/me', { token });
       expect([answer.status, answer.body]).toEqual([401, unauthenticated]);
     });
@@ -259,7 +264,7 @@ describe('signing up and in', () => {
     it('lives on while it is used', async () => {
       const { email, id } = await t.user();
       const token = await t.login(email);
-      await t.db.execute(`UPDATE sessions SET last_used_at = now() - interval '6 days 23 hours' WHERE user_id = $1`, [id]);
+      await t.db.execute(sql(`UPDATE sessions SET last_used_at = now() - interval '6 days 23 hours' WHERE user_id = $1`), [id]);
       expect(await t.bearer(token)).toBe('ok');
     });
 
@@ -274,7 +279,7 @@ describe('signing up and in', () => {
     it('is exchanged by a refresh, once', async () => {
       const { email, id } = await t.user();
       const token = await t.login(email);
-      await t.db.execute(`UPDATE sessions SET expires_at = now() + interval '1 hour' WHERE user_id = $1`, [id]);
+      await t.db.execute(sql(`UPDATE sessions SET expires_at = now() + interval '1 hour' WHERE user_id = $1`), [id]);
       const answers = await Promise.all(Array.from({ length: 6 }, () => t.call('POST', '/api/auth/refresh', { token })));
       const won = answers.filter((a) => a.status === 200);
       expect(won).toHaveLength(1);

@@ -3,6 +3,7 @@ import { hashToken } from '@aps/platform/crypto';
 import { MailedLinksRepository } from '../mailed-links.repository';
 import { PlatformAdminsService } from '../platform-admins.service';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('proving an address', () => {
   let t: IdentityTestApp;
@@ -54,10 +55,10 @@ describe('proving an address', () => {
   it('keeps the secret out of the database and the queue', async () => {
     const { email, id } = await signup();
     const [link] = await links(email);
-    const [row] = await t.db.query<{ token_hash: Buffer }>('SELECT token_hash FROM mailed_links WHERE user_id = $1', [id]);
+    const [row] = await t.db.query(sql<{ token_hash: Buffer }>('SELECT token_hash FROM mailed_links WHERE user_id = $1'), [id]);
     expect(row.token_hash.equals(hashToken(link))).toBe(true);
     for (const table of ['outbox', 'outbound_mails', 'audit_log', 'mailed_links'])
-      expect(JSON.stringify(await t.db.query(`SELECT * FROM ${table}`))).not.toContain(link);
+      expect(JSON.stringify(await t.db.query(sql(`SELECT * FROM ${table}`)))).not.toContain(link);
   });
 
   it.each([
@@ -67,7 +68,7 @@ describe('proving an address', () => {
       'older than a day',
       async () => {
         const { email, id } = await signup();
-        await t.db.execute(`UPDATE mailed_links SET expires_at = expires_at - interval '24 hours' WHERE user_id = $1`, [id]);
+        await t.db.execute(sql(`UPDATE mailed_links SET expires_at = expires_at - interval '24 hours' WHERE user_id = $1`), [id]);
         return (await links(email))[0];
       },
     ],
@@ -75,7 +76,7 @@ describe('proving an address', () => {
       "a deactivated user's",
       async () => {
         const { email, id } = await signup();
-        await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [id]);
+        await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [id]);
         return (await links(email))[0];
       },
     ],
@@ -105,7 +106,7 @@ describe('proving an address', () => {
   it('lasts a day by the clock of the database', async () => {
     const { id } = await signup();
     expect(
-      await t.db.query(`SELECT expires_at - created_at = interval '24 hours' AS day FROM mailed_links WHERE user_id = $1`, [id]),
+      await t.db.query(sql(`SELECT expires_at - created_at = interval '24 hours' AS day FROM mailed_links WHERE user_id = $1`), [id]),
     ).toEqual([{ day: true }]);
   });
 
@@ -173,8 +174,8 @@ describe('proving an address', () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => resend(email)));
       expect(answers.map((a) => a.status)).toEqual(Array(8).fill(202));
       expect(await links(email)).toHaveLength(1 + 3);
-      await t.db.execute(`UPDATE mailed_links SET created_at = created_at - interval '1 hour' WHERE user_id = $1`, [id]);
-      await t.db.execute(`UPDATE users SET created_at = created_at - interval '1 hour' WHERE id = $1`, [id]);
+      await t.db.execute(sql(`UPDATE mailed_links SET created_at = created_at - interval '1 hour' WHERE user_id = $1`), [id]);
+      await t.db.execute(sql(`UPDATE users SET created_at = created_at - interval '1 hour' WHERE id = $1`), [id]);
       await resend(email);
       expect(await links(email)).toHaveLength(1 + 3 + 1);
     });
@@ -190,9 +191,9 @@ describe('proving an address', () => {
 
   it('leaves no row behind for ever', async () => {
     const [old, fresh] = [await signup(), await signup()];
-    await t.db.execute(`UPDATE mailed_links SET expires_at = now() - interval '25 hours' WHERE user_id = $1`, [old.id]);
+    await t.db.execute(sql(`UPDATE mailed_links SET expires_at = now() - interval '25 hours' WHERE user_id = $1`), [old.id]);
     await t.app.get(MailedLinksRepository, { strict: false }).purge(t.db, 1_000);
-    expect(await t.db.query('SELECT user_id FROM mailed_links WHERE user_id = ANY($1)', [[old.id, fresh.id]])).toEqual([
+    expect(await t.db.query(sql('SELECT user_id FROM mailed_links WHERE user_id = ANY($1)'), [[old.id, fresh.id]])).toEqual([
       { user_id: fresh.id },
     ]);
   });

@@ -1,5 +1,6 @@
 import { hashToken } from '@aps/platform/crypto';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql } from '@aps/platform/testing';
 
 const NEW_PASSWORD = 'staple battery horse';
 
@@ -21,7 +22,7 @@ describe('passwords', () => {
   describe('forgot', () => {
     it('answers a known, an unknown and a deactivated address the same way, and mails the known one', async () => {
       const [known, gone] = [await t.user(), await t.user()];
-      await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [gone.id]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [gone.id]);
       const unknown = anEmail();
       for (const email of [known.email.toUpperCase(), gone.email, unknown]) {
         const { status, body } = await forgot(email);
@@ -30,7 +31,7 @@ describe('passwords', () => {
       const mails = await t.mails(known.email);
       expect(mails.map((m) => m.subject)).toEqual(['Choose a new password']);
       const [token] = await links(known.email);
-      expect(await t.db.query('SELECT user_id FROM mailed_links WHERE token_hash = $1', [hashToken(token)])).toEqual([
+      expect(await t.db.query(sql('SELECT user_id FROM mailed_links WHERE token_hash = $1'), [hashToken(token)])).toEqual([
         { user_id: known.id },
       ]);
       expect([...(await t.mails(gone.email)), ...(await t.mails(unknown))]).toEqual([]);
@@ -80,15 +81,17 @@ describe('passwords', () => {
       const [late, gone] = [await t.user(), await t.user()];
       for (const { email } of [late, gone]) await forgot(email);
       const [[lateToken], [goneToken]] = [await links(late.email), await links(gone.email)];
-      const [{ minutes }] = await t.db.query<{ minutes: number }>(
-        `SELECT round(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM mailed_links WHERE user_id = $1`,
+      const [{ minutes }] = await t.db.query(
+        sql<{ minutes: number }>(
+          `SELECT round(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM mailed_links WHERE user_id = $1`,
+        ),
         [late.id],
       );
       expect(minutes).toBe(60);
-      await t.db.execute(`UPDATE mailed_links SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [late.id]);
-      await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [gone.id]);
+      await t.db.execute(sql(`UPDATE mailed_links SET expires_at = now() - interval '1 second' WHERE user_id = $1`), [late.id]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [gone.id]);
       for (const token of [lateToken, goneToken, 'never-issued']) expect((await reset(token)).body.code).toBe('reset_token_invalid');
-      await t.db.execute('UPDATE users SET deactivated_at = NULL WHERE id = $1', [gone.id]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = NULL WHERE id = $1'), [gone.id]);
       expect(await tryLogin(gone.email, PASSWORD)).toBe(200);
     });
 

@@ -1,4 +1,5 @@
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql } from '@aps/platform/testing';
 
 const NEW_PASSWORD = 'staple battery horse';
 
@@ -70,9 +71,9 @@ describe('sessions', () => {
   it('that have run out, or were not used for a week, are not listed', async () => {
     const { email, id } = await t.user();
     await Promise.all([t.login(email), t.login(email)]);
-    const [first, second] = await t.db.query<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1', [id]);
-    await t.db.execute(`UPDATE sessions SET expires_at = now() WHERE id = $1`, [first.id]);
-    await t.db.execute(`UPDATE sessions SET last_used_at = now() - interval '8 days' WHERE id = $1`, [second.id]);
+    const [first, second] = await t.db.query(sql<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1'), [id]);
+    await t.db.execute(sql(`UPDATE sessions SET expires_at = now() WHERE id = $1`), [first.id]);
+    await t.db.execute(sql(`UPDATE sessions SET last_used_at = now() - interval '8 days' WHERE id = $1`), [second.id]);
     expect((await list(await t.login(email))).total).toBe(1);
   });
 
@@ -147,7 +148,7 @@ describe('sessions', () => {
       expect(change.status).toBe(204);
       // What was made before is revoked, and what comes after is refused: the other session has ended.
       expect(made.every((m) => m.status === 201 || m.status === 401)).toBe(true);
-      expect(await t.db.query('SELECT 1 FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL', [id])).toEqual([]);
+      expect(await t.db.query(sql('SELECT 1 FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL'), [id])).toEqual([]);
     });
   });
 });

@@ -1,4 +1,5 @@
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('failed log-ins', () => {
   let t: IdentityTestApp;
@@ -20,7 +21,7 @@ describe('failed log-ins', () => {
     return { status, code: body.code as string | undefined, wait: headers.get('retry-after') };
   };
   /** As if the time had passed that the last answer asked for. */
-  const pass = () => t.db.execute(`UPDATE login_attempts SET blocked_until = now() WHERE isfinite(blocked_until)`);
+  const pass = () => t.db.execute(sql(`UPDATE login_attempts SET blocked_until = now() WHERE isfinite(blocked_until)`));
   const fail = async (email: string, times: number) => {
     for (let i = 0; i < times; i++) expect(await login(email)).toEqual({ status: 401, code: 'invalid_credentials', wait: null });
   };
@@ -36,7 +37,7 @@ describe('failed log-ins', () => {
         waits.push(wait);
       }
       expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '64', '128', '256', '512', '900', '900']);
-      await t.db.execute('DELETE FROM login_attempts');
+      await t.db.execute(sql('DELETE FROM login_attempts'));
     }
   });
 
@@ -49,7 +50,7 @@ describe('failed log-ins', () => {
     expect((await login(email, PASSWORD)).status).toBe(200);
     await fail(email, 5);
     await t.db.execute(
-      `UPDATE login_attempts SET since = since - interval '15 minutes', blocked_until = blocked_until - interval '16 minutes'`,
+      sql(`UPDATE login_attempts SET since = since - interval '15 minutes', blocked_until = blocked_until - interval '16 minutes'`),
     );
     await fail(email, 5);
   });
@@ -67,7 +68,7 @@ describe('failed log-ins', () => {
     const { email } = await t.user();
     const home = '203.0.113.9';
     expect((await login(email, PASSWORD, home)).status).toBe(200);
-    await t.db.execute(`UPDATE sessions SET revoked_at = now() - interval '25 hours' WHERE ip = $1`, [home]);
+    await t.db.execute(sql(`UPDATE sessions SET revoked_at = now() - interval '25 hours' WHERE ip = $1`), [home]);
     await login(email, PASSWORD, '203.0.113.10');
     await fail(email, 5);
     for (let i = 0; i < 5; i++) expect((await login(email, 'not the password', home)).code).toBe('too_many_attempts');

@@ -1,6 +1,7 @@
 import { hashToken } from '@aps/platform/crypto';
 import { identityTestApp, type IdentityTestApp } from '../testing/identity-test-app';
 import type { UserRow } from '../users.repository';
+import { sql } from '@aps/platform/testing';
 
 describe('API tokens', () => {
   let t: IdentityTestApp;
@@ -38,7 +39,7 @@ describe('API tokens', () => {
     });
     expect(Math.round((Date.parse(body.token_info.expires_at) - Date.now()) / 86_400_000)).toBe(90);
     expect(await list()).toEqual({ items: [body.token_info], total: 1, next_offset: null });
-    const [row] = await t.db.query<{ token_hash: Buffer }>('SELECT * FROM api_tokens WHERE id = $1', [body.token_info.id]);
+    const [row] = await t.db.query(sql<{ token_hash: Buffer }>('SELECT * FROM api_tokens WHERE id = $1'), [body.token_info.id]);
     expect(row.token_hash.equals(hashToken(body.token))).toBe(true);
     expect(Object.values(row)).not.toContain(body.token);
     expect(await t.audit('api_token.created')).toContainEqual(
@@ -129,7 +130,7 @@ describe('API tokens', () => {
 
   it('end at their time, but stay listed', async () => {
     const made = (await create({ expires_in_days: 1 })).body;
-    await t.db.execute(`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [made.token_info.id]);
+    await t.db.execute(sql(`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = $1`), [made.token_info.id]);
     expect(await t.bearer(made.token)).toBe('not_authenticated');
     expect((await list()).total).toBe(1);
   });
@@ -140,7 +141,7 @@ describe('API tokens', () => {
     expect([first.body.token, again.body]).toEqual([expect.stringMatching(/^apt_/), { ...first.body, token: null }]);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect((await list()).total).toBe(1);
-    const rows = await t.db.query<{ body: string }>(`SELECT body FROM idempotency_keys WHERE key = 'once'`);
+    const rows = await t.db.query(sql<{ body: string }>(`SELECT body FROM idempotency_keys WHERE key = 'once'`));
     expect(rows).toHaveLength(1);
     expect(rows[0].body).not.toContain(first.body.token);
     expect(first.headers.get('cache-control')).toBe('no-store');
@@ -160,7 +161,7 @@ describe('API tokens', () => {
     // Neither revoked nor expired ones count.
     const [revoked, expired] = answers.filter((a) => a.status === 201).map((a) => a.body.token_info.id as string);
     await t.call('DELETE', `/api/tokens/${revoked}`, { token: session });
-    await t.db.execute('UPDATE api_tokens SET expires_at = now() WHERE id = $1', [expired]);
+    await t.db.execute(sql('UPDATE api_tokens SET expires_at = now() WHERE id = $1'), [expired]);
     expect((await Promise.all([ask(), ask(), ask()])).map((a) => a.status).sort()).toEqual([201, 201, 403]);
   });
 

@@ -8,7 +8,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
+import { sql, createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
 import { IdentityHttpModule } from '../http/identity-http.module';
 import { UsersService } from '../users.service';
 import type { UserRow } from '../users.repository';
@@ -91,14 +91,14 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
         (error: { code: string }) => error.code,
       ),
     async allow(email) {
-      await db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [
+      await db.execute(sql('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)'), [
         email,
         canonicalEmail(email),
       ]);
     },
     async mails(to) {
-      const rows = await db.query<{ id: string; subject: string; body: string }>(
-        'SELECT id, subject, body FROM outbound_mails WHERE recipient = $1 ORDER BY id',
+      const rows = await db.query(
+        sql<{ id: string; subject: string; body: string }>('SELECT id, subject, body FROM outbound_mails WHERE recipient = $1 ORDER BY id'),
         [parseEmail(to)?.mailbox],
       );
       const text = async (id: string, body: string) =>
@@ -106,7 +106,7 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
       return Promise.all(rows.map(async ({ id, subject, body }) => ({ subject, text: await text(id, body) })));
     },
     audit: (action) =>
-      db.query('SELECT actor_id, source, target_id, metadata, request_id FROM audit_log WHERE action = $1 ORDER BY id', [action]),
+      db.query(sql('SELECT actor_id, source, target_id, metadata, request_id FROM audit_log WHERE action = $1 ORDER BY id'), [action]),
     async close() {
       await test.close();
       await database.drop();

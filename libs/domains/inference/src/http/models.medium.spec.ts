@@ -1,4 +1,5 @@
 import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('models over HTTP', () => {
   let t: InferenceTestApp;
@@ -54,11 +55,11 @@ describe('models over HTTP', () => {
   });
 
   it('hides models whose route is off', async () => {
-    await t.db.execute(`UPDATE inference_routes SET enabled = false WHERE slug = 'google'`);
+    await t.db.execute(sql(`UPDATE inference_routes SET enabled = false WHERE slug = 'google'`));
     t.forget();
     for (const path of ['/models', `/orgs/${org.id}/models`])
       expect(keysOf((await t.call('GET', path, org.member)).body)).not.toContain('gemini-3.5-flash');
-    await t.db.execute(`UPDATE inference_routes SET enabled = true WHERE slug = 'google'`);
+    await t.db.execute(sql(`UPDATE inference_routes SET enabled = true WHERE slug = 'google'`));
     t.forget();
   });
 
@@ -103,7 +104,9 @@ describe('models over HTTP', () => {
     });
     t.configure({ OPENAI_API_KEY: 'sk-canary-environment-0001' });
     await t.db.execute(
-      `UPDATE platform_ai_settings SET mode_normal = '{"model_key":"mock"}', mode_x_high = '{"model_key":"gpt-6-sol"}', mode_trivial = '{"model_key":"claude-sonnet-5-5"}', mode_high_effort = '{"model_key":"mock-unpriced"}'`,
+      sql(
+        `UPDATE platform_ai_settings SET mode_normal = '{"model_key":"mock"}', mode_x_high = '{"model_key":"gpt-6-sol"}', mode_trivial = '{"model_key":"claude-sonnet-5-5"}', mode_high_effort = '{"model_key":"mock-unpriced"}'`,
+      ),
     );
     t.forget();
     const { items } = await modes();
@@ -113,11 +116,11 @@ describe('models over HTTP', () => {
     expect(items[2]).toMatchObject({ mode: 'high_effort', available: true, credit_ratio: null });
     expect(items[0].label).toBe('Trivial');
     // Its model is off, and a chat would get another one: that is not what the mode promises.
-    await t.db.execute(`UPDATE platform_ai_settings SET mode_x_high = '{"model_key":"gone"}'`);
+    await t.db.execute(sql(`UPDATE platform_ai_settings SET mode_x_high = '{"model_key":"gone"}'`));
     t.forget();
     expect((await modes()).items[3]).toMatchObject({ mode: 'x_high', available: false, credit_ratio: null });
     await t.db.execute(
-      'UPDATE platform_ai_settings SET mode_normal = NULL, mode_x_high = NULL, mode_trivial = NULL, mode_high_effort = NULL',
+      sql('UPDATE platform_ai_settings SET mode_normal = NULL, mode_x_high = NULL, mode_trivial = NULL, mode_high_effort = NULL'),
     );
     t.forget();
   });

@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { ModelUsers } from '../model-users';
 import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
+import { sql } from '@aps/platform/testing';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 
@@ -20,8 +21,10 @@ describe('AI settings over HTTP', () => {
   const at = (path: string) => `/orgs/${org.id}/settings/${path}`;
   const patch = (path: string, body: unknown, token = org.owner) => t.call('PATCH', at(path), token, body);
   const audits = (action: string) =>
-    t.db.query<{ metadata: Record<string, unknown>; actor_id: string }>(
-      'SELECT metadata, actor_id FROM audit_log WHERE org_id = $1 AND action = $2 ORDER BY created_at',
+    t.db.query(
+      sql<{ metadata: Record<string, unknown>; actor_id: string }>(
+        'SELECT metadata, actor_id FROM audit_log WHERE org_id = $1 AND action = $2 ORDER BY created_at',
+      ),
       [org.id, action],
     );
 
@@ -68,7 +71,7 @@ describe('AI settings over HTTP', () => {
         credential_source: 'api_key',
       });
       expect(answer.text).not.toContain('canary');
-      const rows = await t.db.query('SELECT * FROM org_route_settings WHERE org_id = $1', [org.id]);
+      const rows = await t.db.query(sql('SELECT * FROM org_route_settings WHERE org_id = $1'), [org.id]);
       expect(JSON.stringify(rows)).not.toContain('canary');
       expect(await audits('settings.routes_updated')).toEqual([
         { metadata: { routes: { openai: { api_key: 'set', enabled: true, credential_source: 'api_key' } } }, actor_id: expect.any(String) },
@@ -100,7 +103,7 @@ describe('AI settings over HTTP', () => {
       expect(await code({ openai: { enabled: 'yes' } })).toEqual([422, 'validation_error', 'openai.enabled']);
       expect((await patch('ai/routes', {})).body.detail[0]).toMatchObject({ loc: ['body', 'routes'], type: 'missing' });
       expect((await patch('ai/routes', { routes: [] })).status).toBe(422);
-      expect(await t.db.query('SELECT 1 FROM org_route_settings WHERE org_id = $1', [org.id])).toEqual([]);
+      expect(await t.db.query(sql('SELECT 1 FROM org_route_settings WHERE org_id = $1'), [org.id])).toEqual([]);
       expect(await audits('settings.routes_updated')).toEqual([]);
     });
 
@@ -108,7 +111,7 @@ describe('AI settings over HTTP', () => {
       'never take a mask for a key: %s',
       async (masked) => {
         await set({ openai: { api_key: CANARY } });
-        const stored = await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id]);
+        const stored = await t.db.query(sql('SELECT api_key FROM org_route_settings WHERE org_id = $1'), [org.id]);
         for (const change of [{ api_key: masked }, { api_key: masked, enabled: false, base_url: 'https://proxy.tenant.example/v1' }]) {
           const { status, body } = await set({ openai: change });
           expect([status, body.code, body.detail]).toEqual([
@@ -117,7 +120,7 @@ describe('AI settings over HTTP', () => {
             [{ loc: ['body', 'routes', 'openai', 'api_key'], msg: expect.any(String), type: 'semantic.masked_secret' }],
           ]);
         }
-        expect(await t.db.query('SELECT api_key FROM org_route_settings WHERE org_id = $1', [org.id])).toEqual(stored);
+        expect(await t.db.query(sql('SELECT api_key FROM org_route_settings WHERE org_id = $1'), [org.id])).toEqual(stored);
       },
     );
 
@@ -191,20 +194,24 @@ describe('AI settings over HTTP', () => {
     it('show whose key is borrowed, and take none for such a route', async () => {
       const id = uuidv7();
       await t.db.execute(
-        `INSERT INTO inference_routes (id, slug, label, dialect, credential_route_id, sort_order) SELECT $1, 'lent', 'Lent', 'dialect_1', id, 500 FROM inference_routes WHERE slug = 'openai'`,
+        sql(
+          `INSERT INTO inference_routes (id, slug, label, dialect, credential_route_id, sort_order) SELECT $1, 'lent', 'Lent', 'dialect_1', id, 500 FROM inference_routes WHERE slug = 'openai'`,
+        ),
         [id],
       );
       expect(await row('lent')).toMatchObject({ borrows_from: 'openai' });
       expect(await set({ lent: { api_key: CANARY } })).toMatchObject({ status: 422, body: { code: 'route_borrows_key' } });
       expect(await set({ lent: { credential_source: 'gateway' } })).toMatchObject({ status: 422, body: { code: 'route_borrows_key' } });
       expect((await set({ lent: { api_key: null, enabled: false } })).status).toBe(200);
-      await t.db.execute('DELETE FROM inference_routes WHERE id = $1', [id]);
+      await t.db.execute(sql('DELETE FROM inference_routes WHERE id = $1'), [id]);
     });
 
     it('show the organization’s own routes to it alone', async () => {
       const id = uuidv7();
       await t.db.execute(
-        `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`,
+        sql(
+          `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, 'Own', 'dialect_1', 'https://own.example/v1', $3)`,
+        ),
         [id, `own-${id}`, org.id],
       );
       expect(await row(`own-${id}`)).toMatchObject({ owned: true });
@@ -219,7 +226,7 @@ describe('AI settings over HTTP', () => {
 
     it('survive a key that cannot be opened any more', async () => {
       await set({ openai: { api_key: CANARY } });
-      await t.db.execute(`UPDATE org_route_settings SET api_key = 'e1.00000000-0000-7000-8000-000000000009.AAAA' WHERE org_id = $1`, [
+      await t.db.execute(sql(`UPDATE org_route_settings SET api_key = 'e1.00000000-0000-7000-8000-000000000009.AAAA' WHERE org_id = $1`), [
         org.id,
       ]);
       expect(await row('openai')).toMatchObject({ api_key: '…', is_set: true });
@@ -314,11 +321,11 @@ describe('AI settings over HTTP', () => {
 
     it('tell what this month has cost', async () => {
       await patch('limits', { budget_limit_usd: '10' });
-      const [{ id: routeId }] = await t.db.query<{ id: string }>(`SELECT id FROM inference_routes WHERE slug = 'mock'`);
+      const [{ id: routeId }] = await t.db.query(sql<{ id: string }>(`SELECT id FROM inference_routes WHERE slug = 'mock'`));
       const receipt = (chat: string | null, usd: string | null, at: string) =>
         t.db.execute(
-          `INSERT INTO inference_receipts (id, org_id, feature, chat_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, duration_ms, created_at)
-           VALUES ($1, $2, 'turn', $3, 'mock', 'requested', $4, 1, 0, 0, 0, 0, $5, 1, ${at})`,
+          sql(`INSERT INTO inference_receipts (id, org_id, feature, chat_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd_cost, duration_ms, created_at)
+           VALUES ($1, $2, 'turn', $3, 'mock', 'requested', $4, 1, 0, 0, 0, 0, $5, 1, ${at})`),
           [uuidv7(), org.id, chat, routeId, usd],
         );
       const month = `date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`;
@@ -364,13 +371,13 @@ describe('AI settings over HTTP', () => {
         { changes: { compaction_enabled: false, compaction_threshold: 0.5 } },
         { changes: { compaction_enabled: null } },
       ]);
-      await t.db.execute('UPDATE platform_ai_settings SET compaction_threshold = 0.6, thinking_enabled = false');
+      await t.db.execute(sql('UPDATE platform_ai_settings SET compaction_threshold = 0.6, thinking_enabled = false'));
       t.forget();
       expect((await t.call('GET', at('runtime'), org.owner)).body.platform_defaults).toMatchObject({
         compaction_threshold: 0.6,
         thinking_enabled: false,
       });
-      await t.db.execute('UPDATE platform_ai_settings SET compaction_threshold = NULL, thinking_enabled = NULL');
+      await t.db.execute(sql('UPDATE platform_ai_settings SET compaction_threshold = NULL, thinking_enabled = NULL'));
       t.forget();
     });
 

@@ -9,6 +9,7 @@ import { Egress } from '@aps/platform/egress';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
 import {
+  sql,
   createTestApp,
   createTestDatabase,
   httpCaller,
@@ -46,8 +47,10 @@ export interface InferenceTestApp {
 
 class TestDoor {
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
-    return db.query<MembershipSummary>(
-      'SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1',
+    return db.query(
+      sql<MembershipSummary>(
+        'SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1',
+      ),
       [userId],
     );
   }

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { uuidv7 } from 'uuidv7';
 import { anEmail, type Member, OrgsTestApp } from '../testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 const VALUES: unknown[] = [
   null,
@@ -119,7 +120,7 @@ describe('hostile input', () => {
       }
       for (const body of BODIES) await survives(method, path, body);
     }
-    expect(await t.db.query('SELECT 1 FROM organizations WHERE id = $1', [orgId])).toHaveLength(1);
+    expect(await t.db.query(sql('SELECT 1 FROM organizations WHERE id = $1'), [orgId])).toHaveLength(1);
   }, 120_000);
 
   it('never breaks a path', async () => {

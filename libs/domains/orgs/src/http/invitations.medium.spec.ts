@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { anEmail, OrgsTestApp, type Person } from '../testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('invitations', () => {
   let t: OrgsTestApp;
@@ -18,7 +19,7 @@ describe('invitations', () => {
   const accept = (token: string, as?: Person) => t.call('POST', `/api/invitations/${token}/accept`, { as });
   const outcome = ({ status, body }: { status: number; body?: { code?: string } }) => [status, body?.code];
   const expire = (orgId: string, email: string) =>
-    t.db.execute(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE org_id = $1 AND email = $2`, [orgId, email]);
+    t.db.execute(sql(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE org_id = $1 AND email = $2`), [orgId, email]);
 
   describe('inviting an address without an account', () => {
     it('makes a pending invitation and mails its link', async () => {
@@ -42,7 +43,7 @@ describe('invitations', () => {
       expect(Math.round((Date.parse(body.expires_at) - Date.parse(body.created_at)) / 86_400_000)).toBe(14);
       expect(await pending(orgId, owner)).toEqual([body]);
       const token = await t.linkOf(email);
-      expect(JSON.stringify(await t.db.query('SELECT * FROM invitations'))).not.toContain(token);
+      expect(JSON.stringify(await t.db.query(sql('SELECT * FROM invitations')))).not.toContain(token);
       expect((await t.call('GET', `/api/invitations/${token}`)).body).toEqual({
         org_name: 'Acme',
         email,
@@ -88,7 +89,7 @@ describe('invitations', () => {
       const second = await invite(orgId, owner, email);
       expect(second.status).toBe(201);
       expect((await pending(orgId, owner)).map((i: { id: string }) => i.id)).toEqual([second.body.id]);
-      expect(await t.db.query('SELECT state FROM invitations WHERE id = $1', [first.id])).toEqual([{ state: 'revoked' }]);
+      expect(await t.db.query(sql('SELECT state FROM invitations WHERE id = $1'), [first.id])).toEqual([{ state: 'revoked' }]);
       expect((await t.call('GET', `/api/invitations/${dead}`)).status).toBe(410);
       expect((await t.call('GET', `/api/invitations/${await t.linkOf(email)}`)).status).toBe(200);
     });
@@ -262,9 +263,9 @@ describe('invitations', () => {
       expect([status, body]).toEqual([200, expect.objectContaining({ id: orgId, name: 'Acme', my_role: 'ADMIN', member_count: 2 })]);
       expect(outcome(await accept(token, ada))).toEqual([410, 'invitation_gone']);
       expect(outcome(await t.call('GET', `/api/invitations/${token}`))).toEqual([410, 'invitation_gone']);
-      expect(await t.db.query('SELECT state, accepted_at IS NOT NULL AS dated FROM invitations WHERE id = $1', [invitation.id])).toEqual([
-        { state: 'accepted', dated: true },
-      ]);
+      expect(
+        await t.db.query(sql('SELECT state, accepted_at IS NOT NULL AS dated FROM invitations WHERE id = $1'), [invitation.id]),
+      ).toEqual([{ state: 'accepted', dated: true }]);
       expect((await t.audit(orgId)).slice(-2).map((a) => [a.action, a.actor_id])).toEqual([
         ['invitation.accepted', ada.userId],
         ['member.added', ada.userId],

@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { type Member, OrgsTestApp, type Person } from '../testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('members', () => {
   let t: OrgsTestApp;
@@ -65,13 +66,15 @@ describe('members', () => {
         (await t.call('GET', `${members(orgId)}/${mia.memberId}`, { as: owner })).body.last_active_at as string | null;
       const use = (orgPin: string | null, at: string) =>
         t.db.execute(
-          'INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
+          sql(
+            'INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
+          ),
           [uuidv7(), mia.userId, 'x', orgPin, Buffer.from(uuidv7()), 'apt_', 'aaaa', at],
         );
-      await t.db.execute('DELETE FROM sessions WHERE user_id = $1', [mia.userId]);
+      await t.db.execute(sql('DELETE FROM sessions WHERE user_id = $1'), [mia.userId]);
       expect(await lastActive()).toBeNull();
       await t.db.execute(
-        `INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at) VALUES ($1, $2, $3, now(), '2026-01-01T00:00:00Z')`,
+        sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at) VALUES ($1, $2, $3, now(), '2026-01-01T00:00:00Z')`),
         [uuidv7(), mia.userId, Buffer.from('a')],
       );
       expect(await lastActive()).toBe('2026-01-01T00:00:00.000Z');
@@ -206,7 +209,7 @@ describe('members', () => {
 
     it('does not leave the organization to an owner who cannot sign in', async () => {
       const { orgId, owner, owner2 } = await team();
-      await t.db.execute('UPDATE users SET deactivated_at = now() WHERE id = $1', [owner2.userId]);
+      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [owner2.userId]);
       expect(outcome(await leave(orgId, owner))).toEqual([409, 'last_owner']);
       // The deactivated one is no loss.
       expect((await remove(orgId, owner, owner2)).status).toBe(204);

@@ -1,4 +1,5 @@
 import { OrgsTestApp, type Person } from '../testing/orgs-test-app';
+import { sql } from '@aps/platform/testing';
 
 describe('organizations', () => {
   let t: OrgsTestApp;
@@ -61,7 +62,9 @@ describe('organizations', () => {
     it('goes on after the hundredth namesake', async () => {
       const ada = await t.person();
       await t.db.execute(
-        `INSERT INTO organizations (id, name, slug) SELECT gen_random_uuid(), 'Busy', CASE n WHEN 1 THEN 'busy' ELSE 'busy-' || n END FROM generate_series(1, 100) n`,
+        sql(
+          `INSERT INTO organizations (id, name, slug) SELECT gen_random_uuid(), 'Busy', CASE n WHEN 1 THEN 'busy' ELSE 'busy-' || n END FROM generate_series(1, 100) n`,
+        ),
       );
       const { status, body } = await create(ada, { name: 'Busy' });
       expect([status, body.slug]).toEqual([201, expect.stringMatching(/^busy-[0-9a-f]{12}$/)]);
@@ -100,8 +103,8 @@ describe('organizations', () => {
       const ada = await t.person();
       const { orgId: foreign } = await t.orgWithOwner('Aaa foreign');
       const [c, a, b] = [await t.org(ada, 'Cee'), await t.org(ada, 'aye'), await t.org(ada, 'Bee')];
-      await t.db.execute('UPDATE organizations SET deleted_at = now() WHERE id = $1', [c]);
-      await t.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [b]);
+      await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [c]);
+      await t.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [b]);
       const all = (await t.call('GET', '/api/orgs', { as: ada })).body;
       expect(all).toMatchObject({
         total: 2,
@@ -209,8 +212,8 @@ describe('organizations', () => {
   it('lets nobody past a suspension but a platform admin who is a member', async () => {
     const { orgId, owner } = await t.orgWithOwner();
     const operator = await t.member(orgId, 'OWNER');
-    await t.db.execute('INSERT INTO platform_admins (user_id) VALUES ($1)', [operator.userId]);
-    await t.db.execute('UPDATE organizations SET suspended_at = now() WHERE id = $1', [orgId]);
+    await t.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1)'), [operator.userId]);
+    await t.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [orgId]);
     expect((await t.call('GET', `/api/orgs/${orgId}`, { as: owner })).body.code).toBe('org_suspended');
     expect((await t.call('GET', `/api/orgs/${orgId}`, { as: operator })).body).toMatchObject({ suspended: true });
   });

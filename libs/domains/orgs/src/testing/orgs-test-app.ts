@@ -12,7 +12,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
+import { sql, createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { OrgsHttpModule } from '../http/orgs-http.module';
 import { OrgLimits } from '../org-limits';
@@ -125,7 +125,7 @@ export class OrgsTestApp {
     const token = newApiToken();
     const { prefix, last4 } = tokenHint(token);
     await this.db.execute(
-      'INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+      sql('INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4) VALUES ($1, $2, $3, $4, $5, $6, $7)'),
       [uuidv7(), person.userId, 'test', orgId, hashToken(token), prefix, last4],
     );
     return { token };
@@ -141,7 +141,7 @@ export class OrgsTestApp {
   async orgWithOwner(name?: string): Promise<{ orgId: string; owner: Member }> {
     const person = await this.person();
     const orgId = await this.org(person, name);
-    const [{ id }] = await this.db.query<{ id: string }>('SELECT id FROM memberships WHERE org_id = $1', [orgId]);
+    const [{ id }] = await this.db.query(sql<{ id: string }>('SELECT id FROM memberships WHERE org_id = $1'), [orgId]);
     return { orgId, owner: { ...person, memberId: id } };
   }
 
@@ -149,7 +149,7 @@ export class OrgsTestApp {
   async member(orgId: string, role: OrgRole, person?: Person): Promise<Member> {
     const who = person ?? (await this.person());
     const memberId = uuidv7();
-    await this.db.execute('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)', [
+    await this.db.execute(sql('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)'), [
       memberId,
       orgId,
       who.userId,
@@ -160,8 +160,10 @@ export class OrgsTestApp {
 
   /** Role by address, as stored. */
   async roles(orgId: string): Promise<Record<string, OrgRole>> {
-    const rows = await this.db.query<{ email: string; role: OrgRole }>(
-      'SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1',
+    const rows = await this.db.query(
+      sql<{ email: string; role: OrgRole }>(
+        'SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1',
+      ),
       [orgId],
     );
     return Object.fromEntries(rows.map((r) => [r.email, r.role]));
@@ -169,7 +171,7 @@ export class OrgsTestApp {
 
   /** Lets an address sign up. */
   async allow(email: string): Promise<void> {
-    await this.db.execute('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)', [
+    await this.db.execute(sql('INSERT INTO allowed_emails (id, email, email_canonical) VALUES (gen_random_uuid(), $1, $2)'), [
       email,
       canonicalEmail(email),
     ]);
@@ -177,9 +179,10 @@ export class OrgsTestApp {
 
   /** Texts of the mails to an address, oldest first. */
   async mails(to: string): Promise<string[]> {
-    const rows = await this.db.query<{ id: string; body: string }>('SELECT id, body FROM outbound_mails WHERE recipient = $1 ORDER BY id', [
-      parseEmail(to)?.mailbox,
-    ]);
+    const rows = await this.db.query(
+      sql<{ id: string; body: string }>('SELECT id, body FROM outbound_mails WHERE recipient = $1 ORDER BY id'),
+      [parseEmail(to)?.mailbox],
+    );
     const crypto = this.get(EnvelopeCrypto);
     return Promise.all(
       rows.map(
@@ -210,7 +213,7 @@ export class OrgsTestApp {
     }[]
   > {
     return this.db.query(
-      'SELECT source, action, actor_id, target_kind, target_id, metadata, request_id FROM audit_log WHERE org_id = $1 ORDER BY id',
+      sql('SELECT source, action, actor_id, target_kind, target_id, metadata, request_id FROM audit_log WHERE org_id = $1 ORDER BY id'),
       [orgId],
     );
   }

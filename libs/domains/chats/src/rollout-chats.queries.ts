@@ -1,10 +1,10 @@
-import { Global, Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { RolloutChats, type ArmCount } from '@aps/agents';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 
 // By the rollouts alone, see the entity; that they are of this organization costs no index. Deleted chats were assigned, too.
-const COUNT = statement(`
+const COUNT = statement<ArmCount>(`
   SELECT rollout_id, arm_label, count(*)::int AS chats FROM chats
   WHERE rollout_id = ANY($1::uuid[]) AND org_id IS NOT DISTINCT FROM $2 GROUP BY rollout_id, arm_label`);
 
@@ -12,11 +12,6 @@ const COUNT = statement(`
 @Injectable()
 export class ChatsOfRollouts extends RolloutChats {
   count(db: Db, scope: OrgScope, rolloutIds: string[]): Promise<ArmCount[]> {
-    return db.query<ArmCount>(COUNT, [rolloutIds, scope.orgId]);
+    return db.query(COUNT, [rolloutIds, scope.orgId]);
   }
 }
-
-/** Binds the port of agents, which stand below chats. */
-@Global()
-@Module({ providers: [{ provide: RolloutChats, useClass: ChatsOfRollouts }], exports: [RolloutChats] })
-export class RolloutChatsModule {}

@@ -1,0 +1,19 @@
+import { statement } from '@aps/platform/database';
+
+export const CLAIM = statement<{ recipient: string; subject: string; body: string; attempts: number }>(`
+  UPDATE outbound_mails SET attempts = attempts + 1, claimed_until = now() + make_interval(secs => $2)
+  WHERE id = $1 AND status = 'pending' AND (claimed_until IS NULL OR claimed_until <= now())
+  RETURNING recipient, subject, body, attempts`);
+export const STATUS = statement<{ status: string }>('SELECT status FROM outbound_mails WHERE id = $1');
+// Links in the body are credentials: they stay no longer than they are needed.
+export const SENT = statement(
+  `UPDATE outbound_mails SET status = 'sent', body = NULL, sent_at = now(), claimed_until = NULL, last_error = NULL WHERE id = $1`,
+);
+export const FAILED = statement(
+  `UPDATE outbound_mails SET status = 'failed', body = NULL, claimed_until = NULL, last_error = $2 WHERE id = $1`,
+);
+export const AGAIN = statement('UPDATE outbound_mails SET claimed_until = NULL, last_error = $2 WHERE id = $1');
+export const PURGE = statement(`
+  DELETE FROM outbound_mails WHERE id IN (
+    SELECT id FROM outbound_mails WHERE created_at < now() - make_interval(days => $2) AND status <> 'pending' ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)`);
+export const INSERT = statement('INSERT INTO outbound_mails (id, recipient, subject, body) VALUES ($1, $2, $3, $4)');
