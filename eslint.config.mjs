@@ -72,6 +72,33 @@ const foldsAddresses = ['Literal', 'TemplateElement']
   )
   .map((selector) => ({ selector, message: FOLDS_AN_ADDRESS }));
 
+/** Where SQL is written. Everybody else says what they want of a repository. */
+const SQL_FILES = ['**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'];
+const FROM_DATABASE = 'ImportDeclaration[source.value="@aps/platform/database"] > ImportSpecifier';
+const RAW_SQL = 'SQL is written in *.repository.ts, *.queries.ts and *.sql.ts.';
+const writesSql = [
+  { selector: `${FROM_DATABASE}[imported.name="statement"]`, message: RAW_SQL },
+  { selector: 'CallExpression[callee.property.name="query"][callee.object.property.name="manager"]', message: RAW_SQL },
+];
+/** Made while a module is loaded, so that the check of all statements knows it. */
+const MADE_LATE = {
+  selector: 'MethodDefinition CallExpression[callee.name="statement"]',
+  message: 'A statement is a constant of its file.',
+};
+const CHATS_ALONE = 'Batches, and answers ahead of their commit, are for the turns of chats (ADR 0014, 0015).';
+const batches = [
+  { selector: `${FROM_DATABASE}[imported.name="batchStatement"]`, message: CHATS_ALONE },
+  { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: CHATS_ALONE },
+];
+
+/** Specs and their helpers ask the database what they like. */
+const NO_SPECS = ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'];
+const forbid = (files, ignores, selectors) => ({
+  files,
+  ignores: [...ignores, ...NO_SPECS],
+  rules: { 'no-restricted-syntax': ['error', ...selectors] },
+});
+
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', '.nx/**', '.data/**', 'tmp/**', 'docs/**', 'coverage/**'] },
   ...tseslint.configs.recommendedTypeChecked.map((c) => ({ ...c, files: ['**/*.ts'] })),
@@ -121,11 +148,9 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
     },
   },
-  {
-    files: ['**/*.ts'],
-    ignores: ['libs/platform/src/email/**', '**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...foldsAddresses] },
-  },
+  forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches]),
+  forbid(SQL_FILES, ['libs/domains/chats/**', 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
+  forbid(['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'], [], [...foldsAddresses, MADE_LATE]),
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   // Services know neither their controllers nor their processors, and no wire class.

@@ -170,7 +170,49 @@ const CASES: Case[] = [
     code: 'export const key = (email?: string) => email?.toLocaleLowerCase();\n',
     rule: 'no-restricted-syntax',
   },
+  {
+    why: 'a service writes SQL',
+    file: 'libs/domains/chats/src/control/stop.service.ts',
+    code: "import { statement } from '@aps/platform/database';\nexport const ONE = statement('SELECT 1');\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a service queries through TypeORM',
+    file: 'libs/domains/chats/src/control/stop.service.ts',
+    code: "import type { Db } from '@aps/platform/database';\nexport const one = (db: Db): Promise<unknown> => db.manager.query('SELECT 1');\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a repository makes a statement late',
+    file: 'libs/domains/orgs/src/members.repository.ts',
+    code: "import { statement, type Db } from '@aps/platform/database';\nexport class R {\n  one(db: Db) {\n    return db.query(statement('SELECT 1'));\n  }\n}\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a domain other than chats has batches',
+    file: 'libs/domains/orgs/src/members.repository.ts',
+    code: "import { batchStatement } from '@aps/platform/database';\nexport const BATCH = batchStatement('x', () => '', () => '');\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a domain other than chats answers ahead of its commit',
+    file: 'libs/domains/orgs/src/members.repository.ts',
+    code: "import type { BatchStatement, Database } from '@aps/platform/database';\nexport const run = (db: Database, batch: BatchStatement<string>) => db.batchedAhead(batch, 'x');\n",
+    rule: 'no-restricted-syntax',
+  },
   // What is allowed, so that the rules above are known to be about the import and not about the file.
+  {
+    why: 'a repository writes SQL',
+    file: 'libs/domains/orgs/src/members.repository.ts',
+    code: "import { statement } from '@aps/platform/database';\nexport const ONE = statement('SELECT 1');\n",
+    rule: null,
+  },
+  {
+    why: 'chats have batches',
+    file: 'libs/domains/chats/src/turns/turn.sql.ts',
+    code: "import { batchStatement } from '@aps/platform/database';\nexport const BATCH = batchStatement('x', () => '', () => '');\n",
+    rule: null,
+  },
   {
     why: 'a domain imports an earlier one',
     file: 'libs/domains/chats/src/queue-depth.ts',
