@@ -10,7 +10,7 @@ import { ApiTokensService, IdentityModule, PlatformAdminsService, UsersService }
 import { InferenceModule } from '@aps/inference';
 import { OrganizationsService, OrgsModule } from '@aps/orgs';
 import { hashPassword } from '@aps/platform/crypto';
-import { Database } from '@aps/platform/database';
+import { NO_CALLER, Database } from '@aps/platform/database';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
 
@@ -56,7 +56,7 @@ export async function seedDemo(file: string): Promise<void> {
     const person = async (email: string, name: string) => {
       const password = randomBytes(12).toString('base64url');
       const password_hash = await hashPassword(password);
-      const user = await db.transaction((tx) => users.create(tx, { email, name, password_hash, proven: true }));
+      const user = await db.transaction(NO_CALLER, (tx) => users.create(tx, { email, name, password_hash, proven: true }));
       return { email, password, id: user.id };
     };
     const taken = await users.findByEmail(db, 'demo@example.com');

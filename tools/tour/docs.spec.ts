@@ -20,6 +20,7 @@ const NO_SETTINGS = new Set([
   'COMMIT_FINAL_STEP',
   'CAP_MARGIN',
   'QUEUE_POLICY',
+  'NO_CALLER',
 ]);
 
 it('there are documents', () => {

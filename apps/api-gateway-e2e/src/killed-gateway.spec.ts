@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPlatform, until, type Platform } from '../support';
 import { sql } from '@aps/platform/testing';
@@ -21,7 +22,7 @@ describe('a request with an Idempotency-Key whose gateway is killed', () => {
       fetch(`${url}${chats}/${chat.id}/messages`, { method: 'POST', headers, body: JSON.stringify({ content: 'Do not lose me' }) });
 
     await platform.database((db) =>
-      db.transaction(async (tx) => {
+      db.transaction(NO_CALLER, async (tx) => {
         await tx.query(sql('SELECT 1 FROM chats WHERE id = $1 FOR UPDATE'), [chat.id]);
         const lost = send(platform.app('api-gateway:2').url).catch(() => 'lost');
         await until(

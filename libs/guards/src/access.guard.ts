@@ -1,7 +1,6 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { DomainError, type Problem } from '@aps/contracts';
-import { checkAtCommit } from '@aps/platform/database';
 import { credentialsIn, isUuid, SLUG } from '@aps/platform/http';
 import { ACCESS, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
 import type { Response } from 'express';
@@ -92,10 +91,10 @@ export class AccessGuard implements CanActivate {
     if (access.tier === 'platform_admin' && principal.orgPin) {
       throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });
     }
+    // All this may be a second old, and a request can take its time. What it writes is written by who is still all this.
+    request.confirm = async (tx) => void requireStanding(access.tier, await this.store.standing(tx, principal, orgId));
     if (entered) request.orgScope = OrgScope.member(orgId!, principal.userId, entered.role, request);
     checkScope(principal, access, request.method);
-    // All this may be a second old, and a request can take its time. What it writes is written by who is still all this.
-    checkAtCommit(async (tx) => void requireStanding(access.tier, await this.store.standing(tx, principal, orgId)));
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Caller } from '@aps/platform/database';
+
 export const ORG_ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
 export type OrgRole = (typeof ORG_ROLES)[number];
 
@@ -14,7 +16,7 @@ export interface Actor {
  * The tenant that a piece of code works for. Repositories take it as their first argument, so a query without its organization does
  * not type-check; and since nothing but the guard, a job and {@link OrgScope.system} can make one, it cannot be made from input.
  */
-export class OrgScope {
+export class OrgScope implements Caller {
   private constructor(
     readonly orgId: string,
     readonly actor: Actor,
@@ -24,6 +26,7 @@ export class OrgScope {
     readonly traceparent: string | undefined,
     /** Session or API token of the caller; none for the system. */
     readonly credentialId?: string,
+    readonly confirm?: Caller['confirm'],
   ) {}
 
   /** For a member's request. Only the access guard calls this. */
@@ -31,7 +34,7 @@ export class OrgScope {
     orgId: string,
     userId: string,
     role: OrgRole,
-    request: { requestId?: string; traceparent?: string; principal?: { credentialId: string } } = {},
+    request: { requestId?: string; traceparent?: string; principal?: { credentialId: string }; confirm?: Caller['confirm'] } = {},
   ): OrgScope {
     return new OrgScope(
       orgId,
@@ -40,6 +43,7 @@ export class OrgScope {
       request.requestId,
       request.traceparent,
       request.principal?.credentialId,
+      request.confirm,
     );
   }
 

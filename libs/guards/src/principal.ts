@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import type { Caller } from '@aps/platform/database';
 import type { RequestContext } from '@aps/platform/http';
 import type { OrgScope } from './org-scope';
 
@@ -22,6 +23,8 @@ export interface Principal {
 /** A request after the access guard. */
 export interface AuthenticatedRequest extends Request, RequestContext {
   principal?: Principal;
+  /** Throws when the caller may not do any more what they were let in for: asked by what they write, at its commit. */
+  confirm?: Caller['confirm'];
   orgScope?: OrgScope;
 }
 

@@ -35,7 +35,7 @@ export class AgentsService {
   async create(scope: OrgScope, input: AgentInput & { name: string }): Promise<AgentView> {
     requireStorable(input);
     requireEntitled(await this.entitlements.of(scope.orgId), input);
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       // Counting, and finding a free slug, hold for as long as nobody else creates or renames one.
       await this.lockNames(tx, scope);
       await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.countLive(tx, scope), tx);
@@ -62,7 +62,7 @@ export class AgentsService {
     requireStorable(input);
     const id = await this.agents.idOf(this.db, scope, ref);
     requireEntitled(await this.entitlements.of(scope.orgId), input);
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       if (isSet(input.slug)) await this.lockNames(tx, scope);
       const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
       await this.requireResolvable(tx, scope, input, before);
@@ -89,7 +89,7 @@ export class AgentsService {
    * @throws DomainError `agent_in_use` while other live agents name it
    */
   async delete(scope: OrgScope, ref: string): Promise<void> {
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
       requireUnused(await this.agents.naming(tx, scope, agent));
       await this.agents.update(tx, scope, agent.id, { deleted_at: this.db.now() });

@@ -53,7 +53,7 @@ export class InstructionsService {
    * @throws DomainError `version_conflict`
    */
   saveDraft(scope: OrgScope, agentRef: string, input: { content: string; base_version?: string | null }): Promise<InstructionView> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       const given = input.base_version ?? null;
       if (given !== null && given !== versionOf(agent)) throw versionConflict(versionOf(agent));
@@ -87,7 +87,7 @@ export class InstructionsService {
 
   /** Makes the draft the published instruction. It goes live with the next revision that is sealed and deployed. */
   publish(scope: OrgScope, agentRef: string): Promise<InstructionView> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       const version = agent.last_instruction_version + 1;
       if (!(await this.instructions.publishDraft(tx, scope, agent.id, version))) throw noDraft();
@@ -97,7 +97,7 @@ export class InstructionsService {
 
   /** Throws the draft away. */
   async discard(scope: OrgScope, agentRef: string): Promise<void> {
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       if (!(await this.instructions.deleteDraft(tx, scope, agent.id))) throw notFound('Instruction draft');
       await this.noted(tx, scope, agent, 'agent.instruction_draft_discarded');

@@ -55,13 +55,13 @@ export class MemoriesService {
   }
 
   addToAgent(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
-    return this.db.transaction(async (tx) =>
+    return this.db.transaction(scope, async (tx) =>
       this.add(tx, scope, { owner: await this.ownerOf(tx, scope, agentRef), content, source: 'human' }),
     );
   }
 
   async removeFromAgent(scope: OrgScope, agentRef: string, id: string): Promise<void> {
-    await this.db.transaction(async (tx) => this.remove(tx, scope, await this.ownerOf(tx, scope, agentRef), id));
+    await this.db.transaction(scope, async (tx) => this.remove(tx, scope, await this.ownerOf(tx, scope, agentRef), id));
   }
 
   private async ownerOf(db: Db, scope: OrgScope, agentRef: string): Promise<MemoryOwner> {

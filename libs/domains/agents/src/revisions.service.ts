@@ -30,7 +30,7 @@ export class RevisionsService {
 
   /** Seals the draft. Sealing what is sealed already makes nothing and returns the latest revision. */
   seal(scope: OrgScope, agentRef: string): Promise<{ revision: RevisionView; created: boolean }> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       const { id, created } = await this.sealLocked(tx, scope, agent);
       return { revision: await this.viewed(tx, scope, agent.id, id), created };
@@ -39,7 +39,7 @@ export class RevisionsService {
 
   /** Makes a revision the live one; deploying the live one again changes nothing, unless an experiment has to end. */
   deploy(scope: OrgScope, agentRef: string, revisionId: string): Promise<Rollout> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       return this.deployLocked(tx, scope, agent, revisionId);
     });

@@ -29,7 +29,7 @@ export class SkillsService {
   ) {}
 
   create(scope: OrgScope, input: SkillInput & { slug?: string | null }): Promise<Skill> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `skills:${scope.orgId}`);
       const slug = await this.slugFor(tx, scope, input);
       const id = uuidv7();
@@ -44,7 +44,7 @@ export class SkillsService {
   }
 
   replace(scope: OrgScope, slug: string, input: SkillInput): Promise<Skill> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const skill = await this.lockOwn(tx, scope, slug);
       await this.skills.update(tx, scope, skill.id, columnsOf(input));
       await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id: skill.id }, { slug });
@@ -54,7 +54,7 @@ export class SkillsService {
 
   /** @throws DomainError `skill_in_use` while agents mount it */
   async delete(scope: OrgScope, slug: string): Promise<void> {
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(scope, async (tx) => {
       const skill = await this.lockOwn(tx, scope, slug);
       const mounting = await this.agents.mountingSkill(tx, scope, slug);
       if (mounting.length) throw skillInUse(mounting);

@@ -73,7 +73,7 @@ export class ChatsService {
       created_at: now,
       updated_at: now,
     };
-    await this.db.transaction((tx) => this.chats.insert(tx, scope, chat));
+    await this.db.transaction(scope, (tx) => this.chats.insert(tx, scope, chat));
     return { ...chat, root_chat_id: chat.id };
   }
 }

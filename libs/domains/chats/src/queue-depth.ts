@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { DomainError } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
 import { advisoryLock, Database, OneByOne, type Tx } from '@aps/platform/database';
 import { ChatsRepository } from './chats.repository';
 
@@ -71,8 +72,8 @@ export class QueueDepth {
   }
 
   /** A transaction that adds a waiting turn, and calls {@link confirm} before that. */
-  transaction<T>(room: Room, fn: (tx: Tx) => Promise<T>): Promise<T> {
-    const run = () => this.db.transaction(fn);
+  transaction<T>(scope: OrgScope, room: Room, fn: (tx: Tx) => Promise<T>): Promise<T> {
+    const run = () => this.db.transaction(scope, fn);
     return room.scarce ? this.nearCap.run(room.orgId, run) : run();
   }
 

@@ -108,7 +108,7 @@ export class SendService {
         : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
     if (!sent) {
       // Or the caller may not send any more, which the statement has seen and cannot say.
-      await this.db.transaction((tx) => tx.confirm());
+      await this.db.transaction(scope, (tx) => tx.confirm());
       throw notFound('Chat');
     }
     const row = sent.answer;
@@ -137,7 +137,7 @@ export class SendService {
     m: NewMessage,
     attempt?: Attempt,
   ): Promise<Ahead<SendRow> | null> {
-    const row = await this.depth.transaction(room, async (tx) => {
+    const row = await this.depth.transaction(scope, room, async (tx) => {
       if (room.scarce) {
         if (!(await this.chats.lock(tx, scope, agentId, chatId))) return null;
         await this.depth.confirm(tx, room);
@@ -178,7 +178,7 @@ export class SendService {
     m: NewMessage,
     attempt?: Attempt,
   ): Promise<SendResult> {
-    const outcome = await this.depth.transaction(room, async (tx) => {
+    const outcome = await this.depth.transaction(scope, room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       if (chat.agent_deleted) throw agentDeleted();
@@ -259,7 +259,7 @@ export class SendService {
       turn_id,
       ...how,
     });
-    const outcome = await this.db.transaction(async (tx): Promise<SendResult | { fresh: string }> => {
+    const outcome = await this.db.transaction(scope, async (tx): Promise<SendResult | { fresh: string }> => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const turn = await this.turns.answering(tx, messageId);

@@ -51,7 +51,7 @@ export class TogglesService {
     const chat = await this.chats.get(this.db, scope, agentId, chatId);
     if (!chat) throw notFound('Chat');
     const known = await this.known(scope, agentId, chat.agent_revision_id);
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       // Two members may switch at once: each merges into what the other has left.
       const locked = await this.chats.lock(tx, scope, agentId, chatId);
       if (!locked) throw notFound('Chat');

@@ -46,7 +46,7 @@ export class DecisionsService {
   async bulk(scope: OrgScope, agentRef: string, action: BulkAction, selection: BulkSelection): Promise<BulkResult> {
     const agentId = await this.agents.idOf(scope, agentRef);
     const by = selected(selection, ACTED_ON[action]);
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const { matched, updated, which } = await this.change(tx, scope, agentId, action, by);
       if (updated > 0) await this.note(tx, scope, DONE[action], { kind: 'agent', id: agentId }, { updated, ...which });
       return { updated, matched, unchanged: matched - updated };
@@ -60,7 +60,7 @@ export class DecisionsService {
    * @throws DomainError 422 when `reverted` comes without a note
    */
   async review(scope: OrgScope, chatId: string, id: string, review: Review): Promise<DecisionRow> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const before = await this.locked(tx, scope, chatId, id);
       const note = blankAsNull(review.review_note);
       if (review.review_status === 'reverted' && note === null) {
@@ -87,7 +87,7 @@ export class DecisionsService {
    * @throws DomainError 422 `not_disputed` or `should_have_missing`
    */
   async draftCorrection(scope: OrgScope, chatId: string, id: string): Promise<CorrectionDraft> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       // Held, so that the dispute stands for as long as it is being written.
       const decision = await this.locked(tx, scope, chatId, id);
       if (decision.review_status !== 'disputed')

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { createHash } from 'node:crypto';
 import { OrgRuntimeService } from '@aps/inference';
 import { OrgScope } from '@aps/guards';
@@ -119,7 +120,7 @@ describe('record_decision', () => {
   });
 
   it('leaves nothing behind when its call does not commit', async () => {
-    const undone = app.db.transaction(async (tx) => {
+    const undone = app.db.transaction(NO_CALLER, async (tx) => {
       const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
       const place = {
         orgId: org.id,
@@ -319,7 +320,7 @@ describe('the purge', () => {
   it('is no more done to a dispute that begins while it is under way', async () => {
     app.entitle(org, { decision_retention_days: 10 });
     const id = await aged(11);
-    await app.db.transaction(async (tx) => {
+    await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.execute(sql(`UPDATE decisions SET review_status = 'disputed' WHERE id = $1`), [id]);
       expect(await app.purge(10)).toEqual([0]);
     });

@@ -59,7 +59,7 @@ export class FilesService {
     const filename = safeFilename(incoming.filename);
     const probe = new FileProbe(filename);
     try {
-      await this.db.transaction((tx) => this.files.begin(tx, scope, { id, filename, storageKey: stored.storage_key }));
+      await this.db.transaction(scope, (tx) => this.files.begin(tx, scope, { id, filename, storageKey: stored.storage_key }));
     } catch (error) {
       incoming.bytes.destroy();
       throw error;
@@ -70,7 +70,7 @@ export class FilesService {
     );
     try {
       await Promise.all([incoming.complete, put]);
-      const file = await this.db.transaction((tx) => this.files.finish(tx, scope, id, probe.found()));
+      const file = await this.db.transaction(scope, (tx) => this.files.finish(tx, scope, id, probe.found()));
       if (!file) throw new DomainError('service_unavailable', 'The upload took too long. Try again.', { retryAfterS: 2 });
       uploaded.inc(file.size_bytes);
       return file;

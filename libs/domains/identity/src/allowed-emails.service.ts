@@ -22,7 +22,7 @@ export class AllowedEmailsService {
 
   /** @throws DomainError 409 `already_allowed` */
   add(actor: ActingUser, email: string): Promise<AllowedEmailView> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const id = uuidv7();
       if (!(await this.emails.insert(tx, id, email, actor.userId)))
         throw new DomainError('already_allowed', 'This address is allowed already.');
@@ -37,7 +37,7 @@ export class AllowedEmailsService {
    * @throws DomainError 404 `not_found`
    */
   remove(actor: ActingUser, id: string): Promise<void> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const email = await this.emails.remove(tx, id);
       if (email === null) throw notFound('Allowed email');
       await this.record(tx, actor, 'allowed_email.removed', id, email);

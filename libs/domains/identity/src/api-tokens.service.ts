@@ -46,7 +46,7 @@ export class ApiTokensService {
    * @throws DomainError 403 `entitlement_exceeded` with {@link MAX_LIVE} live ones; 422 `unknown_reference` for an organization that the user is no member of
    */
   create(actor: ActingUser, input: NewApiToken): Promise<{ row: ApiTokenRow; token: string }> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       // Of two who ask at once, the second counts the first's. And who replaces the password, and revokes all, comes before or after.
       await this.users.lock(tx, actor.userId);
       const orgId = input.org_id?.toLowerCase() ?? null;
@@ -81,7 +81,7 @@ export class ApiTokensService {
 
   /** @throws DomainError 404 `not_found`, also for another user's token */
   revoke(actor: ActingUser, orgPin: string | null, id: string): Promise<void> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       await this.users.lock(tx, actor.userId);
       // It may be the caller's own.
       await tx.confirm();

@@ -3,7 +3,7 @@ import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
 import type { ActingUser } from './acting-user';
@@ -57,7 +57,7 @@ export class EmailProofsService implements OnModuleInit {
   private async askAgain(whose: { email: string } | { userId: string }): Promise<void> {
     const found = await ('email' in whose ? this.users.byEmail(this.db, whose.email) : this.users.byId(this.db, whose.userId));
     if (!found || found.email_verified_at) return;
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       const user = await this.users.lock(tx, found.id);
       if (
         !user ||
@@ -77,7 +77,7 @@ export class EmailProofsService implements OnModuleInit {
    */
   verify(token: string, requestId?: string): Promise<{ user: UserRow; memberships: MembershipSummary[] }> {
     const tokenHash = hashToken(token);
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const userId = await this.links.ownerOf(tx, 'email_proof', tokenHash);
       const user = userId === null ? null : await this.users.lock(tx, userId);
       if (!user || user.deactivated_at || !(await this.links.take(tx, 'email_proof', tokenHash))) throw verificationInvalid();

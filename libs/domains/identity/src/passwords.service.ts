@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { refuseField } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword, hashToken, newOpaqueToken, verifyPassword } from '@aps/platform/crypto';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
+import type { ActingUser } from './acting-user';
 import { ApiTokensRepository } from './api-tokens.repository';
 import { resetTokenInvalid } from './identity.errors';
 import { passwordChangedMail, passwordResetMail } from './identity.mails';
@@ -48,7 +49,7 @@ export class PasswordsService {
   private async mailLink(email: string): Promise<void> {
     const found = await this.users.byEmail(this.db, email);
     if (!found) return;
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       const user = await this.users.lock(tx, found.id);
       if (!user || user.deactivated_at || (await this.links.askedInLastHour(tx, 'password_reset', user.id)) >= RESETS_PER_HOUR) return;
       const token = newOpaqueToken();
@@ -70,7 +71,7 @@ export class PasswordsService {
     // Guessing must not cost a password hash.
     if (!userId) throw resetTokenInvalid();
     const passwordHash = await hashPassword(password);
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       const user = await this.users.lock(tx, userId);
       if (!user || user.deactivated_at || !(await this.links.take(tx, 'password_reset', tokenHash))) throw resetTokenInvalid();
       // Whoever has failed at the old one does not delay who has the mailbox.
@@ -88,16 +89,27 @@ export class PasswordsService {
    *
    * @throws DomainError 422 `password_incorrect`
    */
-  async change(userId: string, sessionId: string, current: string, password: string, how: Replacing = {}): Promise<void> {
+  async change(
+    actor: ActingUser,
+    sessionId: string,
+    current: string,
+    password: string,
+    how: Omit<Replacing, 'requestId'> = {},
+  ): Promise<void> {
     const incorrect = () => refuseField('password_incorrect', ['current_password'], 'This is not your password.');
-    const found = await this.users.withHashById(this.db, userId);
+    const found = await this.users.withHashById(this.db, actor.userId);
     if (!(await verifyPassword(found?.password_hash, current))) throw incorrect();
     const passwordHash = await hashPassword(password);
-    await this.db.transaction(async (tx) => {
-      const user = await this.users.lock(tx, userId);
+    await this.db.transaction(actor, async (tx) => {
+      const user = await this.users.lock(tx, actor.userId);
       // Somebody else was faster, with a reset perhaps; theirs stands.
       if (!user || user.password_hash !== found?.password_hash) throw incorrect();
-      await this.replace(tx, user, passwordHash, { ...how, action: 'user.password_changed', exceptSession: sessionId });
+      await this.replace(tx, user, passwordHash, {
+        ...how,
+        requestId: actor.requestId,
+        action: 'user.password_changed',
+        exceptSession: sessionId,
+      });
     });
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
-import { Database, type Db, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import type { ActingUser } from './acting-user';
 import { ownsAddress } from './email-proof.policy';
@@ -31,7 +31,7 @@ export class PlatformAdminsService {
    * @throws DomainError 404 `user_not_found`, 409 `already_admin`
    */
   add(actor: ActingUser, email: string): Promise<PlatformAdminView> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const user = await this.users.byEmail(tx, email);
       // Who only claims the address is not the person whom the actor means.
       if (!user || !ownsAddress(identityConfig.value.emailProof, user)) throw userNotFound();
@@ -44,7 +44,7 @@ export class PlatformAdminsService {
 
   /** @throws DomainError 422 `self_action`, 404 `user_not_found`, 409 `last_admin` */
   remove(actor: ActingUser, userId: string): Promise<void> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       if (actor.userId === userId) throw selfAction('You cannot remove yourself.');
       await this.admins.lock(tx);
       const user = (await this.admins.isAdmin(tx, userId)) ? await this.users.byId(tx, userId) : null;
@@ -66,7 +66,7 @@ export class PlatformAdminsService {
    * that running it again undoes nobody's decision.
    */
   ensureBootstrapAdmin(db: Db = this.db): Promise<void> {
-    return db.transaction(async (tx) => {
+    return db.transaction(NO_CALLER, async (tx) => {
       const email = identityConfig.value.bootstrapAdminEmail;
       await this.admins.lock(tx);
       const user = email === undefined || (await this.admins.exist(tx)) ? null : await this.users.byEmail(tx, email);

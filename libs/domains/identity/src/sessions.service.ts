@@ -3,7 +3,7 @@ import { DomainError, notFound } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword, hashToken, needsRehash, newSessionToken, verifyPassword } from '@aps/platform/crypto';
 import { rateLimitConfig } from '@aps/platform/rate-limit';
-import { Database, OneByOne, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, OneByOne, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
@@ -62,7 +62,7 @@ export class SessionsService {
       const verified = await verifyPassword(found?.password_hash, password);
       if (!found || !verified) throw await this.failed(attempt, found?.id ?? null, requestId);
       const rehashed = needsRehash(found.password_hash) ? await hashPassword(password) : null;
-      const signIn = await this.db.transaction(async (tx) => {
+      const signIn = await this.db.transaction(NO_CALLER, async (tx) => {
         const user = await this.users.lock(tx, found.id);
         // While the password was compared it may have been changed, and all sessions with it: this one must not slip through.
         if (user?.password_hash !== found.password_hash) throw invalidCredentials();
@@ -90,7 +90,7 @@ export class SessionsService {
   private async failed(attempt: LoginAttempt | null, userId: string | null, requestId?: string): Promise<DomainError> {
     if (!attempt || (!attempt.refused && attempt.failures < FREE_ATTEMPTS)) return invalidCredentials();
     const { failures, refused, waitS } = attempt;
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       // For nobody a transaction, too: they take their time.
       if (!userId) await this.users.lock(tx, uuidv7());
       else
@@ -119,21 +119,21 @@ export class SessionsService {
    *
    * @throws DomainError 401 `not_authenticated` when the session has ended meanwhile: of several that refresh it at once, one does
    */
-  refresh(sessionId: string, userId: string, client: SessionClient): Promise<SignIn> {
-    return this.db.transaction(async (tx) => {
-      const user = await this.users.lock(tx, userId);
+  refresh(actor: ActingUser, sessionId: string, client: SessionClient): Promise<SignIn> {
+    return this.db.transaction(actor, async (tx) => {
+      const user = await this.users.lock(tx, actor.userId);
       if (!user || user.deactivated_at) throw userDeactivated();
       await tx.confirm();
-      if (!(await this.sessions.end(tx, userId, sessionId))) throw new DomainError('not_authenticated', 'Not authenticated');
+      if (!(await this.sessions.end(tx, actor.userId, sessionId))) throw new DomainError('not_authenticated', 'Not authenticated');
       return this.signIn(tx, user, client);
     });
   }
 
-  async logout(sessionId: string, userId: string): Promise<void> {
-    await this.db.transaction(async (tx) => {
-      await this.users.lock(tx, userId);
+  async logout(actor: ActingUser, sessionId: string): Promise<void> {
+    await this.db.transaction(actor, async (tx) => {
+      await this.users.lock(tx, actor.userId);
       await tx.confirm();
-      await this.sessions.end(tx, userId, sessionId);
+      await this.sessions.end(tx, actor.userId, sessionId);
     });
   }
 
@@ -148,7 +148,7 @@ export class SessionsService {
    * @throws DomainError 404 `not_found` for one that has ended, and for another user's
    */
   end(actor: ActingUser, id: string): Promise<void> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       await this.users.lock(tx, actor.userId);
       await tx.confirm();
       if (!(await this.sessions.end(tx, actor.userId, id))) throw notFound('Session');

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword } from '@aps/platform/crypto';
-import { Database, type Db } from '@aps/platform/database';
+import { NO_CALLER, Database, type Db } from '@aps/platform/database';
 import { appLink } from '@aps/platform/mail';
 import { AllowedEmailsRepository } from './allowed-emails.repository';
 import { signupProves } from './email-proof.policy';
@@ -52,7 +52,7 @@ export class SignupService {
     await this.refuseEarly(input);
     const password_hash = await hashPassword(input.password);
     const proven = signupProves(identityConfig.value.emailProof, input.invitation_token);
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const name = input.name?.trim() || input.email.split('@')[0];
       // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
       const user = await this.usersService.create(tx, { email: input.email, name, password_hash, proven });

@@ -73,10 +73,10 @@ export class UsersService implements OnModuleInit {
   }
 
   /** Changes what is given of the profile. */
-  updateProfile(userId: string, change: { name?: string; avatar_url?: string | null }): Promise<UserRow> {
-    return this.db.transaction(async (tx) => {
-      const user = await this.lock(tx, userId);
-      return this.users.setProfile(tx, userId, {
+  updateProfile(actor: ActingUser, change: { name?: string; avatar_url?: string | null }): Promise<UserRow> {
+    return this.db.transaction(actor, async (tx) => {
+      const user = await this.lock(tx, actor.userId);
+      return this.users.setProfile(tx, user.id, {
         name: change.name ?? user.name,
         avatar_url: change.avatar_url === undefined ? user.avatar_url : change.avatar_url,
       });
@@ -89,7 +89,7 @@ export class UsersService implements OnModuleInit {
    * @throws DomainError 422 `self_action`, 404 `user_not_found`, 409 `last_admin` when nobody could administer the platform any more
    */
   deactivate(actor: ActingUser, userId: string): Promise<UserStatusChange> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       if (actor.userId === userId) throw selfAction('You cannot deactivate yourself.');
       // Two administrators who deactivate each other at the same moment must not leave the platform without one.
       await this.admins.lock(tx);
@@ -106,7 +106,7 @@ export class UsersService implements OnModuleInit {
    * @throws DomainError 404 `user_not_found`
    */
   reactivate(actor: ActingUser, userId: string): Promise<UserStatusChange> {
-    return this.db.transaction(async (tx) => this.setDeactivated(tx, actor, await this.lock(tx, userId), false));
+    return this.db.transaction(actor, async (tx) => this.setDeactivated(tx, actor, await this.lock(tx, userId), false));
   }
 
   private async setDeactivated(

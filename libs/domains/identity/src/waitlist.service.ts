@@ -31,7 +31,7 @@ export class WaitlistService {
 
   /** @throws DomainError 404 `not_found`, 409 `not_pending` */
   dismiss(actor: ActingUser, id: string): Promise<WaitlistRow> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const entry = await this.lock(tx, id);
       if (entry.status !== 'pending') throw new DomainError('not_pending', `This entry is ${entry.status}, not pending.`);
       await this.record(tx, actor, 'waitlist.dismissed', entry);
@@ -45,7 +45,7 @@ export class WaitlistService {
    * @throws DomainError 404 `not_found`
    */
   invite(actor: ActingUser, id: string): Promise<WaitlistRow> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const entry = await this.lock(tx, id);
       if (entry.status === 'admitted' || entry.status === 'registered') return entry;
       await this.mail(tx, entry);
@@ -60,7 +60,7 @@ export class WaitlistService {
    * @throws DomainError 404 `not_found`, 409 `never_admitted`
    */
   resend(actor: ActingUser, id: string): Promise<WaitlistRow> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const entry = await this.lock(tx, id);
       if (!entry.admitted_at) throw new DomainError('never_admitted', 'This entry was never admitted.');
       if (entry.status !== 'admitted') return entry;

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { Broadcaster } from '@aps/platform/broadcast';
@@ -212,7 +213,7 @@ describe('ModelResolver', () => {
     await expect(check('gpt-6-sol')).rejects.toMatchObject({ code: 'model_not_allowed' });
     await check('gpt-6-sol', 'agent');
     await t.db
-      .transaction(async (tx) => {
+      .transaction(NO_CALLER, async (tx) => {
         await tx.execute(sql(`UPDATE model_catalog SET enabled = false WHERE key = 'gpt-5.6-luna'`));
         await expect(catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent')).rejects.toMatchObject({ code: 'model_unknown' });
         await tx.execute(

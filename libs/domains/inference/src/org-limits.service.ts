@@ -64,7 +64,7 @@ export class OrgLimitsService {
         context: { entitlement: 'enforces_credits' },
       });
     }
-    if (Object.keys(patch).length) await this.db.transaction((tx) => this.store(scope, tx, patch));
+    if (Object.keys(patch).length) await this.db.transaction(scope, (tx) => this.store(scope, tx, patch));
     return this.get(scope);
   }
 

@@ -76,7 +76,7 @@ export class OrgRoutesService {
       }),
     );
     const touched = new Map([...patches].filter(([, patch]) => Object.keys(patch).length));
-    if (touched.size) await this.db.transaction((tx) => this.store(scope, tx, touched, routes));
+    if (touched.size) await this.db.transaction(scope, (tx) => this.store(scope, tx, touched, routes));
     return this.list(scope);
   }
 

@@ -55,7 +55,7 @@ export class OrgRuntimeService {
     const sent = Object.fromEntries(RUNTIME.filter((f) => patch[f] !== undefined).map((f) => [f, patch[f]])) as RuntimePatch;
     if (Object.keys(sent).length) {
       const { compaction_threshold: threshold, ...rest } = sent;
-      await this.db.transaction(async (tx) => {
+      await this.db.transaction(scope, async (tx) => {
         await this.repository.lockSettings(scope, tx);
         await this.repository.saveSettings(scope, tx, {
           ...rest,

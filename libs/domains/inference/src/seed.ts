@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import type { Db, Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { inferenceConfig, MOCK_ROUTE, mockRouteEnabled } from './inference.config';
@@ -15,7 +16,7 @@ export interface InferenceSeed {
  * only where there is none yet. Only the mock's address follows the environment, because its server takes another port at each start.
  */
 export async function seedInference(db: Db, { mockBaseUrl = inferenceConfig.value.mockRouteBaseUrl }: InferenceSeed = {}): Promise<void> {
-  await db.transaction(async (tx) => {
+  await db.transaction(NO_CALLER, async (tx) => {
     await tx.execute(INSERT_SETTINGS);
     const known = await tx.query(VENDORS_KNOWN, [MOCK_ROUTE]);
     if (!known.length) for (const { route, models } of VENDOR_SEED) await seedRoute(tx, route, models);

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { EmailProofsService } from '@aps/identity';
 import { MembersService } from './members.service';
 import { anEmail, type Member, OrgsTestApp, type Person } from './testing/orgs-test-app';
@@ -187,7 +188,7 @@ describe('an address that is not proven', () => {
   it('is proven once in the service of others, too', async () => {
     const ada = await signup(anEmail());
     const proofs = t.get(EmailProofsService);
-    const prove = () => t.db.transaction((tx) => proofs.prove(tx, { userId: ada.userId }, 'invitation'));
+    const prove = () => t.db.transaction(NO_CALLER, (tx) => proofs.prove(tx, { userId: ada.userId }, 'invitation'));
     expect((await Promise.all([prove(), prove(), prove()])).filter(Boolean)).toHaveLength(1);
   });
 });

@@ -106,7 +106,7 @@ export class InvitationsService {
    * @throws DomainError `not_found`, `invitation_gone`, `invitation_email_mismatch`
    */
   accept(user: ActingUser & { email: string }, token: string): Promise<OrganizationView> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(user, async (tx) => {
       const found = await this.linkedTo(tx, token, user.email);
       // The proof redeems all that is open; this one has been revoked meanwhile, or is among it.
       if (!(await this.proofs.prove(tx, user, 'invitation')))

@@ -62,6 +62,7 @@ export class MembersService {
    */
   adminAdd(actor: ActingUser, orgId: string, email: string, role: OrgRole): Promise<OrgMemberInfo> {
     return this.byOperator(
+      actor,
       orgId,
       async (tx, scope) => {
         const user = await this.users.findOwner(tx, email);
@@ -79,7 +80,7 @@ export class MembersService {
 
   /** @throws DomainError `last_owner` */
   adminSetRole(actor: ActingUser, orgId: string, userId: string, role: OrgRole): Promise<OrgMemberInfo> {
-    return this.byOperator(orgId, async (tx, scope) => {
+    return this.byOperator(actor, orgId, async (tx, scope) => {
       const target = await this.targetUser(tx, scope, userId);
       obey(refuseLosingOwner(target.role, role, await this.members.ownersBeside(tx, scope, userId)));
       await this.changeRole(tx, scope, target, role, 'admin', actor);
@@ -89,7 +90,7 @@ export class MembersService {
 
   /** @throws DomainError `last_owner` */
   adminRemove(actor: ActingUser, orgId: string, userId: string): Promise<void> {
-    return this.byOperator(orgId, async (tx, scope) => {
+    return this.byOperator(actor, orgId, async (tx, scope) => {
       const target = await this.targetUser(tx, scope, userId);
       obey(refuseLosingOwner(target.role, null, await this.members.ownersBeside(tx, scope, userId)));
       await this.end(tx, scope, target, 'member.removed', 'admin', actor);
@@ -118,9 +119,9 @@ export class MembersService {
   }
 
   /** One operator's change of a roster at a time, like those of its members. */
-  private byOperator<T>(orgId: string, fn: (tx: Tx, scope: OrgScope) => Promise<T>, email?: string): Promise<T> {
+  private byOperator<T>(operator: ActingUser, orgId: string, fn: (tx: Tx, scope: OrgScope) => Promise<T>, email?: string): Promise<T> {
     const scope = OrgScope.system(orgId, 'an operator acts');
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(operator, async (tx) => {
       if (email !== undefined) await this.roster.lockAddress(tx, email);
       await this.roster.lock(tx, scope);
       if (!(await this.organizations.find(tx, scope))) throw notFound('Organization');

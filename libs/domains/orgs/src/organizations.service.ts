@@ -42,7 +42,7 @@ export class OrganizationsService {
    */
   create(db: Db, actor: ActingUser, wish: { name: string; slug?: string }): Promise<OrganizationView> {
     const name = wish.name.trim();
-    return db.transaction(async (tx) => {
+    return db.transaction(actor, async (tx) => {
       await this.requireRoom(tx, actor.userId);
       const row = { id: uuidv7(), name, created_by: actor.userId };
       const made =
@@ -64,7 +64,7 @@ export class OrganizationsService {
 
   async update(scope: OrgScope, changes: { name?: string; slug?: string }): Promise<OrganizationView> {
     try {
-      return await this.db.transaction((tx) => this.change(tx, scope, changes));
+      return await this.db.transaction(scope, (tx) => this.change(tx, scope, changes));
     } catch (error) {
       // The unique index decides between two who want the same slug at once; it does so by ending the transaction.
       throw isSlugTaken(error) ? slugTaken() : error;
@@ -87,7 +87,7 @@ export class OrganizationsService {
 
   /** Shuts the members out. Again is no change: the first time is kept, and nothing is recorded. */
   async suspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       const suspendedAt = await this.organizations.suspend(tx, OrgScope.system(orgId, 'suspension'));
       if (!suspendedAt) return this.unchanged(tx, orgId);
       await this.record(tx, 'admin', 'organization.suspended', orgId, actor);
@@ -98,7 +98,7 @@ export class OrganizationsService {
 
   /** Lets the members in again. An organization that is not suspended stays as it is. */
   async unsuspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(actor, async (tx) => {
       if (!(await this.organizations.unsuspend(tx, OrgScope.system(orgId, 'suspension')))) return this.unchanged(tx, orgId);
       await this.record(tx, 'admin', 'organization.unsuspended', orgId, actor);
       this.announce(tx, orgId);

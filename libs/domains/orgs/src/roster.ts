@@ -34,7 +34,7 @@ export class Roster {
    * @param email the address that the change is about, when it may belong to nobody yet
    */
   change<T>(scope: OrgScope, fn: (tx: Tx, actor: RosterActor) => Promise<T>, email?: string): Promise<T> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       if (email !== undefined) await this.lockAddress(tx, email);
       await this.lock(tx, scope);
       await tx.confirm();

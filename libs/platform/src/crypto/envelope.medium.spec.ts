@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { loadConfig } from '@aps/platform/config';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
@@ -92,7 +93,7 @@ describe('EnvelopeCrypto', () => {
   it('forgets a key whose transaction was rolled back', async () => {
     const crypto = withMasters(OLD);
     const place = placeIn(randomUUID());
-    const lost = medium.db.transaction(async (tx) => {
+    const lost = medium.db.transaction(NO_CALLER, async (tx) => {
       await crypto.encrypt(tx, place, 'one');
       await crypto.encrypt(tx, place, 'two');
       throw new Error('rolled back');

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Db } from '@aps/platform/database';
@@ -108,7 +109,7 @@ export class EnvelopeCrypto {
    * @returns how many were re-wrapped; 0 means that older master keys may go
    */
   async rewrap(db: Db, limit = 500): Promise<number> {
-    return db.transaction(async (tx) => {
+    return db.transaction(NO_CALLER, async (tx) => {
       const rows = await tx.query(STALE, [this.newest, limit]);
       for (const row of rows) await tx.execute(REWRAP, [row.id, this.newest, this.wrap(row.id, row.org_id, this.unwrap(row))]);
       return rows.length;
@@ -125,7 +126,7 @@ export class EnvelopeCrypto {
     const cached = fresh(this.current, orgId ?? '');
     if (cached) return cached;
     // In a transaction, so that "committed" is a moment that can be waited for, whatever the caller handed in.
-    return db.transaction(async (tx) => {
+    return db.transaction(NO_CALLER, async (tx) => {
       const read = () => (orgId === null ? tx.query(BY_ID, [PLATFORM_KEY_ID]) : tx.query(OF_ORG, [orgId]));
       let [row] = await read();
       if (!row) {

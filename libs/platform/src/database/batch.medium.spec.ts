@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
 import { loadConfig } from '@aps/platform/config';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
@@ -111,7 +112,7 @@ describe('calls of the same moment', () => {
 
   it('do not wait for one whose row is locked; that one gets what the holder has left', async () => {
     let waiting: Promise<Row | null> | undefined;
-    await database.db.transaction(async (tx) => {
+    await database.db.transaction(NO_CALLER, async (tx) => {
       await tx.execute(sql(`UPDATE accounts SET balance = 500 WHERE id = 'a1'`));
       waiting = deposit('a1', 1);
       expect((await deposit('a2', 2))?.balance).toBe(102);
@@ -150,7 +151,7 @@ describe('calls of the same moment', () => {
     it('tell their answers before', async () => {
       let over = false;
       let waiting: Promise<unknown> | undefined;
-      const ahead = await database.db.transaction(async (tx) => {
+      const ahead = await database.db.transaction(NO_CALLER, async (tx) => {
         await tx.query(sql('SELECT pg_advisory_xact_lock($1)'), [HELD]);
         const asked = [1, 2].map((n) => database.db.batchedAhead<Deposit, Row>(DEPOSIT, { account: `a${n}`, amount: n }));
         waiting = deposit('a3', 3).then(() => (over = true));
@@ -175,7 +176,7 @@ describe('calls of the same moment', () => {
   });
 
   it('are part of the transaction that makes them', async () => {
-    const failed = database.db.transaction(async (tx) => {
+    const failed = database.db.transaction(NO_CALLER, async (tx) => {
       expect((await tx.batched<Deposit, Row>(DEPOSIT, { account: 'a1', amount: 1 }))?.balance).toBe(101);
       expect(await tx.batched(DEPOSIT, { account: 'nobody', amount: 1 })).toBeNull();
       throw new Error('no');

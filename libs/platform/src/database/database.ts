@@ -2,7 +2,6 @@ import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { BatchLane, runAlone, type Ahead, type BatchStatement } from './batch';
 import { DatabaseClock } from './clock';
-import { commitCheck } from './commit-check';
 import { isConnectionLoss } from './errors';
 import { LaneConnection } from './lane-connection';
 import type { Sessions } from './sessions';
@@ -11,6 +10,15 @@ import { statement, unnamed, type Statement } from './statement';
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
 const RETRYABLE = new Set(['40001', '40P01']);
 const MAX_TRIES = 3;
+
+/** On whose behalf a unit of work is done. */
+export interface Caller {
+  /** Throws when the caller may not do this any more. The answer holds until the transaction ends. */
+  readonly confirm?: (tx: Tx) => Promise<void>;
+}
+
+/** For jobs, and for requests that anybody may make. */
+export const NO_CALLER: Caller = {};
 
 /**
  * What services and repositories talk to: the database itself, or a transaction that is open on it. Both have the same face, so a
@@ -31,9 +39,11 @@ export interface Db {
    * Opens a unit of work, or joins the one that is open. Serialization failures and deadlocks run it again, at most three times
    * in all, so `fn` must have no effect outside the database; those belong into {@link Tx.afterCommit}.
    *
-   * In a request, its last statement asks whether the caller may still do this (see `checkAtCommit`); if not, it is rolled back.
+   * Its last statement asks whether the caller may still do this; if not, it is rolled back.
+   *
+   * @param caller the scope or actor on whose behalf it is; {@link NO_CALLER} for work that rests on nobody's right
    */
-  transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(caller: Caller, fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** TypeORM's view of the same connection, for what is not on a hot path. */
   readonly manager: EntityManager;
 }
@@ -70,6 +80,7 @@ const byText: ToQuery = ({ text }, values) => ({ text, values });
 
 class OpenTransaction implements Tx {
   readonly commitHooks: (() => void | Promise<void>)[] = [];
+  private caller: Caller | undefined;
   private confirmed = false;
   private savepoints = 0;
 
@@ -95,7 +106,9 @@ class OpenTransaction implements Tx {
     return runAlone<I, R>((sql, values) => this.query(sql, values), batch, item);
   }
 
-  transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+  /** The right that any of the callers rests on is asked for. */
+  transaction<T>(caller: Caller, fn: (tx: Tx) => Promise<T>): Promise<T> {
+    if (caller.confirm) this.caller ??= caller;
     return fn(this);
   }
 
@@ -106,7 +119,7 @@ class OpenTransaction implements Tx {
   async confirm(): Promise<void> {
     if (this.confirmed) return;
     this.confirmed = true;
-    await commitCheck()?.(this);
+    await this.caller?.confirm?.(this);
   }
 
   async savepoint(): Promise<() => Promise<void>> {
@@ -217,10 +230,10 @@ export class Database implements Db {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  async transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+  async transaction<T>(caller: Caller, fn: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.runOnce(fn);
+        return await this.runOnce((tx) => tx.transaction(caller, fn));
       } catch (error) {
         if (attempt >= MAX_TRIES || !RETRYABLE.has((error as { code?: string }).code ?? '')) throw error;
       }

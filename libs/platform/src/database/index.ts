@@ -1,5 +1,4 @@
 export { alreadyCommitted, batchStatement, type Ahead, type BatchStatement } from './batch';
-export { checkAtCommit, withCommitCheck } from './commit-check';
 export * from './database';
 export * from './database.config';
 export * from './database.module';

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { batchStatement } from './batch';
@@ -27,7 +28,9 @@ describe('sessions of an app', () => {
     // At once, so that each has a connection of its own.
     const looks = await Promise.all(Array.from({ length: 6 }, look));
     expect(looks).toEqual(looks.map(() => [{ current: IN_FORCE }]));
-    expect(await database.db.transaction((tx) => tx.query(sql(`SELECT ${CURRENT} AS current`)))).toEqual([{ current: IN_FORCE }]);
+    expect(await database.db.transaction(NO_CALLER, (tx) => tx.query(sql(`SELECT ${CURRENT} AS current`)))).toEqual([
+      { current: IN_FORCE },
+    ]);
     expect(await database.db.batched(LOOK, { key: 'a' })).toEqual({ ...IN_FORCE, plan_cache_mode: 'force_generic_plan' });
   });
 

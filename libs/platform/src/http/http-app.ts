@@ -1,5 +1,4 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { withCommitCheck } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
@@ -48,12 +47,6 @@ function securityHeaders(): RequestHandler {
   };
 }
 
-/** What a request writes, it writes only as long as its caller may: the access guard says what that rests on. Reads write nothing. */
-function checkedWrites(req: Request, res: Response, next: () => void): void {
-  if (req.method === 'GET' || req.method === 'HEAD' || req.method === 'OPTIONS') return next();
-  res.once('finish', withCommitCheck(next));
-}
-
 /** Paths whose bodies are not ours to parse: they are streamed on as they are. */
 export type RawBodyPaths = readonly string[];
 
@@ -82,8 +75,6 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger, ra
   app.use((req: Request, res: Response, next: () => void) =>
     rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next),
   );
-  // Behind the body: what is awaited there comes back with a context of its own.
-  app.use(checkedWrites);
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as import('node:http').Server;
   server.requestTimeout = UPLOAD_MS;

@@ -4,7 +4,7 @@ import { Body, CanActivate, Controller, ExecutionContext, HttpCode, INestApplica
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { DomainError } from '@aps/contracts';
-import { Database } from '@aps/platform/database';
+import { NO_CALLER, Database } from '@aps/platform/database';
 import { ErrorFilter, NestedField, ShowsCredential, StringField } from '@aps/platform/http';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import type { Response } from 'express';
@@ -234,7 +234,7 @@ describe('idempotency', () => {
         await database.db.execute(sql('DELETE FROM idempotency_keys'));
         const first = await start('k');
         expect(first.resourceId).toBeNull();
-        await database.db.transaction((tx) => store.attach(tx, first, thing));
+        await database.db.transaction(NO_CALLER, (tx) => store.attach(tx, first, thing));
         await expect(start('k')).rejects.toMatchObject({ code: 'idempotency_in_progress' });
         await end(first);
         await expect(start('k', Buffer.alloc(32, 2))).rejects.toMatchObject({ code: 'idempotency_mismatch' });
@@ -252,7 +252,7 @@ describe('idempotency', () => {
       const dead = await start('k');
       await die('k');
       const alive = await start('k');
-      await expect(database.db.transaction((tx) => store.attach(tx, dead, randomUUID()))).rejects.toMatchObject({
+      await expect(database.db.transaction(NO_CALLER, (tx) => store.attach(tx, dead, randomUUID()))).rejects.toMatchObject({
         code: 'idempotency_in_progress',
       });
       expect(await store.complete(dead, { status: 201, body: '"dead"' })).toBe(false);
@@ -287,7 +287,7 @@ describe('idempotency', () => {
 
     it('answers within the transaction of the effect, or not at all', async () => {
       const attempt = await start('k');
-      const lost = database.db.transaction(async (tx) => {
+      const lost = database.db.transaction(NO_CALLER, async (tx) => {
         await store.complete(attempt, { status: 201, body: '{}' }, tx);
         throw new Error('rolled back');
       });
@@ -298,7 +298,7 @@ describe('idempotency', () => {
     it('forgets after a day, and purges in portions', async () => {
       for (const key of ['a', 'b', 'c', 'd']) await store.complete(await start(key), { status: 200, body: null });
       const first = await start('attached');
-      await database.db.transaction((tx) => store.attach(tx, first, randomUUID()));
+      await database.db.transaction(NO_CALLER, (tx) => store.attach(tx, first, randomUUID()));
       await database.db.execute(sql(`UPDATE idempotency_keys SET expires_at = expires_at - interval '24 hours 1 second' WHERE key <> 'd'`));
       // Anything may come under an expired key, purged or not.
       expect((await start('attached', Buffer.alloc(32, 9))).resourceId).toBeNull();

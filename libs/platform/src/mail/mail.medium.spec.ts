@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +64,7 @@ describe('mail', () => {
 
   const configure = (env: NodeJS.ProcessEnv) =>
     loadConfig({ ...process.env, MAIL_DIR: dir, MAIL_FROM: 'Agents <no-reply@mail.example>', APP_URL: 'https://app.example/', ...env });
-  const send = (mail = MAIL) => database.db.transaction((tx) => mailer.send(tx, mail));
+  const send = (mail = MAIL) => database.db.transaction(NO_CALLER, (tx) => mailer.send(tx, mail));
   const row = async (id: string) =>
     (await database.db.query(sql<OutboundMailEntity & Record<string, unknown>>('SELECT * FROM outbound_mails WHERE id = $1'), [id]))[0];
   const files = () => readdirSync(dir).map((f) => readFileSync(path.join(dir, f), 'utf8'));
@@ -76,7 +77,7 @@ describe('mail', () => {
     expect(JSON.stringify(stored)).not.toContain('the-credential');
 
     let lost = '';
-    const rolledBack = database.db.transaction(async (tx) => {
+    const rolledBack = database.db.transaction(NO_CALLER, async (tx) => {
       lost = await mailer.send(tx, MAIL);
       throw new Error('rolled back');
     });

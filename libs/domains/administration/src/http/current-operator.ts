@@ -6,9 +6,9 @@ const requestOf = (context: ExecutionContext) => context.switchToHttp().getReque
 
 /** The operator who makes the request, as audit rows keep them. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): ActingUser => {
-  const { principal, requestId } = requestOf(context);
+  const { principal, requestId, confirm } = requestOf(context);
   if (!principal) throw new Error('This needs an operator: the route is public.');
-  return { userId: principal.userId, requestId };
+  return { userId: principal.userId, requestId, confirm };
 });
 
 /** The organization in the path, for reads that go past its membership. */

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { createHash, randomUUID } from 'node:crypto';
 import { AgentsRepository } from '../agents.repository';
 import { canonicalJson } from '../sealed-config';
@@ -313,7 +314,7 @@ describe('references under races', () => {
 
   it('do not make a new chat wait for an edit', async () => {
     const agent = await t.agent(org);
-    await t.db.transaction(async (tx) => {
+    await t.db.transaction(NO_CALLER, async (tx) => {
       await t.app.get(AgentsRepository).lock(tx, org.scope, agent.id);
       // What a foreign key asks for, on another connection; NOWAIT fails where it would have to wait.
       expect(await t.db.query(sql('SELECT id FROM agents WHERE id = $1 FOR KEY SHARE NOWAIT'), [agent.id])).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
@@ -232,7 +233,8 @@ describe('memories', () => {
     const agent = await t.agent(org);
     const memories = t.app.get(MemoriesService);
     const owner = { kind: 'agent', id: agent.id } as const;
-    for (const content of ['a', 'b', 'c']) await t.db.transaction((tx) => memories.add(tx, org.scope, { owner, content, source: 'agent' }));
+    for (const content of ['a', 'b', 'c'])
+      await t.db.transaction(NO_CALLER, (tx) => memories.add(tx, org.scope, { owner, content, source: 'agent' }));
     expect((await memories.newest(t.db, org.scope, owner, 2)).map((m) => m.content)).toEqual(['c', 'b']);
     expect(await memories.newest(t.db, (await t.org()).scope, owner, 2)).toEqual([]);
   });

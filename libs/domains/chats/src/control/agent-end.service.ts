@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import type { NewEvent } from '../chat.types';
 import { ChildWaits } from '../delegation/child-waits';
 import { HitlService } from '../hitl/hitl.service';
@@ -31,7 +31,7 @@ export class AgentEndService {
       const ids: string[] = await this.control.busyOf(this.db, orgId, agentId, after, BATCH);
       for (const id of ids) {
         signal.throwIfAborted();
-        await this.db.transaction((tx) => this.endChat(tx, scope, agentId, id));
+        await this.db.transaction(NO_CALLER, (tx) => this.endChat(tx, scope, agentId, id));
       }
       if (ids.length < BATCH) return;
       after = ids[ids.length - 1];

@@ -37,7 +37,7 @@ export class CloseService {
    * @throws DomainError 404
    */
   async terminate(scope: OrgScope, agentId: string, chatId: string): Promise<TerminateResult> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       if (!isTerminable(chat))
@@ -73,7 +73,7 @@ export class CloseService {
    * @throws DomainError 404
    */
   async delete(scope: OrgScope, agentId: string, chatId: string): Promise<void> {
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(scope, async (tx) => {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const at = this.db.now();

@@ -42,7 +42,7 @@ export class ContinueService {
 
   private continueInto(room: Room, scope: OrgScope, agentId: string, chatId: string, blocker: Blocker | null): Promise<void> {
     const at = this.db.now();
-    return this.depth.transaction(room, async (tx) => {
+    return this.depth.transaction(scope, room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       if (chat.agent_deleted) throw agentDeleted();

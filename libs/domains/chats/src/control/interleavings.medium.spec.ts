@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
@@ -119,7 +120,7 @@ describe('what is done to one chat at the same moment', () => {
 
   /** What does not hold. Read as of one moment: what a stopped model had said is kept a little later than it was stopped. */
   const check = (chat: string, sent: Sent[]): Promise<string[]> =>
-    app.db.transaction(async (tx) => {
+    app.db.transaction(NO_CALLER, async (tx) => {
       await tx.execute(sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'));
       return checkAt(tx, chat, sent);
     });

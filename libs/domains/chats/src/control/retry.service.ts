@@ -54,7 +54,7 @@ export class RetryService {
     const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
     const at = this.db.now();
     const turn = { id: uuidv7(), chat_id: uuidv7() };
-    await this.depth.transaction(room, async (tx) => {
+    await this.depth.transaction(scope, room, async (tx) => {
       const source = await this.rows.source(tx, scope, agentId, chatId);
       if (!source) throw notFound('Chat');
       if (source.agent_deleted) throw agentDeleted();
@@ -85,7 +85,7 @@ export class RetryService {
   /** A repeat of a request whose first try made its chat and got no further. */
   private async dispatchAgain(scope: OrgScope, agentId: string, chatId: string): Promise<string> {
     const at = this.db.now();
-    const id = await this.db.transaction(async (tx) => {
+    const id = await this.db.transaction(scope, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const last = await this.chats.newestTurn(tx, chat.id);

@@ -40,7 +40,7 @@ export class StopService {
     chatId: string,
     how: { cascade?: boolean; reason?: string | null } = {},
   ): Promise<StopResult> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       const alone = how.cascade ? null : await this.control.lock(tx, scope, agentId, chatId);
       const tree = how.cascade ? await this.control.lockTree(tx, scope, agentId, chatId) : alone && [alone];
       const chat = tree?.at(-1);

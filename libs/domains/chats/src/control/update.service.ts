@@ -33,7 +33,7 @@ export class UpdateService {
       const msg = 'Give at least one of archived, shared and title.';
       throw new DomainError('validation_error', msg, { problems: [{ loc: ['body'], msg, type: 'value_error' }] });
     }
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(scope, async (tx) => {
       const alone = patch.shared === undefined ? await this.control.lock(tx, scope, agentId, chatId) : null;
       const tree = patch.shared === undefined ? alone && [alone] : await this.control.lockTree(tx, scope, agentId, chatId);
       const chat = tree?.at(-1);

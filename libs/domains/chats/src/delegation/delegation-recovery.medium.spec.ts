@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
@@ -218,7 +219,7 @@ describe('delegation when workers die, or all comes at once', () => {
     jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
     const turns = get(TurnRepository);
-    const claiming = await app.db.transaction(async (tx) => {
+    const claiming = await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT id FROM chats WHERE id = $1 FOR UPDATE'), [chat]);
       const claim = turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
       await eventually(
@@ -271,7 +272,7 @@ describe('delegation when workers die, or all comes at once', () => {
         return { id, fence: claim!.fence, chat };
       }),
     );
-    const alive = await app.db.transaction(async (tx) => {
+    const alive = await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT id FROM turns WHERE id = $1 FOR UPDATE'), [held[0].id]);
       return turns.heartbeat(app.db, [...held, { id: crypto.randomUUID(), fence: '1' }]);
     });

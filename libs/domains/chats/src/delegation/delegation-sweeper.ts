@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
@@ -37,9 +37,9 @@ export class DelegationSweeper {
   /** @returns the larger number of what it looked at, parents and children */
   async sweep(): Promise<number> {
     const overdue = await this.rows.overdueTurns(this.db, BATCH);
-    for (const turnId of overdue) await this.db.transaction((tx) => this.wake(tx, turnId));
+    for (const turnId of overdue) await this.db.transaction(NO_CALLER, (tx) => this.wake(tx, turnId));
     const orphans = await this.rows.orphans(this.db, BATCH);
-    for (const chatId of orphans) await this.db.transaction((tx) => this.abandon(tx, chatId));
+    for (const chatId of orphans) await this.db.transaction(NO_CALLER, (tx) => this.abandon(tx, chatId));
     return Math.max(overdue.length, orphans.length);
   }
 

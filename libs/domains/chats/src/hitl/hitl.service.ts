@@ -3,7 +3,7 @@ import { chatTopic, DomainError, notFound } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
@@ -95,7 +95,7 @@ export class HitlService {
     const known = this.answerable(await this.requests.seen(this.db, scope, id), scope);
     const answer = checkAnswer(known, input);
     const at = this.db.now();
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(scope, async (tx) => {
       // A turn that is about to wait looks at the request under this lock: it either sees the answer or is seen waiting.
       const chat = known.chat_id ? await this.requests.lockChat(tx, known.chat_id) : null;
       const request = this.answerable(await this.requests.seen(tx, scope, id), scope);
@@ -145,7 +145,7 @@ export class HitlService {
   async expire(batch: number): Promise<number> {
     let done = 0;
     for (const due of await this.requests.due(this.db, batch)) {
-      if (await this.db.transaction((tx) => this.expireOne(tx, due))) done += 1;
+      if (await this.db.transaction(NO_CALLER, (tx) => this.expireOne(tx, due))) done += 1;
     }
     return done;
   }

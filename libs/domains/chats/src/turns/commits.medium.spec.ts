@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelCalls, ModelResolver } from '@aps/inference';
 import { ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
@@ -56,7 +57,7 @@ describe('a commit that is slow', () => {
   /** Commits of this kind wait until the work is over. */
   async function whileCommitting<T>(what: 'send' | 'claim', work: () => Promise<T>): Promise<T> {
     await app.db.execute(sql(`INSERT INTO test_commits VALUES ($1, 'waits')`), [what]);
-    return app.db.transaction(async (tx) => {
+    return app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT pg_advisory_xact_lock(hashtext($1))'), [what]);
       return work();
     });

@@ -9,7 +9,7 @@ import {
   type ReceiptRow,
   type ResolvedModel,
 } from '@aps/inference';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type TranscriptRow } from '../chat.types';
@@ -154,7 +154,7 @@ export class Compaction {
     ];
     const after = tokensOfRows(rows);
     const covered = old.filter((row) => row.role !== 'summary' && !row.covered).length;
-    await this.db.transaction((tx) => this.store(tx, turn, { summary, covered, before, after, receipts }));
+    await this.db.transaction(NO_CALLER, (tx) => this.store(tx, turn, { summary, covered, before, after, receipts }));
     turn.rows.splice(0, turn.rows.length, ...rows);
   }
 

@@ -5,7 +5,7 @@ import { Entitlements } from '@aps/billing';
 import type { MessageFinish } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { InferenceError, ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel, type Usage } from '@aps/inference';
-import { Database } from '@aps/platform/database';
+import { NO_CALLER, Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
@@ -389,7 +389,7 @@ export class ModelStepRunner {
    */
   private async commitAndEnd(turn: RunningTurn, write: Committing, refused: RefusedCall[]): Promise<StepCommit | null> {
     const { claim } = turn;
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
@@ -446,7 +446,7 @@ export class ModelStepRunner {
     const at = this.db.now();
     const events: NewEvent[] = [{ type: 'message_restarted', data: { message_id: messageId, turn_id: turn.claim.id } }];
     try {
-      await this.db.transaction(async (tx) => {
+      await this.db.transaction(NO_CALLER, async (tx) => {
         if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
         const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
         tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import { InferenceError, ModelCalls, ModelResolver, receiptRow, ReceiptsRepository } from '@aps/inference';
-import { Database } from '@aps/platform/database';
+import { NO_CALLER, Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { numbered, type NewEvent } from '../chat.types';
 import { TurnRepository } from './turn.repository';
@@ -63,7 +63,7 @@ export class TitleService {
     receipt: ReturnType<typeof receiptRow> | undefined,
   ): Promise<void> {
     const at = this.db.now();
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       if (!(await this.titles.lockUntitled(tx, chatId))) return;
       await this.titles.set(tx, chatId, title, receipt, at);
       if (receipt)

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { DecisionGate } from '@aps/decisions';
-import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
 import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type WaitKind } from '@aps/tools';
@@ -308,7 +308,7 @@ export class ToolStepRunner {
   }
 
   private inOwnedTransaction<T>(turn: RunningTurn, fn: (tx: Tx, owned: { pending_turns: number }) => Promise<T>): Promise<T> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence);
       if (!owned) throw new LeaseEnded('lost');
       return fn(tx, owned);

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
-import { advisoryLock, alreadyCommitted, Database, OneByOne, type Ahead } from '@aps/platform/database';
+import { NO_CALLER, advisoryLock, alreadyCommitted, Database, OneByOne, type Ahead } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { TurnEndings } from './turn-endings';
 import { TurnRepository, type ClaimedTurn, type ClaimRow } from './turn.repository';
@@ -90,7 +90,7 @@ export class TurnClaims {
 
   /** Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. */
   private async claimLocked(orgId: string, claim: Claiming): Promise<Ahead<ClaimRow> | null> {
-    const row = await this.db.transaction(async (tx) => {
+    const row = await this.db.transaction(NO_CALLER, async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
       const row = await this.turns.claim(tx, claim);
       if (row?.verdict === 'over_cap') {

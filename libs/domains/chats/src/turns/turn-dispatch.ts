@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
@@ -62,7 +62,7 @@ export class TurnDispatch {
 
   /** @returns false when the turn has got to a worker after all, others wait behind it, or it answers what others have repeated */
   private async takeBack(turn: { id: string; org_id: string; chat_id: string }): Promise<boolean> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const from = await this.turns.lockQueued(tx, turn.id);
       if (!from) return false;
       // Somebody was told that it runs. A look of its own: what stood beside a row that had to be waited for would be older than the row.

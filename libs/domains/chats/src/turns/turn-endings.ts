@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import { InferenceError } from '@aps/inference';
-import { Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { numbered, type ChatError, type NewEvent } from '../chat.types';
@@ -107,14 +107,14 @@ export class TurnEndings {
   }
 
   private async endOwned(turn: TurnRef & { fence: string }, ending: Ending): Promise<void> {
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, turn.id, turn.fence);
       if (owned) await this.end(tx, turn, owned.status, ending);
     });
   }
 
   private async endUnowned(turn: TurnRef, ending: Ending): Promise<void> {
-    await this.db.transaction(async (tx) => {
+    await this.db.transaction(NO_CALLER, async (tx) => {
       const from = await this.turns.lockOpen(tx, turn.id);
       if (from !== null) await this.end(tx, turn, from, ending);
       else await this.turns.removeJob(tx, turn.id);

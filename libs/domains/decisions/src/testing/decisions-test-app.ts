@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule, configuredEntitlements, Entitlements, type EntitlementSet } from '@aps/billing';
 import { DecisionMakingModule, DecisionRetention, DecisionsMaintenanceModule } from '@aps/decisions';
@@ -161,7 +162,7 @@ export class DecisionsTestApp {
       idempotencyKey: callId,
       signal: AbortSignal.timeout(30_000),
     };
-    return this.db.transaction((tx) => tool.run(tx, parsed as never, context));
+    return this.db.transaction(NO_CALLER, (tx) => tool.run(tx, parsed as never, context));
   }
 
   /** Records a decision and gives its id. */

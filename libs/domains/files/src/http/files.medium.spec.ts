@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import http from 'node:http';
@@ -377,7 +378,7 @@ describe('GET files/{file_id}', () => {
     const status = async (as: string) => (await get(id, { as })).status;
     expect([await status(org.owner.token), await status(org.member.token)]).toEqual([200, 404]);
     const link = (shelf: string) =>
-      database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
+      database.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
     shelves.set('closed', []);
     await link('closed');
     expect(await status(org.member.token)).toBe(404);
@@ -418,7 +419,9 @@ describe('files that nothing refers to', () => {
 
   it('are gone after their time, and those that something refers to stay', async () => {
     const [expired, linked, young] = [await uploaded(), await uploaded(), await uploaded()];
-    await database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [linked]));
+    await database.db.transaction(NO_CALLER, (tx) =>
+      service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [linked]),
+    );
     await expire(expired);
     // Before anything is removed.
     expect((await get(expired)).status).toBe(404);
@@ -445,7 +448,7 @@ describe('files that nothing refers to', () => {
       // It expires while somebody attaches it.
       await database.db.execute(sql(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`), [id]);
       const link = () =>
-        database.db.transaction((tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
+        database.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
       const [linked] = await Promise.all([
         new Promise((r) => setTimeout(r, i % 8)).then(link),
         new Promise((r) => setTimeout(r, (i * 3) % 8)).then(() => service().removeExpired(10)),

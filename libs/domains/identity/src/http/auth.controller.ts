@@ -75,8 +75,8 @@ export class AuthController {
   @HttpCode(204)
   @ApiOperation({ summary: 'End the session' })
   @ApiNoContentResponse()
-  logout(@CurrentPrincipal() { credentialId, userId }: Principal): Promise<void> {
-    return this.sessions.logout(credentialId, userId);
+  logout(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal): Promise<void> {
+    return this.sessions.logout(actor, credentialId);
   }
 
   @Post('refresh')
@@ -85,8 +85,12 @@ export class AuthController {
   @ApiOperation({ summary: 'Exchange the session for a new one', description: 'The old session ends.' })
   @ApiOkResponse({ type: AuthResponse })
   @ShowsCredential(AuthResponse)
-  async refresh(@CurrentPrincipal() { credentialId, userId }: Principal, @CurrentClient() client: SessionClient): Promise<AuthResponse> {
-    return toAuth(await this.sessions.refresh(credentialId, userId, client));
+  async refresh(
+    @CurrentActor() actor: ActingUser,
+    @CurrentPrincipal() { credentialId }: Principal,
+    @CurrentClient() client: SessionClient,
+  ): Promise<AuthResponse> {
+    return toAuth(await this.sessions.refresh(actor, credentialId, client));
   }
 
   @Get('sessions')
@@ -123,7 +127,7 @@ export class AuthController {
   @SignedIn(null, { sessionOnly: true })
   @ApiOperation({ summary: 'Change my profile', description: 'Only the fields that are present; an explicit null removes the picture.' })
   @ApiOkResponse({ type: UserInfo })
-  async updateMe(@CurrentPrincipal() { userId }: Principal, @Body() body: UpdateMeRequest): Promise<UserInfo> {
-    return toUserInfo(await this.users.updateProfile(userId, body));
+  async updateMe(@CurrentActor() actor: ActingUser, @Body() body: UpdateMeRequest): Promise<UserInfo> {
+    return toUserInfo(await this.users.updateProfile(actor, body));
   }
 }

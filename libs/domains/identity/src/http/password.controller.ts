@@ -3,8 +3,9 @@ import { ApiAcceptedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from
 import { ChangePasswordRequest, ForgotPasswordRequest, ReceivedResponse, ResetPasswordRequest } from '@aps/dtos';
 import { CurrentPrincipal, Public, SignedIn, type Principal } from '@aps/guards';
 import { RateLimit } from '@aps/platform/rate-limit';
+import type { ActingUser } from '../acting-user';
 import { PasswordsService } from '../passwords.service';
-import { RequestId } from './request.decorators';
+import { CurrentActor, RequestId } from './request.decorators';
 
 @ApiTags('Authentication')
 @Controller('api/auth/password')
@@ -45,13 +46,10 @@ export class PasswordController {
   @ApiOperation({ summary: 'Change my password', description: 'All other sessions end; API tokens only with `revoke_tokens`.' })
   @ApiNoContentResponse()
   change(
-    @CurrentPrincipal() { userId, credentialId }: Principal,
+    @CurrentActor() actor: ActingUser,
+    @CurrentPrincipal() { credentialId }: Principal,
     @Body() body: ChangePasswordRequest,
-    @RequestId() requestId: string,
   ): Promise<void> {
-    return this.passwords.change(userId, credentialId, body.current_password, body.new_password, {
-      revokeTokens: body.revoke_tokens,
-      requestId,
-    });
+    return this.passwords.change(actor, credentialId, body.current_password, body.new_password, { revokeTokens: body.revoke_tokens });
   }
 }

@@ -24,6 +24,6 @@ export const CurrentClient = createParamDecorator((_: unknown, context: Executio
 
 /** The signed-in caller as audit rows name them. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): ActingUser | undefined => {
-  const { principal, requestId } = requestOf(context);
-  return principal && { userId: principal.userId, requestId };
+  const { principal, requestId, confirm } = requestOf(context);
+  return principal && { userId: principal.userId, requestId, confirm };
 });

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, PrincipalStore } from '@aps/guards';
 import { loadConfig } from '@aps/platform/config';
@@ -79,7 +80,7 @@ export async function identityTestApp(settings: Record<string, string> = {}): Pr
     call,
     configure,
     user: (email = anEmail()) =>
-      db.transaction((tx) => users.create(tx, { email, name: email.split('@')[0], password_hash, proven: true })),
+      db.transaction(NO_CALLER, (tx) => users.create(tx, { email, name: email.split('@')[0], password_hash, proven: true })),
     async login(email, password = PASSWORD) {
       const { status, body } = await call('POST', '/api/auth/login', { body: { email, password } });
       if (status !== 200) throw new Error(`Log-in answered ${status} ${JSON.stringify(body)}`);

@@ -7,8 +7,8 @@ import type { ActingUser } from '@aps/identity';
  *
  * @throws DomainError `insufficient_scope` for an API token that is confined to one organization: it must not reach another
  */
-export function actingUser({ principal, requestId }: AuthenticatedRequest): ActingUser & Pick<Principal, 'email'> {
+export function actingUser({ principal, requestId, confirm }: AuthenticatedRequest): ActingUser & Pick<Principal, 'email'> {
   if (!principal) throw new DomainError('not_authenticated', 'Not authenticated');
   if (principal.orgPin !== null) throw new DomainError('insufficient_scope', 'This API token is good for one organization only.');
-  return { userId: principal.userId, email: principal.email, requestId };
+  return { userId: principal.userId, email: principal.email, requestId, confirm };
 }

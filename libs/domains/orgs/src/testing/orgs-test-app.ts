@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { Global, Injectable, Module } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
@@ -104,7 +105,7 @@ export class OrgsTestApp {
   }
 
   async person(email = anEmail()): Promise<Person> {
-    return this.db.transaction(async (tx) => {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const user = await this.get(UsersService).create(tx, {
         email,
         name: email.split('@')[0],
