@@ -1,5 +1,6 @@
 /**
- * Follows a chat with typed events. Needs nothing but the generated types: `fetch` and server-sent events are of the platform.
+ * Follows a chat with typed events. Needs nothing but the generated types (`node tools/openapi/client-types.mjs` makes them from
+ * the document): `fetch` and server-sent events are of the platform.
  * A `switch` over `type` narrows `data`, and the compiler says when an event is missing.
  */
 import type { components, paths } from '../openapi';

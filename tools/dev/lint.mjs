@@ -7,6 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { makeClientTypes } from '../openapi/client-types.mjs';
 import { root } from './lib/paths.mjs';
 
 process.env.NX_DAEMON = 'false';
@@ -18,6 +19,8 @@ const run = (name, bin, ...args) => {
   return spawnSync(process.execPath, [file, ...args], { stdio: 'inherit' }).status === 0;
 };
 
+// The lint knows types, those of the API too.
+await makeClientTypes();
 const formatted = run('prettier', 'bin/prettier.cjs', '--check', '--log-level', 'warn', '.');
 const { createProjectGraphAsync } = require('@nx/devkit');
 await createProjectGraphAsync({ exitOnError: true, resetDaemonClient: true });

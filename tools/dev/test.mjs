@@ -11,6 +11,7 @@ import { build } from './build.mjs';
 import { UserError, runMain, say, step } from './lib/console.mjs';
 import { readJson } from './lib/files.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
+import { makeClientTypes } from '../openapi/client-types.mjs';
 import { root } from './lib/paths.mjs';
 import { isAlive } from './lib/processes.mjs';
 import { makeDataDir, startPostgres, startRedis } from './stack.mjs';
@@ -21,7 +22,10 @@ const LINGER_MS = 20_000;
 async function main() {
   checkNode();
   await ensureInstalled();
-  await step('build', async () => `${(await build()).compiled.length} files compiled`);
+  await step('build', async () => {
+    await makeClientTypes();
+    return `${(await build()).compiled.length} files compiled`;
+  });
 
   sweep();
   const dir = makeDataDir(mkdtempSync(path.join(tmpdir(), PREFIX)));
