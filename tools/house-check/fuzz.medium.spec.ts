@@ -1,9 +1,9 @@
+import { sql } from '@aps/platform/testing';
 import { buildDocument, operationsOf, type Document, type Operation } from './testing/document';
 import { Fuzzer, Random, type FuzzRequest } from './testing/fuzz';
 import { House, type Person } from './testing/house';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 import { DocumentValidator } from './testing/validator';
-import { sql } from '@aps/platform/testing';
 
 /** Another one looks elsewhere: `FUZZ_SEED=2 npm test -- tools/house-check/fuzz`. The same one sends the same requests. */
 const SEED = process.env.FUZZ_SEED ?? '1';

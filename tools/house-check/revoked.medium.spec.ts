@@ -1,9 +1,9 @@
+import { sql } from '@aps/platform/testing';
 import { bodySchema, buildDocument, type Document } from './testing/document';
 import { House, type Person } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, templateOf, type Route } from './testing/surface';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
-import { sql } from '@aps/platform/testing';
 
 /** What Redis knows of the last seconds, and what finds nothing to do where every plan comes from the configuration. */
 const NOTHING_KEPT = ['ChatPresenceController', 'AdminSubscriptionsController'];

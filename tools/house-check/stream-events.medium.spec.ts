@@ -1,3 +1,4 @@
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, SLOW, type Frame, type TestOrg } from '../../libs/domains/chats/src/testing/chats-test-app';
 import { addAgent } from '../../libs/domains/chats/src/testing/delegations';
 import { EventStreamsClient } from '../../libs/domains/chats/src/testing/event-streams';
@@ -5,7 +6,6 @@ import { LeaseEnded } from '../../libs/domains/chats/src/turns/leases';
 import { TurnRunner } from '../../libs/domains/chats/src/turns/turn-runner';
 import { describe as inWords, follow } from '../../openapi/examples/follow-chat';
 import { DocumentValidator } from './testing/validator';
-import { sql } from '@aps/platform/testing';
 
 const validator = DocumentValidator.committed();
 const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>

@@ -1,9 +1,9 @@
+import { sql } from '@aps/platform/testing';
 import { bodySchema, buildDocument, resolve, type Document, type Schema } from './testing/document';
 import { House, type Answer } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, paramsOf, templateOf, type Route } from './testing/surface';
 import { contentsOf, fill, tenant, type Tenant } from './testing/tenant';
-import { sql } from '@aps/platform/testing';
 
 /** Tables of organizations that the walk need not fill, each with its reason. */
 const EMPTY: Record<string, string> = {};

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { AgentsModule, AgentsService } from '@aps/agents';
 import { BillingModule, Entitlements } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { OrgScope } from '@aps/guards';
+import { actingUser, actingOperator, OrgScope } from '@aps/guards';
 import { ApiTokensService, IdentityModule, PlatformAdminsService, UsersService } from '@aps/identity';
 import { InferenceModule } from '@aps/inference';
 import { OrganizationsService, OrgsModule } from '@aps/orgs';
@@ -62,8 +62,8 @@ export async function seedDemo(file: string): Promise<void> {
     const taken = await users.findByEmail(db, 'demo@example.com');
     const owner = await person(taken ? `demo-${suffix}@example.com` : 'demo@example.com', 'Demo Owner');
     const admin = await person(taken ? `operator-${suffix}@example.com` : 'operator@example.com', 'Demo Operator');
-    await app.get(PlatformAdminsService, { strict: false }).add({ userId: admin.id }, admin.email);
-    const org = await app.get(OrganizationsService, { strict: false }).create(db, { userId: owner.id }, { name: 'Demo Organization' });
+    await app.get(PlatformAdminsService, { strict: false }).add(actingOperator(admin.id, {}), admin.email);
+    const org = await app.get(OrganizationsService, { strict: false }).create(db, actingUser(owner.id), { name: 'Demo Organization' });
     const agent = await app.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, owner.id, 'OWNER'), {
       name: 'Guide',
       description: 'Shows what an agent can do.',
@@ -73,9 +73,9 @@ export async function seedDemo(file: string): Promise<void> {
       org_id: org.id,
       agent_id: agent.id,
       user: { email: owner.email, password: owner.password },
-      api_token: (await tokens.create({ userId: owner.id }, { name: 'Demo' })).token,
+      api_token: (await tokens.create(actingUser(owner.id), { name: 'Demo' })).token,
       platform_admin: { email: admin.email, password: admin.password },
-      admin_token: (await tokens.create({ userId: admin.id }, { name: 'Demo operator' })).token,
+      admin_token: (await tokens.create(actingUser(admin.id), { name: 'Demo operator' })).token,
     };
     writeFileSync(`${file}.tmp`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${file}.tmp`, file);

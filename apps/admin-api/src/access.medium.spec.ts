@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { World, type Person } from './testing/world';
 import { sql } from '@aps/platform/testing';
+import { World, type Person } from './testing/world';
 
 describe('admin-api', () => {
   let world: World;

@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import { World, type Person } from './testing/world';
 import { sql } from '@aps/platform/testing';
+import { World, type Person } from './testing/world';
 
 describe('organizations, administered', () => {
   let world: World;

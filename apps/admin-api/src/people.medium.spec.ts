@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import { World } from './testing/world';
 import { sql } from '@aps/platform/testing';
+import { World } from './testing/world';
 
 describe('people, administered', () => {
   let world: World;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { sql } from '@aps/platform/testing';
 import { script, startPlatform, until, type Platform } from '../support';
 import { TypedClient, type Schemas } from './typed-client';
-import { sql } from '@aps/platform/testing';
 
 const PASSWORD = 'correct horse battery staple';
 

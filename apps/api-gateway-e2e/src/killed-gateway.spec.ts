@@ -1,7 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPlatform, until, type Platform } from '../support';
-import { sql } from '@aps/platform/testing';
 
 /** Two gateways, one of which dies in the middle of a request; the client asks the other one again. */
 describe('a request with an Idempotency-Key whose gateway is killed', () => {

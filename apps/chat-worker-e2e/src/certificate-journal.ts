@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
-import type { Certificate } from './certificate';
 import { sql } from '@aps/platform/testing';
+import type { Certificate } from './certificate';
 
 export interface Acknowledged {
   chat: string;

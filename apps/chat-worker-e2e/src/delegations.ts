@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '@aps/platform/testing';
 import { script, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { finish, type Work } from './turns';
-import { sql } from '@aps/platform/testing';
 
 const PARENTS = 10;
 

@@ -1,6 +1,6 @@
+import { sql } from '@aps/platform/testing';
 import { until, type Platform } from '../../api-gateway-e2e/support';
 import type { Work } from './turns';
-import { sql } from '@aps/platform/testing';
 
 /** Each finds what must not be; with `$1`, the organization. */
 const FORBIDDEN: Record<string, string> = {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '@aps/platform/testing';
 import { redisCommand, repliesOf, script, until, type Platform, type SseReader } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { begin, finish, type Work } from './turns';
-import { sql } from '@aps/platform/testing';
 
 /** Nothing lost, nothing twice, in order: what a stream brought, from its snapshot on. */
 export function expectGapless(stream: SseReader, from: number, to: number): void {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '@aps/platform/testing';
 import { until, type Instance } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { Chance, withPlatform } from './scenario';
 import { begin, finish, type Work } from './turns';
-import { sql } from '@aps/platform/testing';
 
 /** How often every process of every app is restarted. TEST_ROLLING_RESTARTS=10 is what a release is measured by; it takes minutes. */
 const ROUNDS = Number(process.env.TEST_ROLLING_RESTARTS ?? 2);

@@ -3,14 +3,35 @@ import type { Caller } from '@aps/platform/database';
 export const ORG_ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
 export type OrgRole = (typeof ORG_ROLES)[number];
 
-/** Who acts, as audit rows and records of authorship keep it. */
-export interface Actor {
-  kind: 'user' | 'system';
+/** Who acts, as audit rows and records of authorship keep it, and on whose right it rests. */
+export interface Actor extends Caller {
+  /** `operator` for what platform administrators do through the admin surface. */
+  kind: 'user' | 'operator' | 'system';
   /** Null for the system. */
   userId: string | null;
-  /** Why the system acts; null for users. */
+  /** Why the system acts; null for people. */
   reason: string | null;
+  requestId?: string;
 }
+
+/** A person who acts. */
+export interface ActingUser extends Actor {
+  kind: 'user' | 'operator';
+  userId: string;
+}
+
+interface OfRequest extends Caller {
+  requestId?: string;
+}
+
+export const actingUser = (userId: string, { requestId, confirm }: OfRequest = {}): ActingUser => ({
+  kind: 'user',
+  userId,
+  reason: null,
+  requestId,
+  confirm,
+});
+export const actingOperator = (userId: string, request: OfRequest): ActingUser => ({ ...actingUser(userId, request), kind: 'operator' });
 
 /**
  * The tenant that a piece of code works for. Repositories take it as their first argument, so a query without its organization does
@@ -38,7 +59,7 @@ export class OrgScope implements Caller {
   ): OrgScope {
     return new OrgScope(
       orgId,
-      { kind: 'user', userId, reason: null },
+      actingUser(userId, request),
       role,
       request.requestId,
       request.traceparent,
@@ -49,7 +70,13 @@ export class OrgScope implements Caller {
 
   /** For jobs and operators. The reason ends up in the audit log. */
   static system(orgId: string, reason: string, request: { requestId?: string; traceparent?: string } = {}): OrgScope {
-    return new OrgScope(orgId, { kind: 'system', userId: null, reason }, null, request.requestId, request.traceparent);
+    return new OrgScope(
+      orgId,
+      { kind: 'system', userId: null, reason, requestId: request.requestId },
+      null,
+      request.requestId,
+      request.traceparent,
+    );
   }
 
   /** The acting user. Throws for the system: code that needs a person must not run without one. */

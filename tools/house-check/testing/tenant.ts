@@ -1,7 +1,7 @@
 import type { Database } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import type { House, Person } from './house';
-import { sql } from '@aps/platform/testing';
 
 /** An organization with a row of every kind. Every text of its own carries its mark, so that a leak of any of it is seen. */
 export interface Tenant {

@@ -1,3 +1,4 @@
+import { actingOperator } from '@aps/guards';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { OrganizationsService, MembersService } from '@aps/orgs';
 import { InternalTokens } from '@aps/platform/crypto';
@@ -66,11 +67,11 @@ export class World {
   }
 
   async organization(owner: Person, name: string): Promise<{ id: string; slug: string }> {
-    return this.app.app.get(OrganizationsService, { strict: false }).create(this.db, { userId: owner.id }, { name });
+    return this.app.app.get(OrganizationsService, { strict: false }).create(this.db, actingOperator(owner.id, {}), { name });
   }
 
   async member(orgId: string, person: Person, role: 'OWNER' | 'ADMIN' | 'MEMBER' = 'MEMBER'): Promise<void> {
-    await this.app.app.get(MembersService, { strict: false }).adminAdd({ userId: this.operator.id }, orgId, person.email, role);
+    await this.app.app.get(MembersService, { strict: false }).adminAdd(actingOperator(this.operator.id, {}), orgId, person.email, role);
   }
 
   /** The gateway's word about a caller. */

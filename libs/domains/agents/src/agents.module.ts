@@ -6,7 +6,6 @@ import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { AgentsService } from './agents.service';
 import { AgentDelegates } from './delegates.queries';
-import { AuditTrail } from './audit-trail';
 import { InstructionsRepository } from './instructions.repository';
 import { InstructionsService } from './instructions.service';
 import { MemoriesRepository } from './memories.repository';
@@ -39,7 +38,6 @@ const face = [
     ...face,
     AgentModels,
     AgentReferences,
-    AuditTrail,
     AgentsRepository,
     RevisionsRepository,
     RolloutsRepository,

@@ -10,7 +10,7 @@ import { AgentReferences } from './agent-references';
 import { agentInUse, slugTaken } from './agents.errors';
 import { columnsOf, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
 import { AgentsRepository, type AgentName, type AgentView } from './agents.repository';
-import { AuditTrail } from './audit-trail';
+import { Audit } from '@aps/platform/audit';
 import { InstructionsService } from './instructions.service';
 import { RevisionsService } from './revisions.service';
 import { freeSlug, slugFrom } from './slugs';
@@ -28,7 +28,7 @@ export class AgentsService {
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
     private readonly outbox: Outbox,
-    private readonly audit: AuditTrail,
+    private readonly audit: Audit,
   ) {}
 
   /** Makes an agent, sealed and deployed as version 1. */

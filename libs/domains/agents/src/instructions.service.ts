@@ -5,7 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Database, type Slice, type Tx } from '@aps/platform/database';
 import { instructionTooLong, noDraft, versionConflict } from './agents.errors';
 import { AgentsRepository } from './agents.repository';
-import { AuditTrail } from './audit-trail';
+import { Audit } from '@aps/platform/audit';
 import { InstructionsRepository } from './instructions.repository';
 import { RevisionsService } from './revisions.service';
 
@@ -34,7 +34,7 @@ export class InstructionsService {
     private readonly agents: AgentsRepository,
     private readonly instructions: InstructionsRepository,
     private readonly revisions: RevisionsService,
-    private readonly audit: AuditTrail,
+    private readonly audit: Audit,
   ) {}
 
   async get(scope: OrgScope, agentRef: string): Promise<InstructionView> {

@@ -5,7 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Database, type Db, type Slice, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { AgentsRepository } from './agents.repository';
-import { AuditTrail } from './audit-trail';
+import { Audit } from '@aps/platform/audit';
 import { MemoriesRepository, type MemoryOwner } from './memories.repository';
 
 export const MAX_MEMORY_BYTES = 8 * 1024;
@@ -17,7 +17,7 @@ export class MemoriesService {
     private readonly db: Database,
     private readonly memories: MemoriesRepository,
     private readonly agents: AgentsRepository,
-    private readonly audit: AuditTrail,
+    private readonly audit: Audit,
   ) {}
 
   /** The newest memories of an owner, newest first. */

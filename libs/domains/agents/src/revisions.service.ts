@@ -6,7 +6,7 @@ import { Database, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { AgentReferences } from './agent-references';
 import { AgentsRepository } from './agents.repository';
-import { AuditTrail } from './audit-trail';
+import { Audit } from '@aps/platform/audit';
 import { InstructionsRepository } from './instructions.repository';
 import { RevisionsRepository, type RevisionView } from './revisions.repository';
 import { RolloutsRepository } from './rollouts.repository';
@@ -25,7 +25,7 @@ export class RevisionsService {
     private readonly revisions: RevisionsRepository,
     private readonly rollouts: RolloutsRepository,
     private readonly references: AgentReferences,
-    private readonly audit: AuditTrail,
+    private readonly audit: Audit,
   ) {}
 
   /** Seals the draft. Sealing what is sealed already makes nothing and returns the latest revision. */

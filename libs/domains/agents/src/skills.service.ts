@@ -6,7 +6,7 @@ import { advisoryLock, Database, isUniqueViolation, type Tx } from '@aps/platfor
 import { uuidv7 } from 'uuidv7';
 import { skillInUse, slugTaken, systemSkillReadOnly } from './agents.errors';
 import { AgentsRepository } from './agents.repository';
-import { AuditTrail } from './audit-trail';
+import { Audit } from '@aps/platform/audit';
 import { SkillsRepository } from './skills.repository';
 import { freeSlug, slugFrom } from './slugs';
 import { isSet } from './values';
@@ -25,7 +25,7 @@ export class SkillsService {
     private readonly db: Database,
     private readonly skills: SkillsRepository,
     private readonly agents: AgentsRepository,
-    private readonly audit: AuditTrail,
+    private readonly audit: Audit,
   ) {}
 
   create(scope: OrgScope, input: SkillInput & { slug?: string | null }): Promise<Skill> {

@@ -1,5 +1,5 @@
-import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
 
 describe('chats', () => {
   let app: ChatsTestApp;

@@ -1,6 +1,6 @@
 import { Outbox } from '@aps/platform/outbox';
-import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
 
 /** More than go without a priority. */
 const FLOOD = 160;

@@ -1,7 +1,7 @@
 import { OneByOne } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
 import { TurnRunner } from './turns/turn-runner';
-import { sql } from '@aps/platform/testing';
 
 describe('the queue of an organization', () => {
   let app: ChatsTestApp;

@@ -1,6 +1,6 @@
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
 import { addAgent, delegate, delegating, type TestPlace } from './testing/delegations';
-import { sql } from '@aps/platform/testing';
 
 describe('the chats of a rollout', () => {
   let app: ChatsTestApp;

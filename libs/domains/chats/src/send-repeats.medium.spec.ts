@@ -1,8 +1,8 @@
 import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
 import { TurnRunner } from './turns/turn-runner';
-import { sql } from '@aps/platform/testing';
 
 describe('messages that were answered 503 and are repeated', () => {
   let app: ChatsTestApp;

@@ -132,15 +132,7 @@ export class DecisionsService {
     target: { kind: string; id: string },
     metadata: Record<string, unknown>,
   ): Promise<void> {
-    return this.audit.record(tx, {
-      source: 'business',
-      action,
-      orgId: scope.orgId,
-      actorId: scope.actor.userId,
-      target,
-      metadata,
-      requestId: scope.requestId,
-    });
+    return this.audit.record(tx, scope, action, target, metadata);
   }
 }
 

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { OrgRuntimeService } from '@aps/inference';
 import { OrgScope } from '@aps/guards';
 import { defineTool, parseArguments, ToolCatalog, type Tool } from '@aps/tools';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { DecisionGate } from './decision-gate';
 import { DecisionLog } from './decision-log';
 import { DecisionsTestApp, GRANTS, type TestAgent, type TestChat, type TestOrg } from './testing/decisions-test-app';
-import { sql } from '@aps/platform/testing';
 
 let app: DecisionsTestApp;
 let org: TestOrg;

@@ -3,7 +3,7 @@ import { DomainError, notFound } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import type { ActingUser } from '@aps/guards';
 import { AllowedEmailsRepository, type AllowedEmailView } from './allowed-emails.repository';
 
 /** The addresses that may sign up without an invitation. */
@@ -45,14 +45,6 @@ export class AllowedEmailsService {
   }
 
   private async record(tx: Tx, actor: ActingUser, action: string, id: string, email: string): Promise<void> {
-    await this.audit.record(tx, {
-      source: 'admin',
-      action,
-      orgId: null,
-      actorId: actor.userId,
-      target: { kind: 'allowed_email', id },
-      metadata: { email },
-      requestId: actor.requestId,
-    });
+    await this.audit.record(tx, actor, action, { kind: 'allowed_email', id }, { email });
   }
 }

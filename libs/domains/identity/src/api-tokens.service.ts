@@ -4,7 +4,7 @@ import { Audit } from '@aps/platform/audit';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
 import { Database, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import type { ActingUser } from '@aps/guards';
 import { ApiTokensRepository, type ApiTokenRow } from './api-tokens.repository';
 import { OrganizationDoor } from './organization-door';
 import { UsersRepository } from './users.repository';
@@ -92,14 +92,6 @@ export class ApiTokensService {
   }
 
   private async record(tx: Tx, actor: ActingUser, action: string, { id, name, scope, org_id }: ApiTokenRow): Promise<void> {
-    await this.audit.record(tx, {
-      source: 'business',
-      action,
-      orgId: org_id,
-      actorId: actor.userId,
-      target: { kind: 'api_token', id },
-      metadata: { name, scope },
-      requestId: actor.requestId,
-    });
+    await this.audit.record(tx, { orgId: org_id, actor }, action, { kind: 'api_token', id }, { name, scope });
   }
 }

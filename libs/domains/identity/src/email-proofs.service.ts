@@ -6,7 +6,7 @@ import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import { actingUser, type ActingUser } from '@aps/guards';
 import { verificationInvalid } from './identity.errors';
 import { verificationMail } from './identity.mails';
 import { MailedLinksRepository } from './mailed-links.repository';
@@ -81,7 +81,7 @@ export class EmailProofsService implements OnModuleInit {
       const userId = await this.links.ownerOf(tx, 'email_proof', tokenHash);
       const user = userId === null ? null : await this.users.lock(tx, userId);
       if (!user || user.deactivated_at || !(await this.links.take(tx, 'email_proof', tokenHash))) throw verificationInvalid();
-      await this.prove(tx, { userId: user.id, requestId }, 'link');
+      await this.prove(tx, actingUser(user.id, { requestId }), 'link');
       return { user: (await this.users.byId(tx, user.id)) ?? user, memberships: await this.orgs.membershipsOf(tx, user.id) };
     });
   }
@@ -93,7 +93,8 @@ export class EmailProofsService implements OnModuleInit {
    * @param how by which mailed link
    * @returns false when it was proven already
    */
-  async prove(tx: Tx, { userId, requestId }: ActingUser, how: 'link' | 'invitation'): Promise<boolean> {
+  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation'): Promise<boolean> {
+    const { userId, requestId } = actor;
     if ((await this.users.byId(tx, userId))?.email_verified_at) return false;
     const user = await this.users.lock(tx, userId);
     if (!user || user.email_verified_at) return false;
@@ -101,15 +102,7 @@ export class EmailProofsService implements OnModuleInit {
     await this.links.voidAllOf(tx, 'email_proof', userId);
     await this.admins.onProof(tx, user, requestId);
     await this.orgs.onProof(tx, { id: user.id, email: user.email, name: user.name }, requestId);
-    await this.audit.record(tx, {
-      source: 'business',
-      action: 'user.email_verified',
-      orgId: null,
-      actorId: userId,
-      target: { kind: 'user', id: userId },
-      metadata: { by: how },
-      requestId,
-    });
+    await this.audit.record(tx, actor, 'user.email_verified', { kind: 'user', id: userId }, { by: how });
     return true;
   }
 }

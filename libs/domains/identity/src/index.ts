@@ -1,4 +1,3 @@
-export * from './acting-user';
 export * from './allowed-emails.service';
 export * from './api-tokens.service';
 export * from './email-proofs.service';

@@ -1,10 +1,11 @@
+import { actingOperator } from '@aps/guards';
+import { sql } from '@aps/platform/testing';
 import { randomUUID } from 'node:crypto';
 import { AllowedEmailsService } from './allowed-emails.service';
 import { PlatformAdminsService } from './platform-admins.service';
 import { anEmail, identityTestApp, type IdentityTestApp } from './testing/identity-test-app';
 import { UsersService } from './users.service';
 import type { UserRow } from './users.repository';
-import { sql } from '@aps/platform/testing';
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -18,7 +19,7 @@ describe('what platform administrators do', () => {
   let allowed: AllowedEmailsService;
   let users: UsersService;
   let boss: UserRow;
-  const actor = () => ({ userId: boss.id, requestId: 'req-1' });
+  const actor = () => actingOperator(boss.id, { requestId: 'req-1' });
 
   beforeAll(async () => {
     t = await identityTestApp();
@@ -79,7 +80,7 @@ describe('what platform administrators do', () => {
         for (const member of crew)
           await t.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING'), [member.id]);
         const codes = await Promise.all(
-          Array.from({ length: 50 }, (_, i) => codeOf(admins.remove({ userId: crew[i % 4].id }, crew[(i + 1 + (i >> 2)) % 4].id))),
+          Array.from({ length: 50 }, (_, i) => codeOf(admins.remove(actingOperator(crew[i % 4].id, {}), crew[(i + 1 + (i >> 2)) % 4].id))),
         );
         expect(codes.filter((c) => c === 'ok')).toHaveLength(3);
         expect(await admins.list()).toHaveLength(1);
@@ -203,8 +204,8 @@ describe('what platform administrators do', () => {
         await t.db.execute(sql('TRUNCATE platform_admins'));
         for (const user of [a, b]) await makeAdmin(user);
         const codes = await Promise.all([
-          codeOf(users.deactivate({ userId: a.id }, b.id)),
-          codeOf(users.deactivate({ userId: b.id }, a.id)),
+          codeOf(users.deactivate(actingOperator(a.id, {}), b.id)),
+          codeOf(users.deactivate(actingOperator(b.id, {}), a.id)),
         ]);
         expect(codes.sort()).toEqual(['last_admin', 'ok']);
       }

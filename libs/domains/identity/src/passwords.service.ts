@@ -6,7 +6,7 @@ import { hashPassword, hashToken, newOpaqueToken, verifyPassword } from '@aps/pl
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import { actingUser, type ActingUser } from '@aps/guards';
 import { ApiTokensRepository } from './api-tokens.repository';
 import { resetTokenInvalid } from './identity.errors';
 import { passwordChangedMail, passwordResetMail } from './identity.mails';
@@ -125,14 +125,6 @@ export class PasswordsService {
     const revoked = how.revokeTokens ? await this.tokens.revokeAllOf(tx, user.id) : 0;
     await this.mailer.send(tx, { to: user.email, ...passwordChangedMail({ revoked, live: await this.tokens.countLive(tx, user.id) }) });
     const metadata = how.revokeTokens ? { revoked_tokens: revoked } : undefined;
-    await this.audit.record(tx, {
-      source: 'business',
-      action: how.action,
-      orgId: null,
-      actorId: user.id,
-      target: { kind: 'user', id: user.id },
-      metadata,
-      requestId: how.requestId,
-    });
+    await this.audit.record(tx, actingUser(user.id, { requestId: how.requestId }), how.action, { kind: 'user', id: user.id }, metadata);
   }
 }

@@ -3,7 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
-import type { ActingUser } from './acting-user';
+import { actingOperator, type ActingUser } from '@aps/guards';
 import { ownsAddress } from './email-proof.policy';
 import { identityConfig } from './identity.config';
 import { lastAdmin, selfAction, userNotFound } from './identity.errors';
@@ -58,7 +58,7 @@ export class PlatformAdminsService {
   /** Who has proven the address that the configuration names becomes an administrator. */
   async onProof(tx: Tx, user: UserRow, requestId?: string): Promise<void> {
     if (!isBootstrapAdmin(user.email) || !(await this.admins.insert(tx, user.id, null))) return;
-    await this.record(tx, { userId: user.id, requestId }, 'platform_admin.added', user, { bootstrap: true });
+    await this.record(tx, actingOperator(user.id, { requestId }), 'platform_admin.added', user, { bootstrap: true });
   }
 
   /**
@@ -75,15 +75,7 @@ export class PlatformAdminsService {
   }
 
   private async record(tx: Tx, actor: ActingUser, action: string, user: UserRow, metadata: Record<string, unknown> = {}): Promise<void> {
-    await this.audit.record(tx, {
-      source: 'admin',
-      action,
-      orgId: null,
-      actorId: actor.userId,
-      target: { kind: 'user', id: user.id },
-      metadata: { email: user.email, ...metadata },
-      requestId: actor.requestId,
-    });
+    await this.audit.record(tx, actor, action, { kind: 'user', id: user.id }, { email: user.email, ...metadata });
   }
 }
 

@@ -7,7 +7,7 @@ import { NO_CALLER, Database, OneByOne, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import type { ActingUser } from '@aps/guards';
 import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationDoor, type MembershipSummary } from './organization-door';
@@ -94,15 +94,13 @@ export class SessionsService {
       // For nobody a transaction, too: they take their time.
       if (!userId) await this.users.lock(tx, uuidv7());
       else
-        await this.audit.record(tx, {
-          source: 'business',
-          action: 'user.login_slowed',
-          orgId: null,
-          actorId: null,
-          target: { kind: 'user', id: userId },
-          metadata: { wait_s: waitS },
-          requestId,
-        });
+        await this.audit.record(
+          tx,
+          { kind: 'system', userId: null, reason: null, requestId },
+          'user.login_slowed',
+          { kind: 'user', id: userId },
+          { wait_s: waitS },
+        );
     });
     return refused || failures > FREE_ATTEMPTS ? tooManyAttempts(waitS) : invalidCredentials();
   }
@@ -152,14 +150,7 @@ export class SessionsService {
       await this.users.lock(tx, actor.userId);
       await tx.confirm();
       if (!(await this.sessions.end(tx, actor.userId, id))) throw notFound('Session');
-      await this.audit.record(tx, {
-        source: 'business',
-        action: 'session.ended',
-        orgId: null,
-        actorId: actor.userId,
-        target: { kind: 'session', id },
-        requestId: actor.requestId,
-      });
+      await this.audit.record(tx, actor, 'session.ended', { kind: 'session', id });
     });
   }
 

@@ -1,3 +1,4 @@
+import { actingUser } from '@aps/guards';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Audit } from '@aps/platform/audit';
@@ -66,14 +67,7 @@ export class SignupService {
         orgName: input.org_name,
         requestId,
       });
-      await this.audit.record(tx, {
-        source: 'business',
-        action: 'user.signed_up',
-        orgId: null,
-        actorId: user.id,
-        target: { kind: 'user', id: user.id },
-        requestId,
-      });
+      await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_up', { kind: 'user', id: user.id });
       return this.sessions.signIn(tx, user, client);
     });
   }

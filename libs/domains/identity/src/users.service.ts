@@ -4,7 +4,7 @@ import type { User } from '@aps/entities';
 import { Audit } from '@aps/platform/audit';
 import { Database, isUniqueViolation, type Db, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import type { ActingUser } from '@aps/guards';
 import { ownsAddress } from './email-proof.policy';
 import { identityConfig } from './identity.config';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
@@ -119,15 +119,13 @@ export class UsersService implements OnModuleInit {
     if ((before.deactivated_at !== null) === deactivated) return { user: before, sole_owner_org_ids, changed: false };
     const user = await this.users.setDeactivated(tx, before.id, deactivated);
     if (deactivated) await this.sessions.endAllOf(tx, before.id);
-    await this.audit.record(tx, {
-      source: 'admin',
-      action: deactivated ? 'user.deactivated' : 'user.reactivated',
-      orgId: null,
-      actorId: actor.userId,
-      target: { kind: 'user', id: before.id },
-      metadata: { email: before.email, ...(deactivated && { sole_owner_org_ids }) },
-      requestId: actor.requestId,
-    });
+    await this.audit.record(
+      tx,
+      actor,
+      deactivated ? 'user.deactivated' : 'user.reactivated',
+      { kind: 'user', id: before.id },
+      { email: before.email, ...(deactivated && { sole_owner_org_ids }) },
+    );
     return { user, sole_owner_org_ids, changed: true };
   }
 

@@ -1,8 +1,9 @@
+import { type ActingUser, actingOperator } from '@aps/guards';
+import { sql } from '@aps/platform/testing';
 import { randomUUID } from 'node:crypto';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from './testing/identity-test-app';
 import type { WaitlistRow } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
-import { sql } from '@aps/platform/testing';
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -13,11 +14,11 @@ const codeOf = (work: Promise<unknown>) =>
 describe('the waitlist', () => {
   let t: IdentityTestApp;
   let waitlist: WaitlistService;
-  let actor: { userId: string; requestId: string };
+  let actor: ActingUser;
   beforeAll(async () => {
     t = await identityTestApp({ REGISTRATION_MODE: 'allowlist' });
     waitlist = t.app.get(WaitlistService, { strict: false });
-    actor = { userId: (await t.user()).id, requestId: 'req-1' };
+    actor = actingOperator((await t.user()).id, { requestId: 'req-1' });
   });
   afterAll(() => t.close());
   beforeEach(() => t.db.execute(sql('TRUNCATE waitlist_entries, audit_log, outbound_mails')));

@@ -5,7 +5,7 @@ import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from './acting-user';
+import type { ActingUser } from '@aps/guards';
 import { admissionMail } from './identity.mails';
 import { WaitlistRepository, type WaitlistRow } from './waitlist.repository';
 
@@ -81,14 +81,6 @@ export class WaitlistService {
   }
 
   private async record(tx: Tx, actor: ActingUser, action: string, { id, email, status }: WaitlistRow): Promise<void> {
-    await this.audit.record(tx, {
-      source: 'admin',
-      action,
-      orgId: null,
-      actorId: actor.userId,
-      target: { kind: 'waitlist_entry', id },
-      metadata: { email, from: status },
-      requestId: actor.requestId,
-    });
+    await this.audit.record(tx, actor, action, { kind: 'waitlist_entry', id }, { email, from: status });
   }
 }

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { ModelCatalog } from './model-catalog.service';
 import { ModelResolver } from './model-resolver.service';
@@ -11,7 +12,6 @@ import { InferenceSettings, orgKeyPlace, platformKeyPlace } from './inference.se
 import { OrgRuntimeService } from './org-runtime.service';
 import { receiptRow, ReceiptsRepository } from './receipts.repository';
 import { inferenceTestApp, type InferenceTestApp, type TestOrg } from './testing/inference-test-app';
-import { sql } from '@aps/platform/testing';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 

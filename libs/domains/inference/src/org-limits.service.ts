@@ -92,15 +92,7 @@ export class OrgLimitsService {
     await this.assertKnown(scope, tx, patch);
     assertDefaultsAllowed({ ...limitsOf(before), ...patch }, patch);
     await this.repository.saveSettings(scope, tx, patch);
-    await this.audit.record(tx, {
-      source: 'business',
-      action: 'settings.limits_updated',
-      orgId: scope.orgId,
-      actorId: scope.actor.userId,
-      target: { kind: 'organization', id: scope.orgId },
-      metadata: { changes: patch },
-      requestId: scope.requestId,
-    });
+    await this.audit.record(tx, scope, 'settings.limits_updated', { kind: 'organization', id: scope.orgId }, { changes: patch });
     this.settings.announce(tx, 'settings.changed', scope.orgId);
   }
 

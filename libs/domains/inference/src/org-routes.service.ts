@@ -108,15 +108,13 @@ export class OrgRoutesService {
       if (fresh) setting.api_key = await this.crypto.encrypt(tx, orgKeyPlace(scope.orgId, setting.route_id), fresh);
       await this.repository.saveRouteSetting(scope, tx, setting);
     }
-    await this.audit.record(tx, {
-      source: 'business',
-      action: 'settings.routes_updated',
-      orgId: scope.orgId,
-      actorId: scope.actor.userId,
-      target: { kind: 'organization', id: scope.orgId },
-      metadata: { routes: Object.fromEntries([...patches].map(([slug, patch]) => [slug, facts(patch)])) },
-      requestId: scope.requestId,
-    });
+    await this.audit.record(
+      tx,
+      scope,
+      'settings.routes_updated',
+      { kind: 'organization', id: scope.orgId },
+      { routes: Object.fromEntries([...patches].map(([slug, patch]) => [slug, facts(patch)])) },
+    );
     this.settings.announce(tx, 'route.changed', scope.orgId);
   }
 }

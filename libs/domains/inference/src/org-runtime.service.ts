@@ -61,15 +61,7 @@ export class OrgRuntimeService {
           ...rest,
           ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }),
         });
-        await this.audit.record(tx, {
-          source: 'business',
-          action: 'settings.runtime_updated',
-          orgId: scope.orgId,
-          actorId: scope.actor.userId,
-          target: { kind: 'organization', id: scope.orgId },
-          metadata: { changes: sent },
-          requestId: scope.requestId,
-        });
+        await this.audit.record(tx, scope, 'settings.runtime_updated', { kind: 'organization', id: scope.orgId }, { changes: sent });
         this.settings.announce(tx, 'settings.changed', scope.orgId);
       });
     }

@@ -1,8 +1,9 @@
+import { actingOperator, actingUser } from '@aps/guards';
 import { NO_CALLER } from '@aps/platform/database';
 import { EmailProofsService } from '@aps/identity';
+import { sql } from '@aps/platform/testing';
 import { MembersService } from './members.service';
 import { anEmail, type Member, OrgsTestApp, type Person } from './testing/orgs-test-app';
-import { sql } from '@aps/platform/testing';
 
 describe('an address that is not proven', () => {
   let t: OrgsTestApp;
@@ -114,7 +115,7 @@ describe('an address that is not proven', () => {
     const claimant = await signup(email);
     const host = await t.orgWithOwner();
     expect((await invite(host, email, 'OWNER')).body).toMatchObject({ kind: 'invitation', state: 'pending' });
-    await expect(t.get(MembersService).adminAdd({ userId: host.owner.userId }, host.orgId, email, 'OWNER')).rejects.toMatchObject({
+    await expect(t.get(MembersService).adminAdd(actingOperator(host.owner.userId, {}), host.orgId, email, 'OWNER')).rejects.toMatchObject({
       code: 'user_not_found',
     });
     expect(await orgsOf(claimant)).toEqual(claimant.orgs);
@@ -188,7 +189,7 @@ describe('an address that is not proven', () => {
   it('is proven once in the service of others, too', async () => {
     const ada = await signup(anEmail());
     const proofs = t.get(EmailProofsService);
-    const prove = () => t.db.transaction(NO_CALLER, (tx) => proofs.prove(tx, { userId: ada.userId }, 'invitation'));
+    const prove = () => t.db.transaction(NO_CALLER, (tx) => proofs.prove(tx, actingUser(ada.userId), 'invitation'));
     expect((await Promise.all([prove(), prove(), prove()])).filter(Boolean)).toHaveLength(1);
   });
 });

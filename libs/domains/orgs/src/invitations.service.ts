@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { type OrgRole, OrgScope } from '@aps/guards';
-import { type ActingUser, EmailProofsService, UsersService } from '@aps/identity';
+import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
+import { EmailProofsService, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { Database, type Db, type Tx } from '@aps/platform/database';
@@ -62,7 +62,7 @@ export class InvitationsService {
         // A user's own open invitation is the seat that they now take.
         if (!open) await this.requireSeat(tx, scope);
         if (!user) return { kind: 'invitation', invitation: await this.offer(tx, scope, email, role) };
-        const member = await this.membersService.join(tx, scope, user, role, 'business', scope);
+        const member = await this.membersService.join(tx, scope, scope, user, role);
         if (!member) throw alreadyMember();
         return { kind: 'member', member: await this.memberViews.get(scope, member.id, tx) };
       },
@@ -80,7 +80,13 @@ export class InvitationsService {
       mayOffer(actor.role, role);
       const after = await this.invitations.setRole(tx, scope, id, role);
       if (!after) throw notFound('Invitation');
-      await this.record(tx, scope, 'invitation.role_changed', id, scope, { email: after.email, from: before.role, to: role });
+      await this.audit.record(
+        tx,
+        scope,
+        'invitation.role_changed',
+        { kind: 'invitation', id },
+        { email: after.email, from: before.role, to: role },
+      );
       return after;
     });
   }
@@ -149,9 +155,9 @@ export class InvitationsService {
     // Between the look and the lock it may have been revoked, or the organization deleted, which revokes it as well.
     const accepted = await this.invitations.accept(tx, scope, id);
     if (!accepted) throw gone();
-    const by = { userId: user.id, requestId };
-    await this.record(tx, scope, 'invitation.accepted', id, by, { email: accepted.email, role: accepted.role });
-    await this.membersService.join(tx, scope, user, accepted.role, 'business', by);
+    const by = { orgId: org_id, actor: actingUser(user.id, { requestId }) };
+    await this.audit.record(tx, by, 'invitation.accepted', { kind: 'invitation', id }, { email: accepted.email, role: accepted.role });
+    await this.membersService.join(tx, scope, by, user, accepted.role);
   }
 
   private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<InvitationView> {
@@ -163,13 +169,13 @@ export class InvitationsService {
       { to: email, ...invitationMail(appLink('/invite/', token), organization?.name ?? '') },
       { requestId: scope.requestId },
     );
-    await this.record(tx, scope, 'invitation.created', invitation.id, scope, { email, role });
+    await this.audit.record(tx, scope, 'invitation.created', { kind: 'invitation', id: invitation.id }, { email, role });
     return invitation;
   }
 
   private async revokeOne(tx: Tx, scope: OrgScope, id: string): Promise<boolean> {
     const revoked = await this.invitations.revoke(tx, scope, id);
-    if (revoked) await this.record(tx, scope, 'invitation.revoked', id, scope, { email: revoked.email });
+    if (revoked) await this.audit.record(tx, scope, 'invitation.revoked', { kind: 'invitation', id }, { email: revoked.email });
     return revoked !== null;
   }
 
@@ -191,18 +197,6 @@ export class InvitationsService {
     if (canonicalEmail(found.email) !== canonicalEmail(email))
       throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
     return found;
-  }
-
-  private record(tx: Tx, scope: OrgScope, action: string, id: string, by: ActingUser, metadata: Record<string, unknown>): Promise<void> {
-    return this.audit.record(tx, {
-      source: 'business',
-      action,
-      orgId: scope.orgId,
-      actorId: by.userId,
-      target: { kind: 'invitation', id },
-      metadata,
-      requestId: by.requestId,
-    });
   }
 }
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { type OrgRole, OrgScope } from '@aps/guards';
-import { type ActingUser, UsersService } from '@aps/identity';
-import { Audit } from '@aps/platform/audit';
+import { type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
+import { UsersService } from '@aps/identity';
+import { Audit, type By } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { refuseLosingOwner, refuseRemoval, refuseRoleChange, type RosterAct } from './members.policy';
@@ -12,8 +12,6 @@ import { OrgDirectoryQueries } from './org-directory.queries';
 import { OrganizationsRepository } from './organizations.repository';
 import type { MemberView, OrgMemberInfo } from './orgs.types';
 import { requireAdmin, Roster, type RosterActor } from './roster';
-
-type Source = 'admin' | 'business';
 
 /** Members: what they do to each other, and what operators do to them. Nobody becomes a member here but by an operator. */
 @Injectable()
@@ -34,7 +32,7 @@ export class MembersService {
     return this.roster.change(scope, async (tx, actor) => {
       const target = await this.target(tx, scope, memberId);
       obey(refuseRoleChange(await this.actOn(tx, scope, actor, target), role));
-      await this.changeRole(tx, scope, target, role, 'business', scope);
+      await this.changeRole(tx, scope, scope, target, role);
       return this.queries.get(scope, memberId, tx);
     });
   }
@@ -43,7 +41,7 @@ export class MembersService {
     return this.roster.change(scope, async (tx, actor) => {
       const target = await this.target(tx, scope, memberId);
       obey(refuseRemoval(await this.actOn(tx, scope, actor, target)));
-      await this.end(tx, scope, target, 'member.removed', 'business', scope);
+      await this.end(tx, scope, scope, target, 'member.removed');
     });
   }
 
@@ -51,7 +49,7 @@ export class MembersService {
     return this.roster.change(scope, async (tx, { userId, role }) => {
       obey(refuseLosingOwner(role, null, await this.members.ownersBeside(tx, scope, userId)));
       const self = await this.members.ofUser(tx, scope, userId);
-      if (self) await this.end(tx, scope, self, 'member.left', 'business', scope);
+      if (self) await this.end(tx, scope, scope, self, 'member.left');
     });
   }
 
@@ -64,14 +62,14 @@ export class MembersService {
     return this.byOperator(
       actor,
       orgId,
-      async (tx, scope) => {
+      async (tx, scope, by) => {
         const user = await this.users.findOwner(tx, email);
         if (!user)
           throw new DomainError(
             'user_not_found',
             'No user is registered with this address, or they have not proven yet that it is theirs.',
           );
-        if (!(await this.join(tx, scope, user, role, 'admin', actor))) throw alreadyMember();
+        if (!(await this.join(tx, scope, by, user, role))) throw alreadyMember();
         return this.directory.memberInfo(tx, orgId, user.id);
       },
       email,
@@ -80,20 +78,20 @@ export class MembersService {
 
   /** @throws DomainError `last_owner` */
   adminSetRole(actor: ActingUser, orgId: string, userId: string, role: OrgRole): Promise<OrgMemberInfo> {
-    return this.byOperator(actor, orgId, async (tx, scope) => {
+    return this.byOperator(actor, orgId, async (tx, scope, by) => {
       const target = await this.targetUser(tx, scope, userId);
       obey(refuseLosingOwner(target.role, role, await this.members.ownersBeside(tx, scope, userId)));
-      await this.changeRole(tx, scope, target, role, 'admin', actor);
+      await this.changeRole(tx, scope, by, target, role);
       return this.directory.memberInfo(tx, orgId, userId);
     });
   }
 
   /** @throws DomainError `last_owner` */
   adminRemove(actor: ActingUser, orgId: string, userId: string): Promise<void> {
-    return this.byOperator(actor, orgId, async (tx, scope) => {
+    return this.byOperator(actor, orgId, async (tx, scope, by) => {
       const target = await this.targetUser(tx, scope, userId);
       obey(refuseLosingOwner(target.role, null, await this.members.ownersBeside(tx, scope, userId)));
-      await this.end(tx, scope, target, 'member.removed', 'admin', actor);
+      await this.end(tx, scope, by, target, 'member.removed');
     });
   }
 
@@ -102,30 +100,28 @@ export class MembersService {
    *
    * @returns null when they are one already
    */
-  async join(
-    tx: Tx,
-    scope: OrgScope,
-    user: { id: string; email: string },
-    role: OrgRole,
-    source: Source,
-    by: ActingUser,
-  ): Promise<MembershipRow | null> {
+  async join(tx: Tx, scope: OrgScope, by: By, user: { id: string; email: string }, role: OrgRole): Promise<MembershipRow | null> {
     const member = await this.members.insert(tx, scope, user.id, role);
     if (!member) return null;
     const waiting = await this.invitations.pendingFor(tx, scope, user.email);
     if (waiting) await (waiting.expired ? this.invitations.revoke(tx, scope, waiting.id) : this.invitations.accept(tx, scope, waiting.id));
-    await this.record(tx, scope, 'member.added', user.id, source, by, { email: user.email, role });
+    await this.audit.record(tx, by, 'member.added', { kind: 'user', id: user.id }, { email: user.email, role });
     return member;
   }
 
   /** One operator's change of a roster at a time, like those of its members. */
-  private byOperator<T>(operator: ActingUser, orgId: string, fn: (tx: Tx, scope: OrgScope) => Promise<T>, email?: string): Promise<T> {
+  private byOperator<T>(
+    operator: ActingUser,
+    orgId: string,
+    fn: (tx: Tx, scope: OrgScope, by: By) => Promise<T>,
+    email?: string,
+  ): Promise<T> {
     const scope = OrgScope.system(orgId, 'an operator acts');
     return this.db.transaction(operator, async (tx) => {
       if (email !== undefined) await this.roster.lockAddress(tx, email);
       await this.roster.lock(tx, scope);
       if (!(await this.organizations.find(tx, scope))) throw notFound('Organization');
-      return fn(tx, scope);
+      return fn(tx, scope, { orgId, actor: operator });
     });
   }
 
@@ -150,35 +146,15 @@ export class MembersService {
     };
   }
 
-  private async changeRole(tx: Tx, scope: OrgScope, target: MembershipRow, role: OrgRole, source: Source, by: ActingUser): Promise<void> {
+  private async changeRole(tx: Tx, scope: OrgScope, by: By, target: MembershipRow, role: OrgRole): Promise<void> {
     if (role === target.role) return;
     await this.members.setRole(tx, scope, target.id, role);
-    await this.record(tx, scope, 'member.role_changed', target.user_id, source, by, { from: target.role, to: role });
+    await this.audit.record(tx, by, 'member.role_changed', { kind: 'user', id: target.user_id }, { from: target.role, to: role });
   }
 
-  private async end(tx: Tx, scope: OrgScope, target: MembershipRow, action: string, source: Source, by: ActingUser): Promise<void> {
+  private async end(tx: Tx, scope: OrgScope, by: By, target: MembershipRow, action: string): Promise<void> {
     await this.members.remove(tx, scope, target.id);
-    await this.record(tx, scope, action, target.user_id, source, by, { role: target.role });
-  }
-
-  private record(
-    tx: Tx,
-    scope: OrgScope,
-    action: string,
-    userId: string,
-    source: Source,
-    by: ActingUser,
-    metadata: Record<string, unknown>,
-  ): Promise<void> {
-    return this.audit.record(tx, {
-      source,
-      action,
-      orgId: scope.orgId,
-      actorId: by.userId,
-      target: { kind: 'user', id: userId },
-      metadata,
-      requestId: by.requestId,
-    });
+    await this.audit.record(tx, by, action, { kind: 'user', id: target.user_id }, { role: target.role });
   }
 }
 

@@ -1,20 +1,21 @@
+import { type ActingUser, actingOperator } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MembersService } from './members.service';
 import { OrgDirectoryQueries } from './org-directory.queries';
 import { OrganizationsService } from './organizations.service';
-import { anEmail, OrgsTestApp, type Person } from './testing/orgs-test-app';
-import { sql } from '@aps/platform/testing';
+import { anEmail, OrgsTestApp } from './testing/orgs-test-app';
 
 describe('what operators do', () => {
   let t: OrgsTestApp;
-  let operator: Person & { requestId: string };
+  let operator: ActingUser;
   let organizations: OrganizationsService;
   let members: MembersService;
   let directory: OrgDirectoryQueries;
   beforeAll(async () => {
     t = await OrgsTestApp.start();
-    operator = { ...(await t.person()), requestId: 'op-1' };
+    operator = actingOperator((await t.person()).userId, { requestId: 'op-1' });
     [organizations, members, directory] = [t.get(OrganizationsService), t.get(MembersService), t.get(OrgDirectoryQueries)];
   });
   afterAll(() => t.close());
@@ -101,7 +102,7 @@ describe('what operators do', () => {
         await expect(organizations.unsuspend(operator, id)).rejects.toMatchObject({ code: 'not_found' });
         await expect(organizations.get(t.db, id)).rejects.toMatchObject({ code: 'not_found' });
         await expect(directory.get(id)).rejects.toMatchObject({ code: 'not_found' });
-        await expect(members.adminAdd(operator, id, operator.email, 'OWNER')).rejects.toMatchObject({ code: 'not_found' });
+        await expect(members.adminAdd(operator, id, (await t.person()).email, 'OWNER')).rejects.toMatchObject({ code: 'not_found' });
       }
     });
   });

@@ -1,6 +1,6 @@
 import { OrganizationDoor } from '@aps/identity';
-import { anEmail, OrgsTestApp } from './testing/orgs-test-app';
 import { sql } from '@aps/platform/testing';
+import { anEmail, OrgsTestApp } from './testing/orgs-test-app';
 
 describe('what signing up does to organizations', () => {
   let t: OrgsTestApp;

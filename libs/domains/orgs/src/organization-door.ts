@@ -1,3 +1,4 @@
+import { actingUser } from '@aps/guards';
 import { Injectable } from '@nestjs/common';
 import { type MembershipSummary, OrganizationDoor, type SignupWish } from '@aps/identity';
 import type { Db, Tx } from '@aps/platform/database';
@@ -33,7 +34,7 @@ export class OrgsDoor extends OrganizationDoor {
   }
 
   private async found(tx: Tx, user: SignupWish['user'], name: string | undefined, requestId?: string): Promise<void> {
-    await this.organizations.create(tx, { userId: user.id, requestId }, { name: name?.trim() || `${user.name}'s organization` });
+    await this.organizations.create(tx, actingUser(user.id, { requestId }), { name: name?.trim() || `${user.name}'s organization` });
   }
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { OrgScope } from '@aps/guards';
-import type { ActingUser } from '@aps/identity';
+import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { advisoryLock, Database, type Db, type Tx } from '@aps/platform/database';
@@ -50,7 +49,7 @@ export class OrganizationsService {
       if (!made) throw slugTaken();
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
       await this.members.insert(tx, scope, actor.userId, 'OWNER');
-      await this.record(tx, 'business', 'organization.created', made.id, actor, { name: made.name, slug: made.slug });
+      await this.audit.record(tx, scope, 'organization.created', organization(made.id), { name: made.name, slug: made.slug });
       return this.queries.ofMember(tx, made.id, actor.userId);
     });
   }
@@ -79,7 +78,7 @@ export class OrganizationsService {
       const deletedAt = await this.organizations.softDelete(tx, scope);
       if (!deletedAt) throw notFound('Organization');
       const revoked = await this.invitations.revokeAll(tx, scope);
-      await this.record(tx, 'business', 'organization.deleted', scope.orgId, scope, { revoked_invitations: revoked });
+      await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
       this.announce(tx, scope.orgId);
       return { org_id: scope.orgId, deleted_at: deletedAt };
     });
@@ -90,7 +89,7 @@ export class OrganizationsService {
     return this.db.transaction(actor, async (tx) => {
       const suspendedAt = await this.organizations.suspend(tx, OrgScope.system(orgId, 'suspension'));
       if (!suspendedAt) return this.unchanged(tx, orgId);
-      await this.record(tx, 'admin', 'organization.suspended', orgId, actor);
+      await this.audit.record(tx, { orgId, actor }, 'organization.suspended', organization(orgId));
       this.announce(tx, orgId);
       return { org_id: orgId, suspended: true, suspended_at: suspendedAt, changed: true };
     });
@@ -100,7 +99,7 @@ export class OrganizationsService {
   async unsuspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
     return this.db.transaction(actor, async (tx) => {
       if (!(await this.organizations.unsuspend(tx, OrgScope.system(orgId, 'suspension')))) return this.unchanged(tx, orgId);
-      await this.record(tx, 'admin', 'organization.unsuspended', orgId, actor);
+      await this.audit.record(tx, { orgId, actor }, 'organization.unsuspended', organization(orgId));
       this.announce(tx, orgId);
       return { org_id: orgId, suspended: false, suspended_at: null, changed: true };
     });
@@ -132,7 +131,7 @@ export class OrganizationsService {
     if (changed.length) {
       await this.organizations.update(tx, scope, after);
       const metadata = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
-      await this.record(tx, 'business', 'organization.updated', scope.orgId, scope, metadata);
+      await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), metadata);
     }
     return this.queries.ofMember(tx, scope.orgId, scope.userId);
   }
@@ -152,25 +151,7 @@ export class OrganizationsService {
   private announce(tx: Tx, orgId: string): void {
     tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
   }
-
-  private record(
-    tx: Tx,
-    source: 'admin' | 'business',
-    action: string,
-    orgId: string,
-    actor: ActingUser,
-    metadata?: Record<string, unknown>,
-  ): Promise<void> {
-    return this.audit.record(tx, {
-      source,
-      action,
-      orgId,
-      actorId: actor.userId,
-      target: { kind: 'organization', id: orgId },
-      metadata,
-      requestId: actor.requestId,
-    });
-  }
 }
 
+const organization = (id: string) => ({ kind: 'organization', id });
 const slugTaken = () => new DomainError('slug_taken', 'Another organization has this slug.');

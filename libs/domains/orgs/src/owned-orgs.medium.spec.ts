@@ -1,8 +1,9 @@
+import { actingOperator } from '@aps/guards';
 import { loadConfig } from '@aps/platform/config';
+import { sql } from '@aps/platform/testing';
 import { MembersService } from './members.service';
 import { OrganizationsService } from './organizations.service';
 import { anEmail, OrgsTestApp, type Person } from './testing/orgs-test-app';
-import { sql } from '@aps/platform/testing';
 
 describe('organizations that one user owns', () => {
   let t: OrgsTestApp;
@@ -47,9 +48,9 @@ describe('organizations that one user owns', () => {
   it('count while they live, suspended or owned with others', async () => {
     const ada = await t.person();
     const [first, second] = [await t.org(ada), await t.org(ada)];
-    await t.get(OrganizationsService).suspend({ userId: ada.userId }, second);
+    await t.get(OrganizationsService).suspend(actingOperator(ada.userId, {}), second);
     const { orgId, owner } = await t.orgWithOwner();
-    await t.get(MembersService).adminAdd({ userId: owner.userId }, orgId, ada.email, 'OWNER');
+    await t.get(MembersService).adminAdd(actingOperator(owner.userId, {}), orgId, ada.email, 'OWNER');
     expect((await create(ada)).status).toBe(403);
     expect((await t.call('DELETE', `/api/orgs/${first}`, { as: ada })).status).toBe(202);
     expect(await statuses(ada, 2)).toEqual([201, 403]);

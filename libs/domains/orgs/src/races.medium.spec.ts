@@ -1,6 +1,7 @@
+import { actingOperator } from '@aps/guards';
+import { sql } from '@aps/platform/testing';
 import { MembersService } from './members.service';
 import { anEmail, type Member, OrgsTestApp } from './testing/orgs-test-app';
-import { sql } from '@aps/platform/testing';
 
 /** Small and seeded, so that a failing order of events can be had again. */
 function random(seed: number): (below: number) => number {
@@ -36,12 +37,12 @@ describe('races', () => {
         case 1:
           return (await t.call('DELETE', `${path}/${target.memberId}`, { as })).status;
         case 2:
-          return members.adminRemove({ userId: operator.userId }, orgId, target.userId).then(
+          return members.adminRemove(actingOperator(operator.userId, {}), orgId, target.userId).then(
             () => 204,
             (error: { status?: number }) => error.status ?? 500,
           );
         case 3:
-          return members.adminSetRole({ userId: operator.userId }, orgId, target.userId, 'MEMBER').then(
+          return members.adminSetRole(actingOperator(operator.userId, {}), orgId, target.userId, 'MEMBER').then(
             () => 200,
             (error: { status?: number }) => error.status ?? 500,
           );

@@ -3,36 +3,44 @@ import type { Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { INSERT } from './audit.sql';
 
-/** One line of the audit log. */
-export interface AuditEntry {
-  /** `admin` for what operators do through the admin surface, `business` for what happens inside an organization. */
-  source: 'admin' | 'business';
-  /** `<thing>.<verb>`, e.g. `member.removed`. */
-  action: string;
-  /** Null for what belongs to no organization. */
-  orgId: string | null;
-  /** Null when the system acts. */
-  actorId: string | null;
-  target: { kind: string; id: string | null };
-  /** Facts a reader needs to understand the line. Never secrets. */
-  metadata?: Record<string, unknown>;
-  requestId?: string;
+/** Who did something. */
+export interface Author {
+  readonly kind: 'user' | 'operator' | 'system';
+  /** Null for the system. */
+  readonly userId: string | null;
+  /** Why the system acts; null for people. */
+  readonly reason: string | null;
+  readonly requestId?: string;
 }
+
+/** Who did it, and in which organization; an author alone where none is concerned. A scope is one. */
+export type By = Author | { readonly orgId: string | null; readonly actor: Author };
 
 /** Writes the audit log, always in the transaction of the effect: what happened is on record, and what did not is not. */
 @Injectable()
 export class Audit {
-  async record(tx: Db, entry: AuditEntry): Promise<void> {
+  /**
+   * @param action `<thing>.<verb>`, e.g. `member.removed`
+   * @param facts what a reader needs to understand the line; never secrets
+   */
+  async record(
+    tx: Db,
+    by: By,
+    action: string,
+    target: { kind: string; id: string | null },
+    facts: Record<string, unknown> = {},
+  ): Promise<void> {
+    const [orgId, author] = 'actor' in by ? [by.orgId, by.actor] : [null, by];
     await tx.execute(INSERT, [
       uuidv7(),
-      entry.source,
-      entry.action,
-      entry.orgId,
-      entry.actorId,
-      entry.target.kind,
-      entry.target.id,
-      JSON.stringify(entry.metadata ?? {}),
-      entry.requestId ?? null,
+      author.kind === 'operator' ? 'admin' : 'business',
+      action,
+      orgId,
+      author.userId,
+      target.kind,
+      target.id,
+      JSON.stringify(author.reason === null ? facts : { ...facts, reason: author.reason }),
+      author.requestId ?? null,
     ]);
   }
 }

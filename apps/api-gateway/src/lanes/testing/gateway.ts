@@ -8,9 +8,9 @@ import type { Database } from '@aps/platform/database';
 import { configureHttpApp, HttpAdapter } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
 import { PlatformModule } from '@aps/platform/runtime';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { LANE_PREFIXES, LanesModule } from '..';
-import { sql } from '@aps/platform/testing';
 
 export interface LaneGateway {
   url: string;

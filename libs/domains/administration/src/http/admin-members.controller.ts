@@ -1,8 +1,7 @@
 import { Body, Controller, Delete, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AdminAddMemberRequest, AdminSetRoleRequest, OrgMemberInfo } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
-import type { ActingUser } from '@aps/identity';
+import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { MembersService } from '@aps/orgs';
 import { Idempotent } from '@aps/platform/idempotency';
 import { CurrentOperator } from './current-operator';

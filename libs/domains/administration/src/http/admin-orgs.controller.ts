@@ -1,8 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { AdminOrgListQuery, OrgDetailResponse, OrgListItem, OrgSuspensionResponse, UsageQuery, UsageSummaryResponse } from '@aps/dtos';
-import { OrgScope, PlatformAdmin } from '@aps/guards';
-import type { ActingUser } from '@aps/identity';
+import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService } from '@aps/orgs';
 import { ApiPage, toPage, type Page } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AddAllowedEmailRequest, AllowedEmailResponse } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
-import { AllowedEmailsService, type ActingUser } from '@aps/identity';
+import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { AllowedEmailsService } from '@aps/identity';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toAllowedEmail } from './admins.convert';
 import { CurrentOperator } from './current-operator';

@@ -1,14 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { OrgScope, type AuthenticatedRequest } from '@aps/guards';
-import type { ActingUser } from '@aps/identity';
+import { actingOperator, OrgScope, type ActingUser, type AuthenticatedRequest } from '@aps/guards';
 
 const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>();
 
 /** The operator who makes the request, as audit rows keep them. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): ActingUser => {
-  const { principal, requestId, confirm } = requestOf(context);
-  if (!principal) throw new Error('This needs an operator: the route is public.');
-  return { userId: principal.userId, requestId, confirm };
+  const request = requestOf(context);
+  if (!request.principal) throw new Error('This needs an operator: the route is public.');
+  return actingOperator(request.principal.userId, request);
 });
 
 /** The organization in the path, for reads that go past its membership. */

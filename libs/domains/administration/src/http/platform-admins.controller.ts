@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AddPlatformAdminRequest, PlatformAdminResponse } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
-import { PlatformAdminsService, type ActingUser } from '@aps/identity';
+import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { PlatformAdminsService } from '@aps/identity';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toPlatformAdmin } from './admins.convert';
 import { CurrentOperator } from './current-operator';

@@ -1,8 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SubscriptionBackfillRequest, SubscriptionBackfillResponse } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
-import type { ActingUser } from '@aps/identity';
+import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { Idempotent } from '@aps/platform/idempotency';
 import { SubscriptionBackfill } from '../subscriptions/subscription-backfill';
 import { CurrentOperator } from './current-operator';

@@ -1,8 +1,8 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { UserStatusResponse } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
-import { UsersService, type ActingUser } from '@aps/identity';
+import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { UsersService } from '@aps/identity';
 import { toUserStatus } from './admins.convert';
 import { CurrentOperator } from './current-operator';
 

@@ -1,8 +1,8 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { WaitlistEntryResponse, WaitlistQuery } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
-import { WaitlistService, type ActingUser } from '@aps/identity';
+import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { WaitlistService } from '@aps/identity';
 import { ApiPage, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toWaitlistEntry } from './admins.convert';

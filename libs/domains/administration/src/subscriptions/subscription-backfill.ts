@@ -1,4 +1,4 @@
-import type { ActingUser } from '@aps/identity';
+import type { ActingUser } from '@aps/guards';
 
 export interface BackfillWish {
   /** Only this organization; null = every live one. */

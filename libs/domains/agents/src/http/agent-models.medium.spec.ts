@@ -1,7 +1,7 @@
 import { ModelUsers } from '@aps/inference';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
-import { sql } from '@aps/platform/testing';
 
 const OTHER = 'other-model';
 

@@ -1,9 +1,9 @@
 import { NO_CALLER } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
 import { createHash, randomUUID } from 'node:crypto';
 import { AgentsRepository } from '../agents.repository';
 import { canonicalJson } from '../sealed-config';
 import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
-import { sql } from '@aps/platform/testing';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);

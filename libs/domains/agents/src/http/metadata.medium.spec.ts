@@ -1,7 +1,7 @@
 import { canonicalJson } from '@aps/agents';
+import { sql } from '@aps/platform/testing';
 import { createHash } from 'node:crypto';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
-import { sql } from '@aps/platform/testing';
 
 describe('metadata', () => {
   let t: AgentsTestApp;

@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
+import { sql } from '@aps/platform/testing';
 import { AgentRevisions } from '../revisions.queries';
 import { AgentsQueries } from '../agents.queries';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
-import { sql } from '@aps/platform/testing';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);

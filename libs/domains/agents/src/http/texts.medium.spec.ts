@@ -1,10 +1,10 @@
 import { NO_CALLER } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
 import { SkillsQueries } from '../skills.queries';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
-import { sql } from '@aps/platform/testing';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);

@@ -1,9 +1,9 @@
 import type { JobContext } from '@aps/platform/queues';
 import { Outbox } from '@aps/platform/outbox';
+import { sql } from '@aps/platform/testing';
 import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { addAgent, childrenOf, delegate, delegating, eventually, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { TurnRunner } from '../turns/turn-runner';
-import { sql } from '@aps/platform/testing';
 
 describe('the chats of a deleted agent', () => {
   let app: ChatsTestApp;

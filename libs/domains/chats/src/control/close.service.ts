@@ -80,15 +80,7 @@ export class CloseService {
       await this.endAll(tx, chat, 'deleted', at);
       await this.control.remove(tx, chat.id, at);
       await this.children.onChatEnded(tx, chat, 'deleted');
-      await this.audit.record(tx, {
-        source: 'business',
-        action: 'chat.deleted',
-        orgId: scope.orgId,
-        actorId: scope.actor.userId,
-        target: { kind: 'chat', id: chat.id },
-        metadata: { agent_id: agentId },
-        requestId: scope.requestId,
-      });
+      await this.audit.record(tx, scope, 'chat.deleted', { kind: 'chat', id: chat.id }, { agent_id: agentId });
     });
   }
 

@@ -1,10 +1,10 @@
 import { Broadcaster } from '@aps/platform/broadcast';
+import { sql } from '@aps/platform/testing';
 import { Client } from 'pg';
 import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnClaims } from '../turns/turn-claims';
 import { TurnRunner } from '../turns/turn-runner';
-import { sql } from '@aps/platform/testing';
 
 describe('the control of chats', () => {
   let app: ChatsTestApp;

@@ -1,11 +1,11 @@
 import type { Blockers } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
+import { sql } from '@aps/platform/testing';
 import { Client } from 'pg';
 import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnRunner } from '../turns/turn-runner';
 import { DiagnosisQueries } from './diagnosis.queries';
-import { sql } from '@aps/platform/testing';
 
 describe('the diagnosis of a chat', () => {
   let app: ChatsTestApp;

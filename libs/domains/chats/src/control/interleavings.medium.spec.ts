@@ -1,7 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
 /** Numbers that look random and follow from a seed (mulberry32). */
 function random(seed: number): () => number {

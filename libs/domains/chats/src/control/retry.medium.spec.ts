@@ -1,7 +1,7 @@
 import { Outbox } from '@aps/platform/outbox';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { TurnRunner } from '../turns/turn-runner';
-import { sql } from '@aps/platform/testing';
 
 const contents = (chat: { messages: { role: string; content: string }[] }, role: string) =>
   chat.messages.filter((m) => m.role === role).map((m) => m.content);

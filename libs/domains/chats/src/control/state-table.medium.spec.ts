@@ -1,8 +1,8 @@
+import { sql } from '@aps/platform/testing';
 import { HitlService } from '../hitl/hitl.service';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { TurnRunner } from '../turns/turn-runner';
-import { sql } from '@aps/platform/testing';
 
 interface Row {
   status: string;

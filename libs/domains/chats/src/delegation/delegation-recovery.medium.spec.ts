@@ -1,6 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import {
   addAgent,
@@ -19,7 +20,6 @@ import { ToolStepRunner } from '../turns/tool-step';
 import { TurnRunner } from '../turns/turn-runner';
 import { TurnRepository, type ClaimedTurn } from '../turns/turn.repository';
 import { DelegationRepository } from './delegation.repository';
-import { sql } from '@aps/platform/testing';
 
 /** Where a worker dies: before or after the n-th thing of this kind that a turn of this chat does. */
 interface Death {

@@ -1,5 +1,6 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import {
   addAgent,
@@ -13,7 +14,6 @@ import {
   type TestPlace,
 } from '../testing/delegations';
 import { DelegationSweeper } from './delegation-sweeper';
-import { sql } from '@aps/platform/testing';
 
 describe('delegation', () => {
   let app: ChatsTestApp;

@@ -2,12 +2,12 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
 import { defineTool, ToolCatalog } from '@aps/tools';
+import { sql } from '@aps/platform/testing';
 import { z } from 'zod';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from '../turns/leases';
 import { ToolStepRunner } from '../turns/tool-step';
 import { HitlService } from './hitl.service';
-import { sql } from '@aps/platform/testing';
 
 type Chat = Answer['body'];
 const QUESTION = { name: 'ask_human', arguments: { kind: 'question', prompt: 'Well?' } };

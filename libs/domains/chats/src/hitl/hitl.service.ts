@@ -190,15 +190,13 @@ export class HitlService {
   }
 
   private recordApproval(tx: Tx, scope: OrgScope, { id, chat_id, tool_call, answer }: HitlRequest): Promise<void> {
-    return this.audit.record(tx, {
-      source: 'business',
-      action: 'approval.answered',
-      orgId: scope.orgId,
-      actorId: scope.actor.userId,
-      target: { kind: 'hitl_request', id },
-      metadata: { decision: answer?.decision, chat_id, tool_slug: tool_call?.tool_slug ?? null },
-      requestId: scope.requestId,
-    });
+    return this.audit.record(
+      tx,
+      scope,
+      'approval.answered',
+      { kind: 'hitl_request', id },
+      { decision: answer?.decision, chat_id, tool_slug: tool_call?.tool_slug ?? null },
+    );
   }
 
   private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {

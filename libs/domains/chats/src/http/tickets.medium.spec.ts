@@ -1,11 +1,11 @@
 import { PrincipalStore, Tickets, type Principal } from '@aps/guards';
 import { hashToken, newApiToken, newOpaqueToken, newSessionToken } from '@aps/platform/crypto';
 import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';
+import { sql } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
 import { ChatsTestApp, type StreamReader, type TestOrg } from '../testing/chats-test-app';
 import { EventStreamsClient } from '../testing/event-streams';
-import { sql } from '@aps/platform/testing';
 
 describe('tickets for streams', () => {
   let app: ChatsTestApp;

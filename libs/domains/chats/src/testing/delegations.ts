@@ -1,8 +1,8 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import type { Answer } from '@aps/platform/testing';
-import { script, type ChatsTestApp, type TestOrg } from './chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { script, type ChatsTestApp, type TestOrg } from './chats-test-app';
 
 /** An agent of an organization, and where its chats are. */
 export interface TestPlace extends TestOrg {

@@ -1,6 +1,6 @@
 import { MAX_RESULT_CHARS } from '@aps/tools';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
 interface Message {
   role: string;

@@ -1,6 +1,6 @@
 import type { Dialect } from '@aps/inference';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
 /** A provider that keeps a stream alive and does not come to an end. */
 describe('a model call that lasts too long', () => {

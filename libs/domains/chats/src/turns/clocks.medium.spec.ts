@@ -1,7 +1,7 @@
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
-import { calls, ChatsTestApp, type TestOrg } from '../testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { calls, ChatsTestApp, type TestOrg } from '../testing/chats-test-app';
 
 const MINUTES_5 = 300_000;
 /** More than anything here takes, and far less than the clocks are wrong. */

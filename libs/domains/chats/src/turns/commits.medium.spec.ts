@@ -1,10 +1,10 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelCalls, ModelResolver } from '@aps/inference';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
 import { Leases } from './leases';
 import { TurnRepository } from './turn.repository';
-import { sql } from '@aps/platform/testing';
 
 type Message = { role: string; content: string };
 

@@ -1,7 +1,7 @@
 import { defineTool, ToolCatalog } from '@aps/tools';
+import { sql } from '@aps/platform/testing';
 import { z } from 'zod';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
-import { sql } from '@aps/platform/testing';
 
 /** A tool as a connection brings it, whose calls need a recorded decision. */
 const TOOL = 'con_bank.transfer';

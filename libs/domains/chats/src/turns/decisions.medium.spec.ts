@@ -1,7 +1,7 @@
 import { OrgScope } from '@aps/guards';
 import { OrgRuntimeService } from '@aps/inference';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { sql } from '@aps/platform/testing';
+import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 
 let app: ChatsTestApp;
 let org: TestOrg;

@@ -1,8 +1,8 @@
 import type { Dialect } from '@aps/inference';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from './leases';
 import { ModelStepRunner } from './model-step';
-import { sql } from '@aps/platform/testing';
 
 interface Message {
   role: string;

@@ -1,6 +1,6 @@
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type StreamReader, type TestOrg } from '../testing/chats-test-app';
 import { TurnRepository } from './turn.repository';
-import { sql } from '@aps/platform/testing';
 
 const WORDS = 'one two three four five six seven eight nine ten';
 

@@ -1,11 +1,11 @@
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
+import { sql } from '@aps/platform/testing';
 import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
 import { LeaseEnded } from './leases';
 import { ToolStepRunner } from './tool-step';
 import { TurnRunner } from './turn-runner';
 import { TurnRepository, type ClaimRow } from './turn.repository';
-import { sql } from '@aps/platform/testing';
 
 type Message = { role: string; content: string };
 const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);

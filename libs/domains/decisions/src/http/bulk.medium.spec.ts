@@ -1,5 +1,5 @@
-import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
 import { sql } from '@aps/platform/testing';
+import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
 
 let app: DecisionsTestApp;
 let org: TestOrg;

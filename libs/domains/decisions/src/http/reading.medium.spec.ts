@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
 import { sql } from '@aps/platform/testing';
+import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
 
 let app: DecisionsTestApp;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
+import { actingOperator } from '@aps/guards';
+import { sql } from '@aps/platform/testing';
 import { AllowedEmailsService } from '../allowed-emails.service';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
-import { sql } from '@aps/platform/testing';
 
 /** Addresses that one rule takes for `i…@` or `k…@` and another does not; PostgreSQL's `lower()` and JavaScript's differ in all of them. */
 const LOOKALIKES = [
@@ -31,7 +32,7 @@ describe('one address', () => {
   it.each(LOOKALIKES)('lets nobody else in who is allowed, and is taken by nobody else (%s)', async (_, plain, lookalike) => {
     t.configure({ REGISTRATION_MODE: 'allowlist' });
     const domain = aDomain();
-    await allowed.add({ userId: (await t.user()).id }, `${plain}@${domain}`);
+    await allowed.add(actingOperator((await t.user()).id, {}), `${plain}@${domain}`);
     const impostor = await signup(`${lookalike}@${domain}`);
     expect([
       [403, 'registration_not_allowed'],
@@ -56,7 +57,7 @@ describe('one address', () => {
   ])('has one account, one place in each list and one log-in, whatever %s', async (_, one, other) => {
     const domain = aDomain();
     const [typed, again] = [`${one}@${domain}`, `${other}@${domain.toUpperCase()}`];
-    const actor = { userId: (await t.user()).id };
+    const actor = actingOperator((await t.user()).id, {});
     await allowed.add(actor, typed);
     await expect(allowed.add(actor, again)).rejects.toMatchObject({ code: 'already_allowed' });
     for (const email of [typed, again]) expect((await t.call('POST', '/api/waitlist', { body: { email } })).status).toBe(202);

@@ -10,10 +10,9 @@ import {
   UpdateMeRequest,
   UserInfo,
 } from '@aps/dtos';
-import { CurrentPrincipal, Public, SignedIn, type Principal } from '@aps/guards';
+import { type ActingUser, CurrentPrincipal, type Principal, Public, SignedIn } from '@aps/guards';
 import { PageQuery, ShowsCredential, toPage, type Page } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
-import type { ActingUser } from '../acting-user';
 import type { SessionClient } from '../sessions.repository';
 import { SessionsService } from '../sessions.service';
 import { SignupService } from '../signup.service';

@@ -1,6 +1,6 @@
 import { hashToken } from '@aps/platform/crypto';
-import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 import { sql } from '@aps/platform/testing';
+import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 
 describe('signing up and in', () => {
   let t: IdentityTestApp;

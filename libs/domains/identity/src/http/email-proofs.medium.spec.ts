@@ -1,9 +1,10 @@
+import { actingOperator } from '@aps/guards';
 import { uuidv7 } from 'uuidv7';
 import { hashToken } from '@aps/platform/crypto';
+import { sql } from '@aps/platform/testing';
 import { MailedLinksRepository } from '../mailed-links.repository';
 import { PlatformAdminsService } from '../platform-admins.service';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
-import { sql } from '@aps/platform/testing';
 
 describe('proving an address', () => {
   let t: IdentityTestApp;
@@ -138,7 +139,7 @@ describe('proving an address', () => {
   it('is due before an operator can give a role to an address', async () => {
     const admins = t.app.get(PlatformAdminsService, { strict: false });
     const { email } = await signup();
-    const operator = { userId: (await t.user()).id };
+    const operator = actingOperator((await t.user()).id, {});
     await expect(admins.add(operator, email)).rejects.toMatchObject({ code: 'user_not_found' });
     await verify((await links(email))[0]);
     expect(await admins.add(operator, email)).toMatchObject({ email });

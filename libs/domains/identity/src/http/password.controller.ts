@@ -1,9 +1,8 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ChangePasswordRequest, ForgotPasswordRequest, ReceivedResponse, ResetPasswordRequest } from '@aps/dtos';
-import { CurrentPrincipal, Public, SignedIn, type Principal } from '@aps/guards';
+import { type ActingUser, CurrentPrincipal, type Principal, Public, SignedIn } from '@aps/guards';
 import { RateLimit } from '@aps/platform/rate-limit';
-import type { ActingUser } from '../acting-user';
 import { PasswordsService } from '../passwords.service';
 import { CurrentActor, RequestId } from './request.decorators';
 

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { AuthenticatedRequest } from '@aps/guards';
+import { actingUser, type ActingUser, type AuthenticatedRequest } from '@aps/guards';
 import { addressOf } from '@aps/platform/rate-limit';
-import type { ActingUser } from '../acting-user';
 import type { SessionClient } from '../sessions.repository';
 
 const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>();
@@ -24,6 +23,6 @@ export const CurrentClient = createParamDecorator((_: unknown, context: Executio
 
 /** The signed-in caller as audit rows name them. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): ActingUser | undefined => {
-  const { principal, requestId, confirm } = requestOf(context);
-  return principal && { userId: principal.userId, requestId, confirm };
+  const request = requestOf(context);
+  return request.principal && actingUser(request.principal.userId, request);
 });

@@ -1,5 +1,5 @@
-import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 import { sql } from '@aps/platform/testing';
+import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 
 const NEW_PASSWORD = 'staple battery horse';
 

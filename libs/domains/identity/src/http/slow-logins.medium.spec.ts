@@ -1,5 +1,5 @@
-import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 import { sql } from '@aps/platform/testing';
+import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 
 describe('failed log-ins', () => {
   let t: IdentityTestApp;

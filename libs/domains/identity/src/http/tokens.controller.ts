@@ -1,10 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CreateTokenRequest, CreateTokenResponse, TokenInfo, TokenListResponse } from '@aps/dtos';
-import { CurrentPrincipal, SignedIn, type Principal } from '@aps/guards';
+import { type ActingUser, CurrentPrincipal, type Principal, SignedIn } from '@aps/guards';
 import { PageQuery, ShowsCredential, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import type { ActingUser } from '../acting-user';
 import { ApiTokensService } from '../api-tokens.service';
 import { toCreatedToken, toTokenInfo } from './identity.convert';
 import { Refuses } from './refuses.decorator';

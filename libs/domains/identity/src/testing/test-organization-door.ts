@@ -1,9 +1,9 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import type { Db, Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { OrganizationDoor, type MembershipSummary, type SignupWish } from '../organization-door';
-import { sql } from '@aps/platform/testing';
 
 /** As much of organizations as identity's specs need, on the real tables. */
 @Injectable()

@@ -1,5 +1,5 @@
-import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
 import { sql } from '@aps/platform/testing';
+import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
 
 describe('models over HTTP', () => {
   let t: InferenceTestApp;

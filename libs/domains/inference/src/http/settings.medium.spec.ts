@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
+import { sql } from '@aps/platform/testing';
 import { ModelUsers } from '../model-users';
 import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
-import { sql } from '@aps/platform/testing';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { uuidv7 } from 'uuidv7';
-import { anEmail, type Member, OrgsTestApp } from '../testing/orgs-test-app';
 import { sql } from '@aps/platform/testing';
+import { anEmail, type Member, OrgsTestApp } from '../testing/orgs-test-app';
 
 const VALUES: unknown[] = [
   null,

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { InvitationPreviewResponse, OrganizationResponse } from '@aps/dtos';
 import { type AuthenticatedRequest, Public, SignedIn } from '@aps/guards';
 import { InvitationsService } from '../invitations.service';
-import { actingUser } from './actor';
+import { actingPerson } from './actor';
 import { toOrganization, toPreview } from './convert';
 import { ApiRefusal, ApiTokenPath } from './docs';
 
@@ -31,6 +31,6 @@ export class InvitationLinksController {
   @ApiRefusal(403, "`invitation_email_mismatch`: it is for another address than the caller's.")
   @ApiRefusal(410, '`invitation_gone`: it was accepted or revoked, or is too old.')
   async accept(@Req() request: AuthenticatedRequest, @Param('token') token: string): Promise<OrganizationResponse> {
-    return toOrganization(await this.invitations.accept(actingUser(request), token));
+    return toOrganization(await this.invitations.accept(actingPerson(request), token));
   }
 }

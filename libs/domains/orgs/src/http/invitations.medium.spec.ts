@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import { anEmail, OrgsTestApp, type Person } from '../testing/orgs-test-app';
 import { sql } from '@aps/platform/testing';
+import { anEmail, OrgsTestApp, type Person } from '../testing/orgs-test-app';
 
 describe('invitations', () => {
   let t: OrgsTestApp;

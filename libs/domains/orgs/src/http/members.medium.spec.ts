@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import { type Member, OrgsTestApp, type Person } from '../testing/orgs-test-app';
 import { sql } from '@aps/platform/testing';
+import { type Member, OrgsTestApp, type Person } from '../testing/orgs-test-app';
 
 describe('members', () => {
   let t: OrgsTestApp;

@@ -17,7 +17,7 @@ import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OrganizationsQueries } from '../organizations.queries';
 import { OrganizationsService } from '../organizations.service';
-import { actingUser } from './actor';
+import { actingPerson } from './actor';
 import { toOrganization, toPageOf } from './convert';
 import { ApiOrgPath, ApiRefusal } from './docs';
 
@@ -41,7 +41,7 @@ export class OrganizationsController {
   @ApiRefusal(403, '`entitlement_exceeded`: the caller owns as many organizations as one user may.')
   @ApiRefusal(409, '`slug_taken`: another organization has the given slug.')
   async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest): Promise<OrganizationResponse> {
-    return toOrganization(await this.organizations.create(this.db, actingUser(request), body));
+    return toOrganization(await this.organizations.create(this.db, actingPerson(request), body));
   }
 
   @Get()

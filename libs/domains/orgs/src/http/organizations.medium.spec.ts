@@ -1,5 +1,5 @@
-import { OrgsTestApp, type Person } from '../testing/orgs-test-app';
 import { sql } from '@aps/platform/testing';
+import { OrgsTestApp, type Person } from '../testing/orgs-test-app';
 
 describe('organizations', () => {
   let t: OrgsTestApp;

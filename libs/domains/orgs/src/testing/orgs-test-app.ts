@@ -3,7 +3,7 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule, type OrgRole } from '@aps/guards';
-import { type ActingUser, SessionsService, UsersService } from '@aps/identity';
+import { SessionsService, UsersService } from '@aps/identity';
 import { IdentityHttpModule } from '@aps/identity/http';
 import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto, hashPassword, hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
@@ -40,7 +40,8 @@ export class TestLimits extends OrgLimits {
 class TestLimitsModule {}
 
 /** Somebody who is signed in. */
-export interface Person extends ActingUser {
+export interface Person {
+  userId: string;
   email: string;
   token: string;
 }
