@@ -36,13 +36,13 @@ const CASES: Case[] = [
   { why: 'entities import contracts', file: 'libs/entities/src/schema-extras.ts', code: uses('JOBS', '@aps/contracts'), rule: BOUNDARIES },
   {
     why: 'the wire contract imports a domain',
-    file: 'libs/dtos/src/chats/chat.dtos.ts',
+    file: 'libs/dtos/src/chats/chat.dto.ts',
     code: uses('ChatsModule', '@aps/chats'),
     rule: BOUNDARIES,
   },
   {
     why: 'the wire contract imports entities',
-    file: 'libs/dtos/src/chats/chat.dtos.ts',
+    file: 'libs/dtos/src/chats/chat.dto.ts',
     code: uses('ENTITIES', '@aps/entities'),
     rule: BOUNDARIES,
   },

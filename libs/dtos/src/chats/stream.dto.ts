@@ -13,9 +13,9 @@ import {
   UuidField,
 } from '@aps/platform/http';
 import { DECISION_KIND_VALUES } from '../decisions';
-import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dtos';
-import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dtos';
-import { ChatViewer } from './realtime.dtos';
+import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dto';
+import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dto';
+import { ChatViewer } from './realtime.dto';
 
 const STATUS = { name: 'ChatStatus' };
 const TURN = 'The turn that it belongs to.';

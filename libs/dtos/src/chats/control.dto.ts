@@ -1,6 +1,6 @@
 import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
 import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
-import { ChatErrorDto } from './chat.dtos';
+import { ChatErrorDto } from './chat.dto';
 
 const STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 const STATUS = { name: 'ChatStatus' };

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, STREAM_ONLY_EVENTS } from '@aps/contracts';
 import { DateTimeField, DecimalString, EnumField, IntField, NestedField, ObjectField, PageQuery, StringField } from '@aps/platform/http';
-import { TokenCounts } from './cost.dtos';
+import { TokenCounts } from './cost.dto';
 
 /** Events of the stream under their names there, but answers, which have a step before them and a name of their own. */
 const SAME_NAME = EVENT_TYPES.filter((type) => type !== 'message_completed' && !(STREAM_ONLY_EVENTS as readonly string[]).includes(type));

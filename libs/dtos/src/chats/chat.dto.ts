@@ -1,6 +1,6 @@
 import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
 import { FileReferenceDto } from '../files';
-import { TokenCounts } from './cost.dtos';
+import { TokenCounts } from './cost.dto';
 import {
   PageQuery,
   BooleanField,
