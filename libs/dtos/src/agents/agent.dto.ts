@@ -251,7 +251,7 @@ export class AgentResponse {
   @IntField({ description: 'How deep delegation may go.', example: 5 })
   max_child_depth: number;
 
-  @DecimalString({ nullable: true, description: 'Credits it may spend in a billing period.', example: '500.000000' })
+  @DecimalString({ nullable: true, description: 'Credits it may spend in a billing period.', example: '500' })
   budget_credits_per_period: string | null;
 
   @BooleanField({ description: 'Whether it may write memories.', example: false })

@@ -54,12 +54,26 @@ interface FieldReading {
   exact?: boolean;
   /** Whoever has the value can act as somebody. */
   credential?: boolean;
+  /** A decimal of an answer. */
+  decimal?: boolean;
 }
 
 const FIELDS = Symbol('fields');
 
 const fieldsOf = (dto: object): Record<string, FieldReading> =>
   (Reflect.getMetadata(FIELDS, dto) as Record<string, FieldReading> | undefined) ?? {};
+
+const answered = new WeakMap<Ctor, { name: string; isDecimal: boolean }[]>();
+
+/** The fields of an answer's class, in the order in which it declares them. */
+export function answeredFields(dto: Ctor): { name: string; isDecimal: boolean }[] {
+  let fields = answered.get(dto);
+  if (!fields) {
+    fields = Object.entries(fieldsOf(dto)).map(([name, { decimal = false }]) => ({ name, isDecimal: decimal }));
+    answered.set(dto, fields);
+  }
+  return fields;
+}
 
 /** How one query value of a DTO is read; undefined for what the DTO does not know. */
 export function queryKindOf(dto: Ctor, field: string): QueryKind | undefined {
@@ -163,6 +177,7 @@ const one = (v: ValidationOptions) => v;
 export function StringField(o: StringOptions = {}): PropertyDecorator {
   return field('string', o, { ...stringSchema(o), ...(o.credential && { 'x-credential': true }) }, stringValidators(o, one), {
     credential: o.credential,
+    decimal: o.format === 'decimal',
   });
 }
 

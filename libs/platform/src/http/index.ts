@@ -4,6 +4,7 @@ export * from './credentials';
 export * from './error.filter';
 export * from './event-schemas';
 export * from './express-adapter';
+export { answer } from './answer';
 export * from './fields';
 export * from './http-app';
 export * from './http.config';

@@ -1,22 +1,12 @@
-import type { AllowedEmailResponse, PlatformAdminResponse, UserStatusResponse, WaitlistEntryResponse } from '@aps/dtos';
+import { AllowedEmailResponse, PlatformAdminResponse, type UserStatusResponse, WaitlistEntryResponse } from '@aps/dtos';
 import type { AllowedEmailView, PlatformAdminView, UserStatusChange, WaitlistRow } from '@aps/identity';
+import { answer } from '@aps/platform/http';
 
 const time = (at: Date | null) => at?.toISOString() ?? null;
 
-export const toPlatformAdmin = (admin: PlatformAdminView): PlatformAdminResponse => ({
-  user_id: admin.user_id,
-  email: admin.email,
-  name: admin.name,
-  added_by: admin.added_by,
-  created_at: admin.created_at.toISOString(),
-});
+export const toPlatformAdmin = (admin: PlatformAdminView): PlatformAdminResponse => answer(PlatformAdminResponse, admin);
 
-export const toAllowedEmail = (entry: AllowedEmailView): AllowedEmailResponse => ({
-  id: entry.id,
-  email: entry.email,
-  added_by: entry.added_by,
-  created_at: entry.created_at.toISOString(),
-});
+export const toAllowedEmail = (entry: AllowedEmailView): AllowedEmailResponse => answer(AllowedEmailResponse, entry);
 
 export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): UserStatusResponse => ({
   user_id: user.id,
@@ -26,14 +16,4 @@ export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): Us
   sole_owner_org_ids,
 });
 
-export const toWaitlistEntry = (entry: WaitlistRow): WaitlistEntryResponse => ({
-  id: entry.id,
-  email: entry.email,
-  name: entry.name,
-  note: entry.note,
-  status: entry.status,
-  asked_at: entry.asked_at.toISOString(),
-  admitted_at: time(entry.admitted_at),
-  dismissed_at: time(entry.dismissed_at),
-  last_mailed_at: time(entry.last_mailed_at),
-});
+export const toWaitlistEntry = (entry: WaitlistRow): WaitlistEntryResponse => answer(WaitlistEntryResponse, entry);

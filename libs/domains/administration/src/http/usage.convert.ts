@@ -1,8 +1,5 @@
-import type { UsageSummaryResponse } from '@aps/dtos';
+import { UsageSummaryResponse } from '@aps/dtos';
+import { answer } from '@aps/platform/http';
 import type { UsageSummary } from '../usage/usage.summary';
 
-export const toUsageSummary = (usage: UsageSummary): UsageSummaryResponse => ({
-  ...usage,
-  from: usage.from.toISOString(),
-  to: usage.to.toISOString(),
-});
+export const toUsageSummary = (usage: UsageSummary): UsageSummaryResponse => answer(UsageSummaryResponse, usage);

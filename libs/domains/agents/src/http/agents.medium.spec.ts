@@ -46,7 +46,7 @@ describe('creating an agent', () => {
       max_steps: 50,
       max_child_depth: 5,
       memory_enabled: false,
-      budget_credits_per_period: '12.500000',
+      budget_credits_per_period: '12.5',
       live_revision: { version: 1 },
       draft_dirty: false,
       running_rollout_id: null,

@@ -1,14 +1,15 @@
 import type { Diagnosis, StopResult, TerminateResult } from '@aps/chats';
-import type { ChatDiagnosisResponse, StopChatResponse, TerminateChatResponse } from '@aps/dtos';
+import { type ChatDiagnosisResponse, StopChatResponse, TerminateChatResponse } from '@aps/dtos';
+import { answer } from '@aps/platform/http';
 
 const iso = (date: Date | null): string | null => date && date.toISOString();
 
 export function toStop(result: StopResult): StopChatResponse {
-  return { ...result, stop_requested_at: iso(result.stop_requested_at) };
+  return answer(StopChatResponse, result);
 }
 
 export function toTerminated(result: TerminateResult): TerminateChatResponse {
-  return { ...result, completed_at: iso(result.completed_at) };
+  return answer(TerminateChatResponse, result);
 }
 
 export function toDiagnosis({ blocked_by: by, lease, ...rest }: Diagnosis): ChatDiagnosisResponse {

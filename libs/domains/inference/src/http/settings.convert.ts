@@ -1,22 +1,14 @@
-import type { OrgLimitsResponse, OrgLimitsUsageResponse, OrgRouteSetting, OrgRuntimeSettingsResponse } from '@aps/dtos';
+import { OrgLimitsResponse, type OrgLimitsUsageResponse, type OrgRouteSetting, OrgRuntimeSettingsResponse } from '@aps/dtos';
+import { answer } from '@aps/platform/http';
 import type { OrgLimitsView, OrgSpend } from '../org-limits.service';
 import type { RouteSettingView } from '../org-routes.service';
 import type { RuntimeView } from '../org-runtime.service';
 import { plain } from '../pricing';
 
 export function toOrgLimits(view: OrgLimitsView): OrgLimitsResponse {
-  return {
-    agent_default_model: view.agent_default_model,
-    agent_model_allowlist: view.agent_model_allowlist,
-    budget_limit_usd: plain(view.budget_limit_usd),
-    chat_default_model: view.chat_default_model,
-    chat_model_allowlist: view.chat_model_allowlist,
-    intake_classifier_default_model: view.intake_classifier_default_model,
-    process_default_model: view.process_default_model,
-    prompt_model_allowlist: view.prompt_model_allowlist,
-    tool_router_default_model: view.tool_router_default_model,
+  return answer(OrgLimitsResponse, view, {
     affected_agents: view.affected_agents.map(({ id, name, model }) => ({ id, name, model })),
-  };
+  });
 }
 
 export function toOrgSpend(spend: OrgSpend): OrgLimitsUsageResponse {
@@ -29,13 +21,7 @@ export function toOrgSpend(spend: OrgSpend): OrgLimitsUsageResponse {
 }
 
 export function toOrgRuntime(view: RuntimeView): OrgRuntimeSettingsResponse {
-  return {
-    compaction_enabled: view.compaction_enabled,
-    compaction_threshold: view.compaction_threshold,
-    decision_log_enabled: view.decision_log_enabled,
-    thinking_enabled: view.thinking_enabled,
-    platform_defaults: view.platform_defaults,
-  };
+  return answer(OrgRuntimeSettingsResponse, view);
 }
 
 export function toRouteSetting({ route, setting, ...view }: RouteSettingView): OrgRouteSetting {
