@@ -6,4 +6,4 @@ export * from './errors';
 export * from './lists';
 export * from './one-by-one';
 export { sessionLimits, storeLimits } from './sessions';
-export { statement, statements, type Statement } from './statement';
+export { statement, type Statement } from './statement';

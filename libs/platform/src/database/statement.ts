@@ -11,18 +11,10 @@ export interface Statement<Row = unknown> {
   readonly row?: Row;
 }
 
-const made = new Map<string, Statement>();
-
 /** Makes a prepared statement. The name follows from the text, so equal texts share one plan and never clash. */
 export function statement<Row = unknown>(text: string): Statement<Row> {
-  const name = `s${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`;
-  const known = made.get(name) ?? { name, text };
-  made.set(name, known);
-  return known as Statement<Row>;
+  return { name: `s${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`, text };
 }
 
 /** The same, parsed and planned with every call: for connections on which no name outlives a transaction. */
 export const unnamed = <Row>({ text }: Statement<Row>): Statement<Row> => ({ name: '', text });
-
-/** Every statement of the modules that are loaded, for the check that PostgreSQL understands them all. */
-export const statements = (): Statement[] => [...made.values()];
