@@ -77,13 +77,14 @@ const SQL_FILES = ['**/*.{repository,queries,sql}.ts', 'libs/platform/src/databa
 const FROM_DATABASE = 'ImportDeclaration[source.value="@aps/platform/database"] > ImportSpecifier';
 const RAW_SQL = 'SQL is written in *.repository.ts, *.queries.ts and *.sql.ts.';
 const writesSql = [
-  { selector: `${FROM_DATABASE}[imported.name="statement"]`, message: RAW_SQL },
+  { selector: `${FROM_DATABASE}[imported.name=/^(statement|(Org)?Listing)$/]`, message: RAW_SQL },
   { selector: 'CallExpression[callee.property.name="query"][callee.object.property.name="manager"]', message: RAW_SQL },
 ];
 /** Made while a module is loaded, so that the check of all statements knows it. */
 const MADE_LATE = {
-  selector: 'MethodDefinition CallExpression[callee.name="statement"]',
-  message: 'A statement is a constant of its file.',
+  selector:
+    ':matches(MethodDefinition, PropertyDefinition) :matches(CallExpression[callee.name="statement"], NewExpression[callee.name=/^(Org)?Listing$/])',
+  message: 'A statement, or a list of them, is a constant of its file.',
 };
 const CHATS_ALONE = 'Batches, and answers ahead of their commit, are for the turns of chats (ADR 0014, 0015).';
 const batches = [
@@ -150,7 +151,11 @@ export default tseslint.config(
   },
   forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches]),
   forbid(SQL_FILES, ['libs/domains/chats/**', 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
-  forbid(['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'], [], [...foldsAddresses, MADE_LATE]),
+  forbid(
+    ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'],
+    ['libs/platform/src/database/listing.ts'],
+    [...foldsAddresses, MADE_LATE],
+  ),
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   // Services know neither their controllers nor their processors, and no wire class.

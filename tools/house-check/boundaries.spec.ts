@@ -189,6 +189,18 @@ const CASES: Case[] = [
     rule: 'no-restricted-syntax',
   },
   {
+    why: 'a service lists by SQL of its own',
+    file: 'libs/domains/chats/src/control/stop.service.ts',
+    code: "import { Listing } from '@aps/platform/database';\nexport const ALL = new Listing<{ id: string }, object>({ key: 'id', select: 'id', from: 'chats', order: 'id' });\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a repository makes a list late',
+    file: 'libs/domains/orgs/src/members.repository.ts',
+    code: "import { Listing } from '@aps/platform/database';\nexport class R {\n  all = new Listing<{ id: string }, object>({ key: 'id', select: 'id', from: 'chats', order: 'id' });\n}\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
     why: 'a domain other than chats has batches',
     file: 'libs/domains/orgs/src/members.repository.ts',
     code: "import { batchStatement } from '@aps/platform/database';\nexport const BATCH = batchStatement('x', () => '', () => '');\n",

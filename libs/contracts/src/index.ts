@@ -1,4 +1,6 @@
 export * from './broadcasts';
 export * from './errors';
+export * from './ids';
 export * from './jobs';
 export * from './realtime';
+export * from './slugs';

@@ -1,7 +1,7 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { DomainError, type Problem } from '@aps/contracts';
-import { credentialsIn, isUuid, SLUG } from '@aps/platform/http';
+import { DomainError, isSlug, isUuid, type Problem } from '@aps/contracts';
+import { credentialsIn } from '@aps/platform/http';
 import { ACCESS, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
 import type { Response } from 'express';
 import { OrgScope } from './org-scope';
@@ -21,8 +21,8 @@ export abstract class Authenticator {
 
 const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string; type: string }> = {
   uuid: { ok: isUuid, msg: 'Input should be a valid UUID', type: 'uuid_parsing' },
-  slug: { ok: (v) => SLUG.test(v) && v.length <= 64, msg: 'Input should be a slug', type: 'value_error' },
-  uuid_or_slug: { ok: (v) => isUuid(v) || (SLUG.test(v) && v.length <= 64), msg: 'Input should be a UUID or a slug', type: 'value_error' },
+  slug: { ok: isSlug, msg: 'Input should be a slug', type: 'value_error' },
+  uuid_or_slug: { ok: (v) => isUuid(v) || isSlug(v), msg: 'Input should be a UUID or a slug', type: 'value_error' },
   string: { ok: (v) => v.length <= 256 && !v.includes('\0'), msg: 'Input should be a valid string', type: 'value_error' },
   token: { ok: (v) => /^[A-Za-z0-9_-]{1,256}$/.test(v), msg: 'Input should be a token', type: 'value_error' },
 };

@@ -1,4 +1,4 @@
-import type { Caller } from '@aps/platform/database';
+import { type Caller, Tenant } from '@aps/platform/database';
 
 export const ORG_ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
 export type OrgRole = (typeof ORG_ROLES)[number];
@@ -37,7 +37,7 @@ export const actingOperator = (userId: string, request: OfRequest): ActingUser =
  * The tenant that a piece of code works for. Repositories take it as their first argument, so a query without its organization does
  * not type-check; and since nothing but the guard, a job and {@link OrgScope.system} can make one, it cannot be made from input.
  */
-export class OrgScope implements Caller {
+export class OrgScope extends Tenant implements Caller {
   private constructor(
     readonly orgId: string,
     readonly actor: Actor,
@@ -48,7 +48,9 @@ export class OrgScope implements Caller {
     /** Session or API token of the caller; none for the system. */
     readonly credentialId?: string,
     readonly confirm?: Caller['confirm'],
-  ) {}
+  ) {
+    super();
+  }
 
   /** For a member's request. Only the access guard calls this. */
   static member(

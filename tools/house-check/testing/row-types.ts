@@ -99,23 +99,24 @@ export class RowTypes {
       if (!source) continue;
       let found: ts.Type | undefined;
       const look = (node: ts.Node): void => {
-        if (!found && ts.isCallExpression(node) && source.getLineAndCharacterOfPosition(node.expression.getStart()).line + 1 === line) {
+        if (
+          !found &&
+          (ts.isCallExpression(node) || ts.isNewExpression(node)) &&
+          source.getLineAndCharacterOfPosition(node.expression.getStart()).line + 1 === line
+        ) {
           found = this.rowOf(this.checker.getTypeAtLocation(node));
         }
         if (!found) ts.forEachChild(node, look);
       };
       look(source);
-      if (found) return found;
+      if (found && !(found.flags & ts.TypeFlags.TypeParameter)) return found;
     }
     return undefined;
   }
 
   /** The row type of a statement, or of one that a value holds. */
   private rowOf(type: ts.Type, depth = 0): ts.Type | undefined {
-    if (type.symbol?.name === 'Statement') {
-      const [row] = this.checker.getTypeArguments(type as ts.TypeReference);
-      return row.flags & ts.TypeFlags.TypeParameter ? undefined : row;
-    }
+    if (type.symbol?.name === 'Statement') return this.checker.getTypeArguments(type as ts.TypeReference)[0];
     if (depth > 2 || !(type.flags & ts.TypeFlags.Object)) return undefined;
     for (const property of this.checker.getPropertiesOfType(type)) {
       const row = this.rowOf(this.checker.getTypeOfSymbol(property), depth + 1);

@@ -1,6 +1,5 @@
-import { DomainError, notFound, type Problem } from '@aps/contracts';
-
-export const agentNotFound = () => notFound('Agent');
+import { DomainError, type Problem } from '@aps/contracts';
+import { isUniqueViolation } from '@aps/platform/database';
 
 /** A reference of an agent's configuration that leads nowhere; `path` says which. */
 export const unknownReference = (path: (string | number)[], msg: string): Problem => ({
@@ -15,6 +14,12 @@ export function refuseUnknownReferences(problems: Problem[]): void {
 }
 
 export const slugTaken = () => new DomainError('slug_taken', 'This slug is taken.');
+
+/** @param index that keeps slugs apart */
+export const refusingTakenSlug = <T>(index: string, write: Promise<T>): Promise<T> =>
+  write.catch((error: unknown) => {
+    throw isUniqueViolation(error, index) ? slugTaken() : error;
+  });
 
 export const noDraft = () => new DomainError('no_draft', 'There is no instruction draft.');
 

@@ -8,14 +8,12 @@ import { AgentsService } from './agents.service';
 import { AgentDelegates } from './delegates.queries';
 import { InstructionsRepository } from './instructions.repository';
 import { InstructionsService } from './instructions.service';
-import { MemoriesRepository } from './memories.repository';
 import { MemoriesService } from './memories.service';
 import { AgentRevisions } from './revisions.queries';
 import { RevisionsRepository } from './revisions.repository';
 import { RevisionsService } from './revisions.service';
 import { RolloutsQueries } from './rollouts.queries';
 import { RolloutsRepository } from './rollouts.repository';
-import { SkillsQueries } from './skills.queries';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
@@ -28,7 +26,6 @@ const face = [
   RolloutsQueries,
   InstructionsService,
   SkillsService,
-  SkillsQueries,
   MemoriesService,
 ];
 
@@ -43,7 +40,6 @@ const face = [
     RolloutsRepository,
     InstructionsRepository,
     SkillsRepository,
-    MemoriesRepository,
   ],
   exports: face,
 })

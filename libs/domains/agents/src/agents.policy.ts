@@ -1,8 +1,7 @@
 import type { EntitlementSet, Feature } from '@aps/billing';
-import { DomainError, refuseField, type Problem } from '@aps/contracts';
+import { DomainError, isUsableSlug, type Problem, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 import type { ModelMode } from './sealed-config';
-import { isUsableSlug } from './slugs';
 import { isSet } from './values';
 
 /** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */

@@ -1,35 +1,155 @@
 import { Injectable } from '@nestjs/common';
+import { isUuid, notFound } from '@aps/contracts';
+import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db, type Slice } from '@aps/platform/database';
-import { AgentsRepository, type AgentFilter, type AgentView, type NewChatBasis } from './agents.repository';
+import type { AgentModel } from '@aps/inference';
+import { containing, Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
-/** Reads agents. */
+/** An agent as it is shown: its draft, and where that stands against what is live. */
+export interface AgentView extends Agent {
+  /** The published instruction. */
+  instruction: string;
+  /** 0 when none was ever published. */
+  instruction_version: number;
+  live_version: number | null;
+  draft_dirty: boolean;
+  running_rollout_id: string | null;
+  has_instruction_draft: boolean;
+}
+
+export interface AgentFilter {
+  /** Part of a name, slug or description. */
+  q?: string;
+  /** An id, or `none`. */
+  team_id?: string;
+  project_id?: string;
+}
+
+export interface AgentName {
+  id: string;
+  slug: string;
+  name: string;
+}
+
+/** An agent as other agents are told of it. */
+export interface NamedAgent extends AgentName {
+  description: string | null;
+}
+
+/** What a new chat of an agent is frozen with. */
+export interface NewChatBasis {
+  agent_id: string;
+  revision_id: string;
+  rollout_id: string | null;
+  arm_label: string | null;
+}
+
+const VIEWS = new OrgListing<AgentView, AgentFilter>({
+  key: 'a.id',
+  slug: 'a.slug',
+  org: 'a.org_id',
+  select: `a.*, coalesce(i.content, '') AS instruction, coalesce(i.version, 0) AS instruction_version, r.version AS live_version,
+    a.draft_hash IS DISTINCT FROM r.hash AS draft_dirty, x.id AS running_rollout_id,
+    EXISTS (SELECT 1 FROM instruction_revisions d WHERE d.agent_id = a.id AND d.state = 'draft') AS has_instruction_draft`,
+  from: `agents a
+    LEFT JOIN instruction_revisions i ON i.agent_id = a.id AND i.state = 'active'
+    LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
+    LEFT JOIN rollouts x ON x.agent_id = a.id AND x.status = 'running'`,
+  always: 'a.deleted_at IS NULL',
+  where: {
+    q: 'a.name ILIKE $ OR a.slug ILIKE $ OR a.description ILIKE $',
+    team_id: `a.team_id::text IS NOT DISTINCT FROM nullif($, 'none')`,
+    project_id: `a.project_id::text IS NOT DISTINCT FROM nullif($, 'none')`,
+  },
+  order: 'a.created_at DESC, a.id DESC',
+  what: 'Agent',
+});
+
+// By statements: whatever goes by an agent asks.
+const ID_BY_ID = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL');
+const ID_BY_SLUG = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND slug = $2 AND deleted_at IS NULL');
+
+const NAMED = statement<NamedAgent>(`
+  SELECT id, slug, name, description FROM agents
+  WHERE org_id = $1 AND deleted_at IS NULL AND live_revision_id IS NOT NULL AND ($4 OR id = ANY($2) OR slug = ANY($3)) ORDER BY slug LIMIT $5`);
+
+// Drafts and live revisions both count: a draft is the next thing to go live.
+const NAMING = (inDraft: string, inLive: string) => `
+  SELECT a.id, a.slug, a.name FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
+  WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (${inDraft} OR ${inLive})`;
+const NAMING_AGENT = statement<AgentName>(`
+  ${NAMING(`$2::uuid = ANY(a.child_agent_ids) OR $3 = ANY(a.allowed_tools)`, `r.config->'child_agent_ids' ? $2::text OR r.config->'allowed_tools' ? $3`)}
+  AND a.id <> $2::uuid ORDER BY a.slug`);
+const NAMING_SLUG = statement<AgentName>(
+  `${NAMING(`$3 = ANY(a.allowed_tools)`, `r.config->'allowed_tools' ? $3`)} AND a.id <> $2::uuid ORDER BY a.slug`,
+);
+const MOUNTING_SKILL = statement<AgentName>(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
+// The live model first: chats run on it now.
+const MODEL_OUTSIDE = statement<AgentModel>(`
+  SELECT a.id, a.name, CASE WHEN r.config->>'model' <> ALL($2::text[]) THEN r.config->>'model' ELSE a.model END AS model
+  FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
+  WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (a.model <> ALL($2::text[]) OR r.config->>'model' <> ALL($2::text[]))
+  ORDER BY a.name, a.id`);
+
+const FOR_NEW_CHAT = statement<NewChatBasis>(`
+  SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id AS rollout_id, NULL::text AS arm_label
+  FROM agents a LEFT JOIN rollouts r ON r.agent_id = a.id AND r.status = 'live'
+  WHERE a.org_id = $1 AND a.id = $2 AND a.deleted_at IS NULL AND a.live_revision_id IS NOT NULL`);
+
+/** Reads agents, by an id or a slug. Never writes. */
 @Injectable()
 export class AgentsQueries {
-  constructor(
-    private readonly db: Database,
-    private readonly agents: AgentsRepository,
-  ) {}
+  constructor(private readonly db: Database) {}
 
-  list(scope: OrgScope, filter: AgentFilter, page: Slice): Promise<{ items: AgentView[]; total: number }> {
-    return this.agents.list(this.db, scope, filter, page);
+  /** Newest first. */
+  list(scope: OrgScope, { q, team_id, project_id }: AgentFilter, page: Slice): Promise<Listed<AgentView>> {
+    const filter = { q: q && containing(q), team_id: team_id?.toLowerCase(), project_id: project_id?.toLowerCase() };
+    return VIEWS.page(this.db, scope, filter, page);
   }
 
-  /** @param ref an id or a slug */
-  get(scope: OrgScope, ref: string): Promise<AgentView> {
-    return this.agents.view(this.db, scope, ref);
+  /** @throws DomainError `not_found` */
+  get(scope: OrgScope, ref: string, db: Db = this.db): Promise<AgentView> {
+    return VIEWS.get(db, scope, ref, {});
   }
 
-  /**
-   * @param ref an id or a slug
-   * @throws DomainError `not_found`
-   */
-  idOf(scope: OrgScope, ref: string): Promise<string> {
-    return this.agents.idOf(this.db, scope, ref);
+  /** @throws DomainError `not_found` */
+  async idOf(scope: OrgScope, ref: string, db: Db = this.db): Promise<string> {
+    const [row] = await db.query(isUuid(ref) ? ID_BY_ID : ID_BY_SLUG, [scope.orgId, ref]);
+    if (!row) throw notFound('Agent');
+    return row.id;
   }
 
   /** What a chat that begins now runs on; null when there is no such agent. One prepared statement: every new chat asks. */
-  forNewChat(db: Db, scope: OrgScope, agentId: string): Promise<NewChatBasis | null> {
-    return this.agents.forNewChat(db, scope, agentId);
+  async forNewChat(db: Db, scope: OrgScope, agentId: string): Promise<NewChatBasis | null> {
+    const [row] = await db.query(FOR_NEW_CHAT, [scope.orgId, agentId]);
+    return row ?? null;
+  }
+
+  /** Those of the agents that live, by slug. */
+  named(
+    db: Db,
+    scope: OrgScope,
+    which: { ids: readonly string[]; slugs: readonly string[]; all: boolean; limit: number },
+  ): Promise<NamedAgent[]> {
+    return db.query(NAMED, [scope.orgId, which.ids, which.slugs, which.all, which.limit]);
+  }
+
+  /** Other live agents that name this one as a child, or grant its tool scope. */
+  naming(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
+    return db.query(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
+  }
+
+  /** Other live agents that grant this one's tool scope, which carries its slug. */
+  namingSlug(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
+    return db.query(NAMING_SLUG, [scope.orgId, agent.id, `agent:${agent.slug}`]);
+  }
+
+  mountingSkill(db: Db, scope: OrgScope, slug: string): Promise<AgentName[]> {
+    return db.query(MOUNTING_SKILL, [scope.orgId, slug]);
+  }
+
+  /** Agents whose draft or live revision names a model that is not in the list. */
+  withModelOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
+    return db.query(MODEL_OUTSIDE, [scope.orgId, allowed]);
   }
 }

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { freeSlug, slugFrom } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
 import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
-import { advisoryLock, Database, isUniqueViolation, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { uuidv7 } from 'uuidv7';
 import { AgentReferences } from './agent-references';
-import { agentInUse, slugTaken } from './agents.errors';
+import { agentInUse } from './agents.errors';
 import { columnsOf, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
-import { AgentsRepository, type AgentName, type AgentView } from './agents.repository';
+import { AgentsQueries, type AgentName, type AgentView } from './agents.queries';
+import { AgentsRepository } from './agents.repository';
 import { Audit } from '@aps/platform/audit';
 import { InstructionsService } from './instructions.service';
 import { RevisionsService } from './revisions.service';
-import { freeSlug, slugFrom } from './slugs';
 import { isSet } from './values';
 
 /** Makes, edits and deletes agents. */
@@ -22,6 +22,7 @@ export class AgentsService {
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsRepository,
+    private readonly queries: AgentsQueries,
     private readonly references: AgentReferences,
     private readonly instructions: InstructionsService,
     private readonly revisions: RevisionsService,
@@ -38,18 +39,14 @@ export class AgentsService {
     return this.db.transaction(scope, async (tx) => {
       // Counting, and finding a free slug, hold for as long as nobody else creates or renames one.
       await this.lockNames(tx, scope);
-      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.countLive(tx, scope), tx);
+      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.count(tx, scope), tx);
       await this.requireResolvable(tx, scope, input);
 
-      const id = uuidv7();
       const slug = input.slug ?? (await this.slugFor(tx, scope, input.name));
-      const columns = { id, org_id: scope.orgId, slug, created_by: scope.actor.userId, ...columnsOf(input) };
-      await this.refusingTakenSlug(() => this.agents.insert(tx, columns));
-      await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id }, { slug });
-
-      const agent = await this.agents.read(tx, scope, id);
+      const agent = await this.agents.insert(tx, scope, { slug, created_by: scope.actor.userId, ...columnsOf(input) });
+      await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug });
       await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
-      return this.agents.view(tx, scope, id);
+      return this.queries.get(scope, agent.id, tx);
     });
   }
 
@@ -60,7 +57,7 @@ export class AgentsService {
    */
   async update(scope: OrgScope, ref: string, input: AgentInput, options: { deploy?: boolean } = {}): Promise<AgentView> {
     requireStorable(input);
-    const id = await this.agents.idOf(this.db, scope, ref);
+    const id = await this.queries.idOf(scope, ref);
     requireEntitled(await this.entitlements.of(scope.orgId), input);
     return this.db.transaction(scope, async (tx) => {
       if (isSet(input.slug)) await this.lockNames(tx, scope);
@@ -69,16 +66,15 @@ export class AgentsService {
       const columns = columnsOf(input);
       if (isSet(input.slug) && input.slug !== before.slug) {
         // The tool scope of an agent is its slug: what others grant must not silently end, or pass to another agent.
-        requireUnused(await this.agents.namingSlug(tx, scope, before));
+        requireUnused(await this.queries.namingSlug(tx, scope, before));
         columns.slug = input.slug;
       }
-      let agent = before;
-      if (Object.keys(columns).length) agent = await this.refusingTakenSlug(() => this.agents.update(tx, scope, id, columns));
+      let agent = await this.agents.update(tx, scope, id, columns);
       if (input.instruction !== undefined) agent = await this.instructions.publishContent(tx, scope, agent, input.instruction ?? '');
       agent = await this.revisions.refreshDraft(tx, scope, agent);
       await this.audit.record(tx, scope, 'agent.updated', { kind: 'agent', id }, { fields: Object.keys(columns) });
       if (options.deploy) await this.revisions.release(tx, scope, agent);
-      return this.agents.view(tx, scope, id);
+      return this.queries.get(scope, id, tx);
     });
   }
 
@@ -91,8 +87,8 @@ export class AgentsService {
   async delete(scope: OrgScope, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
-      requireUnused(await this.agents.naming(tx, scope, agent));
-      await this.agents.update(tx, scope, agent.id, { deleted_at: this.db.now() });
+      requireUnused(await this.queries.naming(tx, scope, agent));
+      await this.agents.delete(tx, scope, agent.id);
       await this.outbox.enqueue(
         tx,
         'agent.end_chats',
@@ -115,14 +111,6 @@ export class AgentsService {
   private async slugFor(tx: Tx, scope: OrgScope, name: string): Promise<string> {
     const base = slugFrom(name, 'agent');
     return freeSlug(base, await this.agents.slugsLike(tx, scope, base.slice(0, 50)));
-  }
-
-  private async refusingTakenSlug<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write();
-    } catch (error) {
-      throw isUniqueViolation(error, 'agents_slug') ? slugTaken() : error;
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AgentName } from './agents.repository';
+import type { AgentName } from './agents.queries';
 import type { SealedAgentConfig } from './sealed-config';
 
 type Granting = Pick<SealedAgentConfig, 'agent_id' | 'allowed_tools' | 'denied_tools' | 'child_agent_ids'>;

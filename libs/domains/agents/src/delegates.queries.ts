@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { isUuid, isSlug } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
-import { AgentsRepository, type AgentName, type NamedAgent } from './agents.repository';
+import { AgentsQueries, type AgentName, type NamedAgent } from './agents.queries';
+import { AgentsRepository } from './agents.repository';
 import { mayDelegate, reachesAgent } from './delegates.policy';
 import type { SealedAgentConfig } from './sealed-config';
-import { isId, isSlug } from './values';
 
 /** Agents that a model is told of at most. */
 const MAX_LISTED = 50;
@@ -12,13 +13,16 @@ const MAX_LISTED = 50;
 /** Finds the agents that others may delegate to. */
 @Injectable()
 export class AgentDelegates {
-  constructor(private readonly agents: AgentsRepository) {}
+  constructor(
+    private readonly queries: AgentsQueries,
+    private readonly agents: AgentsRepository,
+  ) {}
 
   /** The agents that a revision may delegate to now, by slug, as its model is told of them; at most fifty. */
   async reachable(db: Db, scope: OrgScope, config: SealedAgentConfig): Promise<NamedAgent[]> {
     if (!mayDelegate(config)) return [];
     const slugs = config.allowed_tools.flatMap((granted) => (granted.startsWith('agent:') ? [granted.slice('agent:'.length)] : []));
-    const named = await this.agents.named(db, scope, {
+    const named = await this.queries.named(db, scope, {
       ids: config.child_agent_ids,
       slugs,
       all: config.allowed_tools.includes('*'),
@@ -32,7 +36,7 @@ export class AgentDelegates {
    * the transaction ends.
    */
   async hold(tx: Tx, scope: OrgScope, config: SealedAgentConfig, ref: string): Promise<AgentName | null> {
-    const found = isId(ref)
+    const found = isUuid(ref)
       ? await this.agents.holdIds(tx, scope, [ref])
       : isSlug(ref)
         ? await this.agents.holdSlugs(tx, scope, [ref])

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { Agent, InstructionRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Slice, type Tx } from '@aps/platform/database';
+import { Database, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { instructionTooLong, noDraft, versionConflict } from './agents.errors';
+import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { Audit } from '@aps/platform/audit';
 import { InstructionsRepository } from './instructions.repository';
@@ -32,18 +33,19 @@ export class InstructionsService {
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsRepository,
+    private readonly queries: AgentsQueries,
     private readonly instructions: InstructionsRepository,
     private readonly revisions: RevisionsService,
     private readonly audit: Audit,
   ) {}
 
   async get(scope: OrgScope, agentRef: string): Promise<InstructionView> {
-    const agent = await this.agents.view(this.db, scope, agentRef);
+    const agent = await this.queries.get(scope, agentRef);
     return { agent_id: agent.id, ...(await this.instructions.current(this.db, scope, agent.id)), base_version: versionOf(agent) };
   }
 
-  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: InstructionRevision[]; total: number }> {
-    return this.instructions.list(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), page);
+  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<InstructionRevision>> {
+    return this.instructions.list(this.db, scope, await this.queries.idOf(scope, agentRef), page);
   }
 
   /**
@@ -115,7 +117,7 @@ export class InstructionsService {
     const version = agent.last_instruction_version + 1;
     await this.instructions.insertActive(tx, scope, agent.id, version, content, active?.id ?? null);
     await this.noted(tx, scope, agent, 'agent.instruction_published', version);
-    return this.agents.read(tx, scope, agent.id);
+    return this.agents.lock(tx, scope, agent.id);
   }
 
   /** What every change ends with: the next version, the hash of what sealing would now give, the audit row. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db, type Slice } from '@aps/platform/database';
-import { AgentsRepository } from './agents.repository';
+import { Database, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { AgentsQueries } from './agents.queries';
 import { WeightedLru } from './lru';
 import { RevisionsRepository, type RevisionView } from './revisions.repository';
 import { deepFreeze, type SealedAgentConfig } from './sealed-config';
@@ -17,7 +17,7 @@ export class AgentRevisions {
 
   constructor(
     private readonly db: Database,
-    private readonly agents: AgentsRepository,
+    private readonly agents: AgentsQueries,
     private readonly revisions: RevisionsRepository,
   ) {}
 
@@ -37,13 +37,11 @@ export class AgentRevisions {
     return config;
   }
 
-  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: RevisionView[]; total: number }> {
-    return this.revisions.list(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), page);
+  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<RevisionView>> {
+    return this.revisions.list(this.db, scope, await this.agents.idOf(scope, agentRef), page);
   }
 
   async get(scope: OrgScope, agentRef: string, id: string): Promise<RevisionView> {
-    const revision = await this.revisions.find(this.db, scope, await this.agents.idOf(this.db, scope, agentRef), id);
-    if (!revision) throw notFound('Revision');
-    return revision;
+    return this.revisions.get(this.db, scope, await this.agents.idOf(scope, agentRef), id);
   }
 }

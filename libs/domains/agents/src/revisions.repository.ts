@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { AgentRevision } from '@aps/entities';
+import { AgentRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { sliceBounds, statement, type Db, type Slice, type Tx } from '@aps/platform/database';
+import { OrgListing, OrgTable, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import type { SealedAgentConfig } from './sealed-config';
 
 export type RevisionRow = Omit<AgentRevision, 'config'> & { config: SealedAgentConfig };
@@ -9,36 +9,34 @@ export type RevisionRow = Omit<AgentRevision, 'config'> & { config: SealedAgentC
 /** A revision as it is shown. */
 export type RevisionView = RevisionRow & { is_live: boolean };
 
-const VIEW = `
-  SELECT r.*, r.id = a.live_revision_id AS is_live
-  FROM agent_revisions r JOIN agents a ON a.id = r.agent_id
-  WHERE r.org_id = $1 AND r.agent_id = $2`;
-
-const ONE = statement<RevisionView>(`${VIEW} AND r.id = $3`);
-const LIST = statement<RevisionView>(`${VIEW} ORDER BY r.version DESC LIMIT $3 OFFSET $4`);
-const COUNT = statement<{ total: number }>('SELECT count(*)::int AS total FROM agent_revisions WHERE org_id = $1 AND agent_id = $2');
+const VIEWS = new OrgListing<RevisionView, { agent_id: string }>({
+  key: 'r.id',
+  org: 'r.org_id',
+  select: 'r.*, r.id = a.live_revision_id AS is_live',
+  from: 'agent_revisions r JOIN agents a ON a.id = r.agent_id',
+  where: { agent_id: 'r.agent_id = $' },
+  order: 'r.version DESC',
+  what: 'Revision',
+});
 const LATEST = statement<{ id: string; hash: string }>(
   'SELECT id, hash FROM agent_revisions WHERE org_id = $1 AND agent_id = $2 ORDER BY version DESC LIMIT 1',
 );
 const CONFIG = statement<{ config: SealedAgentConfig; size: number }>(
   'SELECT config, octet_length(config::text) AS size FROM agent_revisions WHERE id = $1',
 );
-const INSERT = statement(`
-  INSERT INTO agent_revisions (id, org_id, agent_id, version, hash, config, created_by, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())`);
 
-/** The only file that names the table of sealed revisions. It has no update: a revision never changes. */
+/** Sealed revisions. There is no update: a revision never changes. */
 @Injectable()
 export class RevisionsRepository {
-  async find(db: Db, scope: OrgScope, agentId: string, id: string): Promise<RevisionView | null> {
-    const [row] = await db.query(ONE, [scope.orgId, agentId, id]);
-    return row ?? null;
+  private readonly revisions = new OrgTable(AgentRevision);
+
+  /** @throws DomainError `not_found` */
+  get(db: Db, scope: OrgScope, agentId: string, id: string): Promise<RevisionView> {
+    return VIEWS.get(db, scope, id, { agent_id: agentId });
   }
 
-  async list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<{ items: RevisionView[]; total: number }> {
-    const items = await db.query(LIST, [scope.orgId, agentId, ...sliceBounds(page)]);
-    const [{ total }] = await db.query(COUNT, [scope.orgId, agentId]);
-    return { items, total };
+  list(db: Db, scope: OrgScope, agentId: string, page: Slice): Promise<Listed<RevisionView>> {
+    return VIEWS.page(db, scope, { agent_id: agentId }, page);
   }
 
   async latest(db: Db, scope: OrgScope, agentId: string): Promise<{ id: string; hash: string } | null> {
@@ -46,12 +44,12 @@ export class RevisionsRepository {
     return row ?? null;
   }
 
-  async insert(
+  insert(
     tx: Tx,
     scope: OrgScope,
-    row: { id: string; agent_id: string; version: number; hash: string; config: SealedAgentConfig },
-  ): Promise<void> {
-    await tx.execute(INSERT, [row.id, scope.orgId, row.agent_id, row.version, row.hash, JSON.stringify(row.config), scope.actor.userId]);
+    row: { agent_id: string; version: number; hash: string; config: SealedAgentConfig },
+  ): Promise<AgentRevision> {
+    return this.revisions.insert(tx, scope, { ...row, config: { ...row.config }, created_by: scope.actor.userId });
   }
 
   /** By id alone: who holds the id of a revision got it from a row of the same organization. */

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
 import type { Agent, Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
 import { AgentReferences } from './agent-references';
 import { AgentsRepository } from './agents.repository';
 import { Audit } from '@aps/platform/audit';
@@ -33,7 +31,7 @@ export class RevisionsService {
     return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       const { id, created } = await this.sealLocked(tx, scope, agent);
-      return { revision: await this.viewed(tx, scope, agent.id, id), created };
+      return { revision: await this.revisions.get(tx, scope, agent.id, id), created };
     });
   }
 
@@ -63,31 +61,24 @@ export class RevisionsService {
     const latest = await this.revisions.latest(tx, scope, agent.id);
     if (latest?.hash === hash) return { id: latest.id, created: false };
 
-    const revision = { id: uuidv7(), agent_id: agent.id, version: agent.last_revision_version + 1, hash, config };
-    await this.revisions.insert(tx, scope, revision);
-    await this.agents.update(tx, scope, agent.id, { last_revision_version: revision.version, draft_hash: hash });
-    await this.audit.record(
-      tx,
-      scope,
-      'agent.revision_sealed',
-      { kind: 'agent', id: agent.id },
-      { revision_id: revision.id, version: revision.version },
-    );
-    return { id: revision.id, created: true };
+    const version = agent.last_revision_version + 1;
+    const { id } = await this.revisions.insert(tx, scope, { agent_id: agent.id, version, hash, config });
+    await this.agents.update(tx, scope, agent.id, { last_revision_version: version, draft_hash: hash });
+    await this.audit.record(tx, scope, 'agent.revision_sealed', { kind: 'agent', id: agent.id }, { revision_id: id, version });
+    return { id, created: true };
   }
 
   /** @param agent whose row is locked, as it is now */
   async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string): Promise<Rollout> {
-    const revision = await this.viewed(tx, scope, agent.id, revisionId);
+    const revision = await this.revisions.get(tx, scope, agent.id, revisionId);
     const live = await this.rollouts.live(tx, scope, agent.id);
-    if (live && revision.is_live && !(await this.rollouts.hasRunning(tx, scope, agent.id))) return live;
+    if (live && revision.is_live && !(await this.rollouts.running(tx, scope, agent.id))) return live;
 
     // What a revision names was there when it was sealed; an old one may outlive it.
     await this.references.require(tx, scope, revision.config, { self: agent, loc: ['path', 'revision_id'] });
     const ended = await this.rollouts.endCurrent(tx, scope, agent.id);
     const arms = [{ label: `v${revision.version}`, revision_id: revision.id, version: revision.version, weight: ALL }];
-    const id = uuidv7();
-    await this.rollouts.insertDeploy(tx, scope, { id, agent_id: agent.id, arms });
+    const rollout = await this.rollouts.insertDeploy(tx, scope, agent.id, arms);
     await this.agents.update(tx, scope, agent.id, { live_revision_id: revision.id });
     await this.audit.record(
       tx,
@@ -95,24 +86,18 @@ export class RevisionsService {
       'agent.deployed',
       { kind: 'agent', id: agent.id },
       {
-        rollout_id: id,
+        rollout_id: rollout.id,
         revision_id: revision.id,
         version: revision.version,
         superseded_rollout_ids: ended.map((r) => r.id),
       },
     );
-    return (await this.rollouts.find(tx, scope, agent.id, id))!;
+    return rollout;
   }
 
   private async draftOf(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ config: SealedAgentConfig; hash: string }> {
     const { active } = await this.instructions.current(tx, scope, agent.id);
     const config = configOf(agent, { content: active?.content ?? '', version: active?.version ?? 0 });
     return { config, hash: hashOf(config) };
-  }
-
-  private async viewed(tx: Tx, scope: OrgScope, agentId: string, id: string): Promise<RevisionView> {
-    const revision = await this.revisions.find(tx, scope, agentId, id);
-    if (!revision) throw notFound('Revision');
-    return revision;
   }
 }

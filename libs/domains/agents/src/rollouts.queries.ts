@@ -1,10 +1,9 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { notFound } from '@aps/contracts';
 import type { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db, type Slice } from '@aps/platform/database';
-import { AgentsRepository } from './agents.repository';
+import { Database, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { AgentsQueries } from './agents.queries';
 import { RolloutsRepository } from './rollouts.repository';
 
 export interface ArmCount {
@@ -28,23 +27,21 @@ export interface RolloutView extends Omit<Rollout, 'arms'> {
 export class RolloutsQueries {
   constructor(
     private readonly db: Database,
-    private readonly agents: AgentsRepository,
+    private readonly agents: AgentsQueries,
     private readonly rollouts: RolloutsRepository,
     private readonly entitlements: Entitlements,
     @Optional() private readonly chats?: RolloutChats,
   ) {}
 
-  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<{ items: RolloutView[]; total: number }> {
-    const agentId = await this.agents.idOf(this.db, scope, agentRef);
+  async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<RolloutView>> {
+    const agentId = await this.agents.idOf(scope, agentRef);
     const { items, total } = await this.rollouts.list(this.db, scope, agentId, page);
     return { items: await this.viewed(scope, items), total };
   }
 
   async get(scope: OrgScope, agentRef: string, id: string): Promise<RolloutView> {
-    const agentId = await this.agents.idOf(this.db, scope, agentRef);
-    const rollout = await this.rollouts.find(this.db, scope, agentId, id);
-    if (!rollout) throw notFound('Rollout');
-    return (await this.viewed(scope, [rollout]))[0];
+    const agentId = await this.agents.idOf(scope, agentRef);
+    return (await this.viewed(scope, [await this.rollouts.get(this.db, scope, agentId, id)]))[0];
   }
 
   private async viewed(scope: OrgScope, rollouts: Rollout[]): Promise<RolloutView[]> {

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
+import { freeSlug, notFound, slugFrom } from '@aps/contracts';
 import type { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { advisoryLock, Database, isUniqueViolation, type Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
+import { advisoryLock, Database, type Columns, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { skillInUse, slugTaken, systemSkillReadOnly } from './agents.errors';
-import { AgentsRepository } from './agents.repository';
+import { AgentsQueries } from './agents.queries';
 import { Audit } from '@aps/platform/audit';
 import { SkillsRepository } from './skills.repository';
-import { freeSlug, slugFrom } from './slugs';
 import { isSet } from './values';
 
 export interface SkillInput {
@@ -18,37 +16,49 @@ export interface SkillInput {
   files?: { file_id: string; filename?: string | null }[];
 }
 
-/** Makes, replaces and deletes an organization's skills. Those of the system are nobody's to change. */
+/** An organization's skills, and those of the system, which are nobody's to change. */
 @Injectable()
 export class SkillsService {
   constructor(
     private readonly db: Database,
     private readonly skills: SkillsRepository,
-    private readonly agents: AgentsRepository,
+    private readonly agents: AgentsQueries,
     private readonly audit: Audit,
   ) {}
+
+  /** By slug. */
+  list(scope: OrgScope, q: string | undefined, page: Slice): Promise<Listed<Skill>> {
+    return this.skills.list(this.db, scope, q, page);
+  }
+
+  /** @throws DomainError `not_found` */
+  async get(scope: OrgScope, slug: string): Promise<Skill> {
+    const [skill] = await this.skills.bySlugs(this.db, scope, [slug]);
+    if (!skill) throw notFound('Skill');
+    return skill;
+  }
+
+  /** The skills that an agent mounts, by slug; what no longer exists is left out. */
+  bySlugs(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<Skill[]> {
+    return this.skills.bySlugs(db, scope, slugs);
+  }
 
   create(scope: OrgScope, input: SkillInput & { slug?: string | null }): Promise<Skill> {
     return this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `skills:${scope.orgId}`);
       const slug = await this.slugFor(tx, scope, input);
-      const id = uuidv7();
-      try {
-        await this.skills.insert(tx, { id, org_id: scope.orgId, slug, created_by: scope.actor.userId, ...columnsOf(input) });
-      } catch (error) {
-        throw isUniqueViolation(error, 'skills_slug') ? slugTaken() : error;
-      }
-      await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id }, { slug });
-      return this.read(tx, scope, slug);
+      const skill = await this.skills.insert(tx, scope, { slug, created_by: scope.actor.userId, ...columnsOf(input) });
+      await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id: skill.id }, { slug });
+      return skill;
     });
   }
 
   replace(scope: OrgScope, slug: string, input: SkillInput): Promise<Skill> {
     return this.db.transaction(scope, async (tx) => {
-      const skill = await this.lockOwn(tx, scope, slug);
-      await this.skills.update(tx, scope, skill.id, columnsOf(input));
-      await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id: skill.id }, { slug });
-      return this.read(tx, scope, slug);
+      const { id } = await this.lockOwn(tx, scope, slug);
+      const skill = await this.skills.update(tx, scope, id, columnsOf(input));
+      await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id }, { slug });
+      return skill;
     });
   }
 
@@ -58,7 +68,7 @@ export class SkillsService {
       const skill = await this.lockOwn(tx, scope, slug);
       const mounting = await this.agents.mountingSkill(tx, scope, slug);
       if (mounting.length) throw skillInUse(mounting);
-      await this.skills.update(tx, scope, skill.id, { deleted_at: this.db.now() });
+      await this.skills.delete(tx, scope, skill.id);
       await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });
     });
   }
@@ -77,12 +87,8 @@ export class SkillsService {
     if (taken.has(slug)) throw slugTaken();
     return slug;
   }
-
-  private async read(tx: Tx, scope: OrgScope, slug: string): Promise<Skill> {
-    return (await this.skills.bySlugs(tx, scope, [slug]))[0];
-  }
 }
 
-function columnsOf({ name, description, content, files = [] }: SkillInput): Partial<Skill> {
+function columnsOf({ name, description, content, files = [] }: SkillInput): Columns<Skill> {
   return { name, description, content, files: files.map(({ file_id, filename }) => ({ file_id, ...(isSet(filename) && { filename }) })) };
 }

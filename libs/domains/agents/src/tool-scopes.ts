@@ -1,4 +1,4 @@
-import { isSlug } from './values';
+import { isSlug } from '@aps/contracts';
 
 /** A tool scope, read. What it names may or may not exist. */
 export type ToolScope =

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { notFound, STREAM_ONLY_EVENTS } from '@aps/contracts';
+import { isUuid, notFound, STREAM_ONLY_EVENTS } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, sliceBounds, statement, type Slice } from '@aps/platform/database';
-import { isUuid } from '@aps/platform/http';
 import { VISIBLE_CHAT } from './chats.repository';
 
 const TOPIC = `'chat:' || $4::uuid`;
@@ -94,7 +93,7 @@ export interface Timeline {
 }
 
 /** The user who did what an event tells, where its data says so. */
-export const answererOf = (data: TimelineRow['data']): string | null => (isUuid(data.answered_by) ? (data.answered_by as string) : null);
+export const answererOf = (data: TimelineRow['data']): string | null => (isUuid(data.answered_by) ? data.answered_by : null);
 
 /** Reads what has happened in chats. */
 @Injectable()

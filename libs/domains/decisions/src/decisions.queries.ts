@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
-import { DomainError, notFound } from '@aps/contracts';
+import { DomainError, isSlug, isUuid, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Listed, type Slice } from '@aps/platform/database';
-import { isUuid, SLUG } from '@aps/platform/http';
 import { DecisionsRepository } from './decisions.repository';
 import type { DecisionFilter, DecisionGroup, DecisionRow } from './decisions.types';
 
@@ -47,7 +46,7 @@ export class DecisionsQueries {
   }
 
   private async meant(scope: OrgScope, ref: string): Promise<string | null> {
-    if (!isUuid(ref) && !(SLUG.test(ref) && ref.length <= 64)) return null;
+    if (!isUuid(ref) && !isSlug(ref)) return null;
     try {
       return await this.agents.idOf(scope, ref);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound } from '@aps/contracts';
+import { DomainError, notFound, numberedSlug, slugFrom } from '@aps/contracts';
 import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
@@ -13,7 +13,6 @@ import { isSlugTaken, OrganizationsRepository } from './organizations.repository
 import { orgsConfig } from './orgs.config';
 import type { OrganizationRecord, OrganizationSuspension, OrganizationView } from './orgs.types';
 import { Roster } from './roster';
-import { numbered, slugOf } from './slugs';
 
 /** Namesakes that get a number; the ones after them get something random. */
 const NUMBERED = 100;
@@ -137,8 +136,8 @@ export class OrganizationsService {
   }
 
   private async insertWithFreeSlug(tx: Tx, row: { id: string; name: string; created_by: string }): Promise<OrganizationRecord | null> {
-    const base = slugOf(row.name);
-    const candidates = Array.from({ length: NUMBERED }, (_, i) => numbered(base, i + 1));
+    const base = slugFrom(row.name, 'org');
+    const candidates = Array.from({ length: NUMBERED }, (_, i) => numberedSlug(base, i + 1));
     const taken = await this.organizations.takenSlugs(tx, candidates);
     for (const slug of candidates) {
       // One that looked free may be taken meanwhile; the loser waits for the winner's commit and takes the next.

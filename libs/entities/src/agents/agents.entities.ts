@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
 
 /** An agent's draft: what the next sealed revision will be made of. What runs is the live revision. */
@@ -38,7 +38,7 @@ export class Agent {
   /** Hash that a revision sealed now would get; it differs from the live revision's while there is something to deploy. */
   @Column('text', { nullable: true }) draft_hash: string | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
-  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
@@ -122,7 +122,7 @@ export class Skill {
   @Column('text') content: string;
   @Column('jsonb', { default: () => "'[]'" }) files: { file_id: string; filename?: string }[];
   @Column('uuid', { nullable: true }) created_by: string | null;
-  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

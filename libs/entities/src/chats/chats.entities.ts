@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { Agent, AgentRevision } from '../agents/agents.entities';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
@@ -71,7 +71,7 @@ export class Chat {
   /** Turns that wait behind the current one. */
   @Column('int', { default: 0 }) pending_turns: number;
   @Column('timestamptz', { nullable: true }) last_message_at: Date | null;
-  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

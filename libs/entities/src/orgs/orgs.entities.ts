@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { User } from '../identity/identity.entities';
 
 /** A tenant. */
@@ -10,7 +10,7 @@ export class Organization {
   @Column('text') slug: string;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) suspended_at: Date | null;
-  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -15,5 +15,17 @@ export function sliceBounds({ limit, offset }: Slice): [limit: number | null, of
   return [limit ?? null, offset ?? 0];
 }
 
+/**
+ * Some rows with their total, which is only counted where the rows do not tell it.
+ *
+ * @param count how many there are in all
+ */
+export async function listed<T>(slice: Slice, rows: Promise<T[]>, count: () => Promise<number>): Promise<Listed<T>> {
+  const [limit, offset] = sliceBounds(slice);
+  const items = await rows;
+  const isEnd = (limit === null || items.length < limit) && (items.length > 0 || offset === 0);
+  return { items, total: isEnd ? offset + items.length : await count() };
+}
+
 /** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;

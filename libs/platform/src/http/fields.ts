@@ -20,6 +20,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { MAX_SLUG, SLUG, UUID } from '@aps/contracts';
 import { parseEmail } from '@aps/platform/email';
 import { readUrl } from '../egress/address';
 
@@ -181,10 +182,6 @@ export function StringField(o: StringOptions = {}): PropertyDecorator {
   });
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** True for a UUID of any version. */
-export const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value);
-
 const uuidValidators = (wrap: (v: ValidationOptions) => ValidationOptions): PropertyDecorator[] => [
   Matches(UUID, wrap(message('uuid_parsing', 'Input should be a valid UUID'))),
 ];
@@ -193,14 +190,11 @@ export function UuidField(o: FieldOptions = {}): PropertyDecorator {
   return field('string', o, { type: 'string', format: 'uuid' }, uuidValidators(one));
 }
 
-/** Lower-case kebab slug, at most 64 characters. */
-export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-
 export function SlugField(o: FieldOptions = {}): PropertyDecorator {
   return StringField({
     ...o,
     min: 1,
-    max: 64,
+    max: MAX_SLUG,
     pattern: SLUG,
     patternMessage: 'Slug should be lower-case letters and digits joined by single hyphens',
   });

@@ -1,6 +1,6 @@
 import { AgentResponse, AgentRevisionResponse, RolloutDetailResponse } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { AgentView } from '../agents.repository';
+import type { AgentView } from '../agents.queries';
 import type { RevisionView } from '../revisions.repository';
 import type { RolloutView } from '../rollouts.queries';
 

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse } from '@nestjs/swagger';
 import type { AccessOptions } from '@aps/guards';
-import { SLUG } from '@aps/platform/http';
+import { SLUG } from '@aps/contracts';
 
 /** `agent_id` takes an id or a slug. */
 export const BY_AGENT: AccessOptions = { params: { agent_id: 'uuid_or_slug' } };

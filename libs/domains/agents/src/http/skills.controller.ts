@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { SLUG } from '@aps/contracts';
 import { CreateSkillRequest, PutSkillRequest, SkillListQuery, SkillResponse } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { ApiPage, SLUG, toPage, type Page } from '@aps/platform/http';
+import { ApiPage, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { SkillsQueries } from '../skills.queries';
 import { SkillsService } from '../skills.service';
 import { ApiConflict, ApiOrgPath } from './params';
 import { toSkill } from './texts.convert';
@@ -17,17 +17,14 @@ const ApiSlug = () =>
 @ApiOrgPath()
 @Controller('api/orgs/:org_id/skills')
 export class SkillsController {
-  constructor(
-    private readonly skills: SkillsService,
-    private readonly queries: SkillsQueries,
-  ) {}
+  constructor(private readonly skills: SkillsService) {}
 
   @Get()
   @OrgMember('agents')
   @ApiOperation({ summary: 'List skills', description: 'The organization’s own and those of the system, by slug.' })
   @ApiPage(SkillResponse)
   async list(@CurrentOrg() scope: OrgScope, @Query() query: SkillListQuery): Promise<Page<SkillResponse>> {
-    const { items, total } = await this.queries.list(scope, query.q, query);
+    const { items, total } = await this.skills.list(scope, query.q, query);
     return toPage(items.map(toSkill), total, query);
   }
 
@@ -47,7 +44,7 @@ export class SkillsController {
   @ApiOperation({ summary: 'Get a skill' })
   @ApiOkResponse({ type: SkillResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string): Promise<SkillResponse> {
-    return toSkill(await this.queries.get(scope, slug));
+    return toSkill(await this.skills.get(scope, slug));
   }
 
   @Put(':slug')

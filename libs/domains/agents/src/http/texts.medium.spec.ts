@@ -3,7 +3,7 @@ import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
-import { SkillsQueries } from '../skills.queries';
+import { SkillsService } from '../skills.service';
 import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
@@ -178,7 +178,7 @@ describe('skills', () => {
     }
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'clear-writing' })).body.code).toBe('slug_taken');
     expect((await t.agent(org, { mounted_skills: ['clear-writing'] })).mounted_skills).toEqual(['clear-writing']);
-    const mounted = await t.app.get(SkillsQueries).bySlugs(t.db, org.scope, ['clear-writing', 'gone']);
+    const mounted = await t.app.get(SkillsService).bySlugs(t.db, org.scope, ['clear-writing', 'gone']);
     expect(mounted.map((s) => s.slug)).toEqual(['clear-writing']);
     await t.db.execute(sql(`UPDATE skills SET content = 'stale' WHERE slug = 'clear-writing'`));
     await seedSystemSkills(t.db);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MemoriesService, SkillsQueries } from '@aps/agents';
+import { MemoriesService, SkillsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { defineTool, ToolCatalog } from '@aps/tools';
@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 /** The tools that every agent has and that need nothing outside this service. */
 @Injectable()
 export class CoreTools {
-  constructor(db: Database, catalog: ToolCatalog, todos: TodoRepository, memories: MemoriesService, skills: SkillsQueries) {
+  constructor(db: Database, catalog: ToolCatalog, todos: TodoRepository, memories: MemoriesService, skills: SkillsService) {
     catalog.register(
       defineTool({
         slug: 'todo_write',

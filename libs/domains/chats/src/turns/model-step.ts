@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { AgentDelegates, MemoriesService, SkillsQueries } from '@aps/agents';
+import { AgentDelegates, MemoriesService, SkillsService } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
 import type { MessageFinish } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
@@ -90,7 +90,7 @@ export class ModelStepRunner {
     private readonly models: ModelCalls,
     private readonly catalog: ToolCatalog,
     private readonly memories: MemoriesService,
-    private readonly skills: SkillsQueries,
+    private readonly skills: SkillsService,
     private readonly endings: TurnEndings,
     private readonly outbox: Outbox,
     private readonly compaction: Compaction,

@@ -1,0 +1,145 @@
+import { isUuid, notFound } from '@aps/contracts';
+import type { Db } from './database';
+import { listed, sliceBounds, type Listed, type Slice } from './lists';
+import { statement, type Statement } from './statement';
+import type { Tenant } from './tables';
+
+/** A list that joins, in pieces of SQL. */
+interface Pieces {
+  /** The column that tells the rows apart, e.g. `m.id`. */
+  key: string;
+  /** Where rows have slugs: their column, e.g. `a.slug`. */
+  slug?: string;
+  select: string;
+  /** Tables with their joins. */
+  from: string;
+  /** What holds for every row. */
+  always?: string;
+  order: string;
+}
+
+export interface ListingOptions<Values> extends Pieces {
+  /** Conditions by the name of their value, for which `$` stands; one without a `$` holds where its value is true. */
+  where?: { readonly [V in keyof Values]-?: string };
+  /** Names a row in a 404. */
+  what?: string;
+}
+
+interface Statements<Row> {
+  all: Statement<Row>;
+  page: Statement<Row>;
+  byKey: Statement<Row>;
+  bySlug: Statement<Row> | null;
+  count: Statement<{ total: number }>;
+}
+
+/**
+ * Rows that are read from several tables, as pages or one by one. Only conditions that have a value stand in a query, so each can have
+ * its index. A constant of its file, like a statement.
+ *
+ * @typeParam Values what is looked for; what may be undefined is a filter
+ */
+export class Listing<Row, Values extends object> {
+  /** With every condition: what the check of all statements looks at. */
+  readonly full: Statements<Row>;
+  private readonly made = new Map<string, Statements<Row>>();
+
+  constructor(private readonly options: ListingOptions<Values>) {
+    this.full = statementsOf<Row>(options, Object.values(options.where ?? {}));
+  }
+
+  page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
+    const { statements, bound } = this.having(values);
+    const isWhole = slice.limit === undefined && !slice.offset;
+    const rows = isWhole ? db.query(statements.all, bound) : db.query(statements.page, [...bound, ...sliceBounds(slice)]);
+    return listed(slice, rows, async () => (await db.query(statements.count, bound))[0].total);
+  }
+
+  /** Every row. */
+  list(db: Db, values: Values): Promise<Row[]> {
+    const { statements, bound } = this.having(values);
+    return db.query(statements.all, bound);
+  }
+
+  /**
+   * One row, where the values let it through.
+   *
+   * @param ref its key, or its slug
+   */
+  async find(db: Db, ref: string, values: Values): Promise<Row | null> {
+    const { statements, bound } = this.having(values);
+    const one = isUuid(ref) ? statements.byKey : statements.bySlug;
+    return one ? ((await db.query(one, [...bound, ref]))[0] ?? null) : null;
+  }
+
+  /** @throws DomainError `not_found` */
+  async get(db: Db, ref: string, values: Values): Promise<Row> {
+    const row = await this.find(db, ref, values);
+    if (!row) throw notFound(this.options.what ?? 'Row');
+    return row;
+  }
+
+  private having(values: Values): { statements: Statements<Row>; bound: unknown[] } {
+    const conditions = Object.entries<string>(this.options.where ?? {})
+      .map(([name, sql]) => ({ name, sql, value: values[name as keyof Values] as unknown }))
+      .filter(({ sql, value }) => (takesValue(sql) ? value !== undefined : value === true));
+    const names = conditions.map(({ name }) => name).join();
+    let statements = this.made.get(names);
+    if (!statements) {
+      statements = statementsOf<Row>(this.options, conditions.map(({ sql }) => sql)); // prettier-ignore
+      this.made.set(names, statements);
+    }
+    return { statements, bound: conditions.filter(({ sql }) => takesValue(sql)).map(({ value }) => value) };
+  }
+}
+
+const takesValue = (condition: string): boolean => condition.includes('$');
+
+function statementsOf<Row>({ key, slug, select, from, always, order }: Pieces, conditions: string[]): Statements<Row> {
+  let values = 0;
+  const held = conditions.map((condition) => (takesValue(condition) ? condition.replaceAll('$', `$${++values}`) : condition));
+  const where = [...(always ? [always] : []), ...held].map((condition) => `(${condition})`).join(' AND ') || 'true';
+  const rows = `SELECT ${select} FROM ${from} WHERE ${where}`;
+  return {
+    all: statement<Row>(`${rows} ORDER BY ${order}`),
+    // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it.
+    page: statement<Row>(
+      `SELECT ${select} FROM ${from} WHERE ${key} = ANY (ARRAY(SELECT ${key} FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT $${values + 1} OFFSET $${values + 2})) ORDER BY ${order}`,
+    ),
+    byKey: statement<Row>(`${rows} AND ${key} = $${values + 1}`),
+    bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${values + 1}`),
+    count: statement<{ total: number }>(`SELECT count(*)::int AS total FROM ${from} WHERE ${where}`),
+  };
+}
+
+type OfOrg = { org_id: string };
+
+/** The same for rows that belong to an organization. */
+export class OrgListing<Row, Values extends object> {
+  private readonly rows: Listing<Row, Values & OfOrg>;
+
+  /** @param options.org the column of the organization, e.g. `m.org_id` */
+  constructor({ org, ...options }: ListingOptions<Values> & { org: string }) {
+    const where = { ...options.where, org_id: `${org} = $` } as ListingOptions<Values & OfOrg>['where'];
+    this.rows = new Listing<Row, Values & OfOrg>({ ...options, where });
+  }
+
+  page(db: Db, scope: Tenant, values: Values, slice: Slice): Promise<Listed<Row>> {
+    return this.rows.page(db, own(scope, values), slice);
+  }
+
+  list(db: Db, scope: Tenant, values: Values): Promise<Row[]> {
+    return this.rows.list(db, own(scope, values));
+  }
+
+  find(db: Db, scope: Tenant, ref: string, values: Values): Promise<Row | null> {
+    return this.rows.find(db, ref, own(scope, values));
+  }
+
+  /** @throws DomainError `not_found` */
+  get(db: Db, scope: Tenant, ref: string, values: Values): Promise<Row> {
+    return this.rows.get(db, ref, own(scope, values));
+  }
+}
+
+const own = <Values>(scope: Tenant, values: Values) => ({ ...values, org_id: scope.orgId });

@@ -1,0 +1,228 @@
+import { Column, DeleteDateColumn, Entity, In, PrimaryColumn } from 'typeorm';
+import { DomainError } from '@aps/contracts';
+import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
+import { NO_CALLER } from './database';
+import { OrgListing } from './listing';
+import { OrgTable, Table, Tenant } from './tables';
+
+class Org extends Tenant {
+  constructor(readonly orgId: string) {
+    super();
+  }
+}
+
+@Entity('books')
+class Book {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('text') slug: string;
+  @Column('text', { nullable: true }) author: string | null;
+  @Column('jsonb', { default: () => `'[]'` }) tags: string[];
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) price: string | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+@Entity('settings')
+class Setting {
+  @PrimaryColumn('text') name: string;
+  @PrimaryColumn('text') place: string;
+  @Column('text', { nullable: true }) value: string | null;
+}
+
+const LIST = new OrgListing<Pick<Book, 'id' | 'slug'> & { loud: string }, { author?: string; untitled?: boolean; slugs?: string[] }>({
+  key: 'b.id',
+  slug: 'b.slug',
+  org: 'b.org_id',
+  select: 'b.id, b.slug, upper(b.slug) AS loud',
+  from: 'books b',
+  always: 'b.deleted_at IS NULL',
+  where: { author: 'b.author = $', untitled: 'b.author IS NULL', slugs: 'b.slug = ANY($) OR b.slug = ($)[1]' },
+  order: 'b.slug',
+  what: 'Book',
+});
+
+// @ts-expect-error what belongs to an organization is not read without one
+new Table(Book);
+// @ts-expect-error what belongs to none is not read by one
+new OrgTable(Setting);
+
+describe('tables', () => {
+  const ours = new Org('0198c0de-0000-7000-8000-00000000000a');
+  const theirs = new Org('0198c0de-0000-7000-8000-00000000000b');
+  const books = new OrgTable(Book);
+  const settings = new Table(Setting, 'Ruling');
+  let database: TestDatabase;
+  let db: TestDatabase['db'];
+  const inTx = <T>(fn: Parameters<typeof db.transaction<T>>[1]) => db.transaction(NO_CALLER, fn);
+  const add = (slug: string, columns: Partial<Book> = {}, org = ours) => inTx((tx) => books.insert(tx, org, { slug, ...columns }));
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ entities: [Book, Setting] });
+    ({ db } = database);
+    await db.execute(
+      sql(`CREATE TABLE books (id uuid PRIMARY KEY, org_id uuid NOT NULL, slug text NOT NULL, author text, tags jsonb NOT NULL DEFAULT '[]',
+        price numeric(20,6), deleted_at timestamptz, created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now())`),
+    );
+    await db.execute(sql('CREATE UNIQUE INDEX books_slug ON books (org_id, slug) WHERE deleted_at IS NULL'));
+    await db.execute(sql('CREATE TABLE settings (name text, place text, value text, PRIMARY KEY (name, place))'));
+  });
+  afterAll(() => database.drop());
+  beforeEach(() => db.execute(sql('TRUNCATE books, settings')));
+
+  it('insert what is given, fill in the rest, and answer the row as statements would', async () => {
+    const book = await add('emma', { tags: ['a'], price: '12.5' });
+    expect(book).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      org_id: ours.orgId,
+      slug: 'emma',
+      author: null,
+      tags: ['a'],
+      price: '12.500000',
+      deleted_at: null,
+      created_at: expect.any(Date),
+      updated_at: book.created_at,
+    });
+    expect(await books.find(db, ours, book.id)).toEqual(book);
+    expect((await db.query(sql<Book>('SELECT * FROM books')))[0]).toEqual(book);
+  });
+
+  it('know a row by its id, its slug, or columns of its own', async () => {
+    const { id } = await add('emma', { author: 'jane' });
+    for (const key of [id, id.toUpperCase(), 'emma', { author: 'jane' }, { id: In([id]) }])
+      expect((await books.get(db, ours, key)).id).toBe(id);
+    for (const key of ['anna', '', "'", 'x'.repeat(9_000), { author: null }, { id, author: 'leo' }])
+      expect(await books.find(db, ours, key)).toBeNull();
+    await inTx((tx) => settings.insert(tx, { name: 'a', place: 'here' }));
+    expect(await settings.find(db, { name: 'a', place: 'here' })).toEqual({ name: 'a', place: 'here', value: null });
+    await expect(settings.get(db, { name: 'a', place: 'there' })).rejects.toEqual(new DomainError('not_found', 'Ruling not found.'));
+  });
+
+  it('never look past a column that was left without a value', async () => {
+    await add('emma');
+    await expect(async () => books.find(db, ours, { id: undefined })).rejects.toThrow('no value to look for in id');
+    await expect(inTx(async (tx) => books.delete(tx, ours, { slug: undefined }))).rejects.toThrow('no value to look for in slug');
+  });
+
+  it('reach no row of another organization, in no way', async () => {
+    const { id } = await add('emma');
+    expect(await books.find(db, theirs, id)).toBeNull();
+    await expect(books.get(db, theirs, 'emma')).rejects.toThrow('Book not found.');
+    expect(await books.list(db, theirs, {}, { id: 'ASC' })).toEqual([]);
+    expect(await books.page(db, theirs, {}, { id: 'ASC' }, { limit: 5 })).toEqual({ items: [], total: 0 });
+    expect(await books.count(db, theirs)).toBe(0);
+    expect(await LIST.page(db, theirs, {}, {})).toEqual({ items: [], total: 0 });
+    expect(await LIST.find(db, theirs, id, {})).toBeNull();
+    await inTx(async (tx) => {
+      expect(await books.update(tx, theirs, id, { author: 'leo' })).toBeNull();
+      expect(await books.update(tx, theirs, { id, org_id: ours.orgId }, { author: 'leo' })).toBeNull();
+      expect(await books.delete(tx, theirs, id)).toBeNull();
+      expect((await books.insert(tx, theirs, { slug: 'emma', org_id: ours.orgId })).org_id).toBe(theirs.orgId);
+    });
+    expect(await books.get(db, ours, id)).toMatchObject({ author: null, deleted_at: null });
+  });
+
+  it('write what is given and nothing else', async () => {
+    const before = await add('emma', { author: 'jane', tags: ['a'] });
+    const after = await inTx((tx) => books.update(tx, ours, 'emma', { author: null, slug: undefined, tags: ['b'] }));
+    expect(after).toEqual({ ...before, author: null, tags: ['b'], updated_at: expect.any(Date) });
+    expect(after!.updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
+    expect(await inTx((tx) => books.update(tx, ours, 'emma', { author: undefined }))).toEqual(after);
+    expect(await inTx((tx) => books.update(tx, ours, 'anna', { author: 'leo' }))).toBeNull();
+    expect((await inTx((tx) => books.update(tx, ours, 'emma', { price: () => '2 * 2.5' })))?.price).toBe('5.000000');
+  });
+
+  it('insert nothing where a row stands in the way, and leave the transaction whole', async () => {
+    await add('emma');
+    await inTx(async (tx) => {
+      expect(await books.insertOrNothing(tx, ours, { slug: 'emma' })).toBeNull();
+      expect(await books.insertOrNothing(tx, ours, { slug: 'anna' })).toMatchObject({ slug: 'anna' });
+    });
+    expect(await books.count(db, ours)).toBe(2);
+    await expect(add('emma')).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('delete softly what has a time for it, which is gone for everything then', async () => {
+    const { id } = await add('emma');
+    const gone = await inTx((tx) => books.delete(tx, ours, id));
+    expect(gone).toMatchObject({ id, deleted_at: expect.any(Date) });
+    await inTx(async (tx) => {
+      expect(await books.find(tx, ours, id, 'for update')).toBeNull();
+      expect(await books.update(tx, ours, id, { author: 'leo' })).toBeNull();
+      expect(await books.delete(tx, ours, id)).toBeNull();
+    });
+    expect(await books.count(db, ours)).toBe(0);
+    expect(await db.query(sql('SELECT author, deleted_at FROM books'))).toEqual([{ author: null, deleted_at: gone!.deleted_at }]);
+    await inTx(async (tx) => {
+      await settings.insert(tx, { name: 'a', place: 'here' });
+      expect(await settings.delete(tx, { name: 'a', place: 'here' })).toMatchObject({ name: 'a' });
+    });
+    expect(await db.query(sql('SELECT * FROM settings'))).toEqual([]);
+  });
+
+  it.each([
+    ['for update', false],
+    ['for no key update', true],
+  ] as const)('lock %s; rows that refer to it may be written meanwhile: %s', async (lock, mayRefer) => {
+    await add('emma');
+    const tryLock = (mode: string) =>
+      db.query(sql(`SELECT 1 FROM books WHERE slug = 'emma' FOR ${mode} NOWAIT`)).then(
+        () => true,
+        () => false,
+      );
+    await inTx(async (tx) => {
+      await books.get(tx, ours, 'emma', lock);
+      expect(await tryLock('NO KEY UPDATE')).toBe(false);
+      expect(await tryLock('KEY SHARE')).toBe(mayRefer);
+    });
+    expect(await tryLock('UPDATE')).toBe(true);
+  });
+
+  describe('lists', () => {
+    beforeEach(async () => {
+      for (const slug of ['d', 'b', 'a', 'c']) await add(slug, { author: slug < 'c' ? 'jane' : null });
+      await add('e', {}, theirs);
+      await inTx(async (tx) => books.delete(tx, ours, (await books.insert(tx, ours, { slug: 'f' })).id));
+    });
+
+    const ways: Record<string, (slice: { limit?: number; offset?: number }) => Promise<{ items: { slug: string }[]; total: number }>> = {
+      'of a table': (slice) => books.page(db, ours, {}, { slug: 'ASC' }, slice),
+      'that join': (slice) => LIST.page(db, ours, {}, slice),
+    };
+    describe.each(Object.entries(ways))('%s', (_, page) => {
+      it.each([
+        [{}, 'abcd'],
+        [{ limit: 3 }, 'abc'],
+        [{ limit: 4 }, 'abcd'],
+        [{ limit: 9 }, 'abcd'],
+        [{ limit: 2, offset: 2 }, 'cd'],
+        [{ limit: 2, offset: 3 }, 'd'],
+        [{ offset: 1 }, 'bcd'],
+        [{ limit: 2, offset: 4 }, ''],
+        [{ offset: 99 }, ''],
+      ])('answer %j, and how many there are in all', async (slice, slugs) => {
+        const { items, total } = await page(slice);
+        expect([items.map((item) => item.slug).join(''), total]).toEqual([slugs, 4]);
+      });
+    });
+
+    it('are narrowed by what is asked for', async () => {
+      const slugs = async (values: Parameters<typeof LIST.list>[2]) => (await LIST.list(db, ours, values)).map((row) => row.slug).join('');
+      expect(await slugs({ author: 'jane' })).toBe('ab');
+      expect(await slugs({ untitled: true })).toBe('cd');
+      expect(await slugs({ untitled: false })).toBe('abcd');
+      expect(await slugs({ slugs: ['b', 'c'] })).toBe('bc');
+      expect(await slugs({ slugs: ['b', 'c'], author: 'jane' })).toBe('b');
+      expect(await LIST.page(db, ours, { author: 'jane', slugs: ['a', 'b'] }, { limit: 1 })).toMatchObject({ total: 2 });
+      expect((await books.list(db, ours, { author: null }, { slug: 'DESC' })).map((row) => row.slug)).toEqual(['d', 'c']);
+    });
+
+    it('find one row by its key or slug, where it would be listed', async () => {
+      const { id } = await books.get(db, ours, 'a');
+      for (const ref of [id, 'a']) expect(await LIST.get(db, ours, ref, {})).toEqual({ id, slug: 'a', loud: 'A' });
+      for (const ref of ['x', '', "'"]) expect(await LIST.find(db, ours, ref, {})).toBeNull();
+      await expect(LIST.get(db, ours, id, { untitled: true })).rejects.toThrow('Book not found.');
+    });
+  });
+});

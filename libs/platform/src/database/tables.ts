@@ -1,0 +1,208 @@
+import { isUuid, notFound } from '@aps/contracts';
+import { getMetadataArgsStorage, In, IsNull, type FindOperator, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
+import { uuidv7 } from 'uuidv7';
+import type { Db, Tx } from './database';
+import { listed, sliceBounds, type Listed, type Slice } from './lists';
+
+/** Whose rows are meant. Nominal: what merely has an `orgId` is none, so no organization is ever taken from input. */
+export abstract class Tenant {
+  declare protected readonly nominal: true;
+  abstract readonly orgId: string;
+}
+
+/** Columns and what they equal; null finds null. TypeORM's operators (`In`, `MoreThan` …) say more. */
+export type Where<E> = { readonly [C in keyof E]?: E[C] | FindOperator<E[C]> };
+
+/** One row: its id; where the entity has slugs, its slug just as well; or columns that only one row can have. */
+export type Key<E> = string | Where<E>;
+
+/** Columns to write. Those that are undefined are left alone; a function returns SQL. */
+export type Columns<E> = { readonly [C in keyof E]?: E[C] | (() => string) };
+
+export type Order<E> = { readonly [C in keyof E]?: 'ASC' | 'DESC' };
+
+/** `FOR NO KEY UPDATE` lets others still refer to the row; `FOR UPDATE` is for ending that, by deleting it or changing its name. */
+export type Lock = 'for no key update' | 'for update';
+
+const LOCK_MODES = { 'for no key update': 'for_no_key_update', 'for update': 'pessimistic_write' } as const;
+
+/** SQL for this moment: later than the locks that were waited for, unlike now(), and one for all columns of a row, unlike clock_timestamp(). */
+export const now = (): string => 'statement_timestamp()';
+
+type EntityClass<E> = (new () => E) & { readonly name: string };
+/** An entity whose rows each belong to an organization; where one may belong to none, only the organization's own are meant. */
+type OfAnOrganization = { org_id: string | null };
+
+/**
+ * Rows of an entity that belongs to no organization. What was deleted softly is not there for any method.
+ *
+ * TypeORM puts each query together anew: for joins there is {@link listing}, and what is hot, or decides by more than equal columns, is
+ * a statement.
+ */
+export class Table<E extends ObjectLiteral> {
+  private readonly columns: ReadonlySet<string>;
+  private readonly deletedSoftly: boolean;
+
+  /** @param what names it in a 404 */
+  constructor(
+    private readonly entity: EntityClass<E> & (E extends { org_id: string } ? never : unknown),
+    private readonly what: string = entity.name,
+  ) {
+    const columns = getMetadataArgsStorage().filterColumns(entity);
+    this.columns = new Set(columns.map(({ propertyName }) => propertyName));
+    this.deletedSoftly = columns.some(({ mode }) => mode === 'deleteDate');
+  }
+
+  async find(db: Db, key: Key<E>, lock?: Lock): Promise<E | null> {
+    const query = this.select(db, this.where(key)).limit(1);
+    if (lock) query.setLock(LOCK_MODES[lock]);
+    return (await query.getRawOne<E>()) ?? null;
+  }
+
+  /** @throws DomainError `not_found` */
+  async get(db: Db, key: Key<E>, lock?: Lock): Promise<E> {
+    const row = await this.find(db, key, lock);
+    if (!row) throw notFound(this.what);
+    return row;
+  }
+
+  /** Every row with these columns, or the first of them. */
+  list(db: Db, where: Where<E>, order: Order<E>, limit?: number): Promise<E[]> {
+    return this.ordered(db, where, order).limit(limit).getRawMany<E>();
+  }
+
+  page(db: Db, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
+    const [limit, offset] = sliceBounds(slice);
+    const rows = this.ordered(db, where, order).limit(limit ?? undefined);
+    return listed(slice, rows.offset(offset).getRawMany<E>(), () => this.count(db, where));
+  }
+
+  count(db: Db, where: Where<E>): Promise<number> {
+    return this.select(db, where).getCount();
+  }
+
+  /** Without an `id` it gets a new one. @returns the row with all that the database has filled in */
+  async insert(tx: Tx, columns: Columns<E>): Promise<E> {
+    return first<E>(await this.inserting(tx, columns).execute())!;
+  }
+
+  /** @returns null where another row stands in the way; then nothing is written */
+  async insertOrNothing(tx: Tx, columns: Columns<E>): Promise<E | null> {
+    return first<E>(await this.inserting(tx, columns).orIgnore().execute());
+  }
+
+  /** Writes what is given, and when. @returns the row as it is then, null where there is none */
+  async update(tx: Tx, key: Key<E>, columns: Columns<E>): Promise<E | null> {
+    const given = Object.entries(columns).filter(([, value]) => value !== undefined);
+    if (!given.length) return this.find(tx, key);
+    const where = this.where(this.deletedSoftly ? { ...this.where(key), deleted_at: null } : key);
+    const values = { ...this.filled('updated_at'), ...Object.fromEntries(given) } as unknown as QueryDeepPartialEntity<E>;
+    return first<E>(await tx.manager.createQueryBuilder().update<E>(this.entity).set(values).where(where).returning('*').execute());
+  }
+
+  /** Softly, where the entity is deleted so. @returns the row that is gone, null where there was none */
+  async delete(tx: Tx, key: Key<E>): Promise<E | null> {
+    if (this.deletedSoftly) return this.update(tx, key, { deleted_at: now } as unknown as Columns<E>);
+    return first<E>(await tx.manager.createQueryBuilder().delete().from<E>(this.entity).where(this.where(key)).returning('*').execute());
+  }
+
+  /** The columns that a key stands for. */
+  where(key: Key<E>): Where<E> {
+    if (typeof key !== 'string')
+      return Object.fromEntries(Object.entries(key).map(([column, value]) => [column, sought(column, value)])) as Where<E>;
+    if (!isUuid(key) && this.columns.has('slug')) return { slug: key } as unknown as Where<E>;
+    // What has not the form of an id is nobody's, and no error of the database's.
+    return { id: isUuid(key) ? key : In([]) } as unknown as Where<E>;
+  }
+
+  private select(db: Db, where: Where<E>): SelectQueryBuilder<E> {
+    // Rows as the driver reads them, like those of a statement: to make objects of them costs more than to read them.
+    return db.manager.createQueryBuilder<E>(this.entity, 'row').select('row.*').where(this.where(where));
+  }
+
+  private ordered(db: Db, where: Where<E>, order: Order<E>): SelectQueryBuilder<E> {
+    const query = this.select(db, where);
+    for (const [column, way] of Object.entries(order)) query.addOrderBy(`row.${column}`, way);
+    return query;
+  }
+
+  private inserting(tx: Tx, columns: Columns<E>) {
+    const id = this.columns.has('id') ? { id: uuidv7() } : {};
+    const values = {
+      ...id,
+      ...this.filled('created_at'),
+      ...this.filled('updated_at'),
+      ...columns,
+    } as unknown as QueryDeepPartialEntity<E>;
+    return tx.manager.createQueryBuilder().insert().into<E>(this.entity).values(values).returning('*').updateEntity(false);
+  }
+
+  private filled(column: string): Record<string, () => string> {
+    return this.columns.has(column) ? { [column]: now } : {};
+  }
+}
+
+/** Rows of an entity that belongs to an organization: like {@link Table}, and no method reaches those of another. */
+export class OrgTable<E extends ObjectLiteral> {
+  private readonly rows: Table<E>;
+
+  /** @param what names it in a 404 */
+  constructor(entity: EntityClass<E> & (E extends OfAnOrganization ? unknown : never), what?: string) {
+    this.rows = new Table<E>(entity as never, what ?? entity.name);
+  }
+
+  find(db: Db, scope: Tenant, key: Key<E>, lock?: Lock): Promise<E | null> {
+    return this.rows.find(db, this.own(scope, key), lock);
+  }
+
+  /** @throws DomainError `not_found` */
+  get(db: Db, scope: Tenant, key: Key<E>, lock?: Lock): Promise<E> {
+    return this.rows.get(db, this.own(scope, key), lock);
+  }
+
+  /** Every row with these columns, or the first of them. */
+  list(db: Db, scope: Tenant, where: Where<E>, order: Order<E>, limit?: number): Promise<E[]> {
+    return this.rows.list(db, this.own(scope, where), order, limit);
+  }
+
+  page(db: Db, scope: Tenant, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
+    return this.rows.page(db, this.own(scope, where), order, slice);
+  }
+
+  count(db: Db, scope: Tenant, where: Where<E> = {}): Promise<number> {
+    return this.rows.count(db, this.own(scope, where));
+  }
+
+  /** Without an `id` it gets a new one. @returns the row with all that the database has filled in */
+  insert(tx: Tx, scope: Tenant, columns: Columns<E>): Promise<E> {
+    return this.rows.insert(tx, { ...columns, org_id: scope.orgId });
+  }
+
+  /** @returns null where another row stands in the way; then nothing is written */
+  insertOrNothing(tx: Tx, scope: Tenant, columns: Columns<E>): Promise<E | null> {
+    return this.rows.insertOrNothing(tx, { ...columns, org_id: scope.orgId });
+  }
+
+  /** Writes what is given, and when. @returns the row as it is then, null where there is none */
+  update(tx: Tx, scope: Tenant, key: Key<E>, columns: Columns<E>): Promise<E | null> {
+    return this.rows.update(tx, this.own(scope, key), columns);
+  }
+
+  /** Softly, where the entity is deleted so. @returns the row that is gone, null where there was none */
+  delete(tx: Tx, scope: Tenant, key: Key<E>): Promise<E | null> {
+    return this.rows.delete(tx, this.own(scope, key));
+  }
+
+  private own(scope: Tenant, key: Key<E>): Where<E> {
+    return { ...this.rows.where(key), org_id: scope.orgId };
+  }
+}
+
+const first = <E>({ raw }: { raw?: unknown }): E | null => (raw as E[])[0] ?? null;
+
+/** A column without a value to look for is a mistake of the caller's; left out, it would let every row through. */
+function sought(column: string, value: unknown): unknown {
+  if (value === undefined) throw new Error(`There is no value to look for in ${column}.`);
+  return value === null ? IsNull() : value;
+}
