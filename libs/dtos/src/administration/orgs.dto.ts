@@ -19,8 +19,7 @@ type OrgRoleValue = (typeof ORG_ROLE_VALUES)[number];
 export const NO_PLAN = '__none__';
 
 export class AdminOrgListQuery extends PageQuery {
-  @StringField({ optional: true, max: 256, description: 'Part of a name or slug, without regard to case.', example: 'acme' })
-  q?: string;
+  @StringField({ optional: true, max: 256, description: 'Part of a name or slug, without regard to case.', example: 'acme' }) q?: string;
 
   @StringField({
     optional: true,
@@ -30,31 +29,17 @@ export class AdminOrgListQuery extends PageQuery {
   })
   plan_code?: string;
 
-  @BooleanField({ optional: true, description: 'Only suspended ones, or only those that are not.' })
-  suspended?: boolean;
+  @BooleanField({ optional: true, description: 'Only suspended ones, or only those that are not.' }) suspended?: boolean;
 }
 
 export class OrgListItem {
-  @UuidField({ description: 'The organization.' })
-  id: string;
-
-  @StringField({ description: 'Its name.', example: 'Acme' })
-  name: string;
-
-  @StringField({ description: 'Its slug.', example: 'acme' })
-  slug: string;
-
-  @DateTimeField({ description: 'When it was made.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @BooleanField({ description: 'Whether it is suspended.', example: false })
-  suspended: boolean;
-
-  @DateTimeField({ nullable: true, description: 'Since when it is suspended.' })
-  suspended_at: string | null;
-
-  @IntField({ description: 'How many members it has.', example: 4 })
-  member_count: number;
+  @UuidField({ description: 'The organization.' }) id: string;
+  @StringField({ description: 'Its name.', example: 'Acme' }) name: string;
+  @StringField({ description: 'Its slug.', example: 'acme' }) slug: string;
+  @DateTimeField({ description: 'When it was made.' }) created_at: string;
+  @BooleanField({ description: 'Whether it is suspended.', example: false }) suspended: boolean;
+  @DateTimeField({ nullable: true, description: 'Since when it is suspended.' }) suspended_at: string | null;
+  @IntField({ description: 'How many members it has.', example: 4 }) member_count: number;
 
   @StringField({ nullable: true, description: 'Code of its plan; null without a subscription.', example: 'starter' })
   plan_code: string | null;
@@ -69,64 +54,40 @@ export class OrgListItem {
   })
   credits_remaining: string | null;
 
-  @DecimalString({ nullable: true, description: 'What is left of granted credits.', example: '3000' })
-  credits_balance: string | null;
-
-  @DecimalString({ nullable: true, description: 'What is left of purchased credits.', example: '0' })
-  credits_purchased: string | null;
+  @DecimalString({ nullable: true, description: 'What is left of granted credits.', example: '3000' }) credits_balance: string | null;
+  @DecimalString({ nullable: true, description: 'What is left of purchased credits.', example: '0' }) credits_purchased: string | null;
 
   @DecimalString({ nullable: true, description: 'How far below zero granted credits may go.', example: '150' })
   credits_overdraft: string | null;
 }
 
 export class OrgMemberInfo {
-  @UuidField({ description: 'The member.' })
-  user_id: string;
-
-  @StringField({ description: 'Their address.', example: 'ada@example.com' })
-  email: string;
-
-  @StringField({ description: 'Their name.', example: 'Ada Lovelace' })
-  name: string;
-
-  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', description: 'Their role.', example: 'ADMIN' })
-  role: OrgRoleValue;
-
-  @DateTimeField({ description: 'When they joined.', example: '2026-11-20T09:30:00.000Z' })
-  joined_at: string;
-
-  @BooleanField({ description: 'Whether the user is deactivated on the platform.', example: false })
-  deactivated: boolean;
+  @UuidField({ description: 'The member.' }) user_id: string;
+  @StringField({ description: 'Their address.', example: 'ada@example.com' }) email: string;
+  @StringField({ description: 'Their name.', example: 'Ada Lovelace' }) name: string;
+  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', description: 'Their role.', example: 'ADMIN' }) role: OrgRoleValue;
+  @DateTimeField({ description: 'When they joined.' }) joined_at: string;
+  @BooleanField({ description: 'Whether the user is deactivated on the platform.', example: false }) deactivated: boolean;
 }
 
 export class OrgDetailResponse extends OrgListItem {
-  @ListField(() => OrgMemberInfo, { description: 'The roster, oldest membership first.' })
-  members: OrgMemberInfo[];
+  @ListField(() => OrgMemberInfo, { description: 'The roster, oldest membership first.' }) members: OrgMemberInfo[];
 }
 
 export class AdminAddMemberRequest {
-  @EmailField({ description: 'Address of a registered user. Nobody is created or invited.', example: 'ada@example.com' })
-  email: string;
+  @EmailField({ description: 'Address of a registered user. Nobody is created or invited.', example: 'ada@example.com' }) email: string;
 
   @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', optional: true, default: 'MEMBER', description: 'Their role.' })
   role: OrgRoleValue = 'MEMBER';
 }
 
 export class AdminSetRoleRequest {
-  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', description: 'The new role.', example: 'OWNER' })
-  role: OrgRoleValue;
+  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', description: 'The new role.', example: 'OWNER' }) role: OrgRoleValue;
 }
 
 export class OrgSuspensionResponse {
-  @UuidField({ description: 'The organization.' })
-  org_id: string;
-
-  @BooleanField({ description: 'Whether it is suspended now.', example: true })
-  suspended: boolean;
-
-  @DateTimeField({ nullable: true, description: 'Since when. Suspending again keeps the first time.' })
-  suspended_at: string | null;
-
-  @BooleanField({ description: 'False when it was so already.', example: true })
-  changed: boolean;
+  @UuidField({ description: 'The organization.' }) org_id: string;
+  @BooleanField({ description: 'Whether it is suspended now.', example: true }) suspended: boolean;
+  @DateTimeField({ nullable: true, description: 'Since when. Suspending again keeps the first time.' }) suspended_at: string | null;
+  @BooleanField({ description: 'False when it was so already.', example: true }) changed: boolean;
 }

@@ -20,15 +20,8 @@ export class SubscriptionBackfillRequest {
 }
 
 export class SubscriptionBackfillResponse {
-  @IntField({ description: 'Subscriptions that were made.', example: 3 })
-  created: number;
-
-  @IntField({ description: 'Organizations that were looked at and left as they are.', example: 12 })
-  skipped: number;
-
-  @StringField({ description: 'Code of the plan.', example: 'trial' })
-  plan_code: string;
-
-  @ListField('uuid', { description: 'The organizations that were subscribed.' })
-  org_ids: string[];
+  @IntField({ description: 'Subscriptions that were made.', example: 3 }) created: number;
+  @IntField({ description: 'Organizations that were looked at and left as they are.', example: 12 }) skipped: number;
+  @StringField({ description: 'Code of the plan.', example: 'trial' }) plan_code: string;
+  @ListField('uuid', { description: 'The organizations that were subscribed.' }) org_ids: string[];
 }

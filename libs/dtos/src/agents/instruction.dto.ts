@@ -4,8 +4,7 @@ import { MAX_TEXT } from './vocabulary';
 export const INSTRUCTION_STATES = ['draft', 'active', 'superseded'] as const;
 
 export class SaveInstructionDraftRequest {
-  @StringField({ max: MAX_TEXT, description: 'The whole text.', example: 'You answer politely and briefly.' })
-  content: string;
+  @StringField({ max: MAX_TEXT, description: 'The whole text.', example: 'You answer politely and briefly.' }) content: string;
 
   @StringField({
     optional: true,
@@ -19,41 +18,24 @@ export class SaveInstructionDraftRequest {
 }
 
 export class InstructionRevisionResponse {
-  @UuidField({ description: 'The revision.' })
-  id: string;
-
-  @UuidField({ description: 'The agent it belongs to.' })
-  agent_id: string;
-
-  @IntField({ nullable: true, description: 'Given when it is published; null for the draft.', example: 2 })
-  version: number | null;
+  @UuidField({ description: 'The revision.' }) id: string;
+  @UuidField({ description: 'The agent it belongs to.' }) agent_id: string;
+  @IntField({ nullable: true, description: 'Given when it is published; null for the draft.', example: 2 }) version: number | null;
 
   @EnumField(INSTRUCTION_STATES, { name: 'InstructionState', description: 'At most one is the draft, at most one is active.' })
   state: (typeof INSTRUCTION_STATES)[number];
 
-  @StringField({ description: 'The text.', example: 'You answer politely and briefly.' })
-  content: string;
-
-  @UuidField({ nullable: true, description: 'The revision that was active when it was begun.' })
-  base_revision_id: string | null;
-
-  @UuidField({ nullable: true, description: 'Who began it.' })
-  created_by: string | null;
-
-  @DateTimeField({ nullable: true, description: 'When it was published.', example: '2026-11-20T09:30:00.000Z' })
-  published_at: string | null;
-
-  @DateTimeField({ description: 'When it was begun.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'When it was changed last.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @StringField({ description: 'The text.', example: 'You answer politely and briefly.' }) content: string;
+  @UuidField({ nullable: true, description: 'The revision that was active when it was begun.' }) base_revision_id: string | null;
+  @UuidField({ nullable: true, description: 'Who began it.' }) created_by: string | null;
+  @DateTimeField({ nullable: true, description: 'When it was published.' }) published_at: string | null;
+  @DateTimeField({ description: 'When it was begun.' }) created_at: string;
+  @DateTimeField({ description: 'When it was changed last.' }) updated_at: string;
 }
 
 /** An agent's instruction: what is published, and what is being written. */
 export class InstructionResponse {
-  @UuidField({ description: 'The agent.' })
-  agent_id: string;
+  @UuidField({ description: 'The agent.' }) agent_id: string;
 
   @NestedField(() => InstructionRevisionResponse, { nullable: true, description: 'The published instruction; null when none ever was.' })
   active: InstructionRevisionResponse | null;

@@ -14,33 +14,17 @@ export class CreateMemoryRequest {
 }
 
 export class MemoryOwnerResponse {
-  @EnumField(MEMORY_OWNER_KINDS, { name: 'MemoryOwnerKind', description: 'Who remembers.' })
-  kind: (typeof MEMORY_OWNER_KINDS)[number];
-
-  @UuidField({ description: 'Its id.' })
-  id: string;
+  @EnumField(MEMORY_OWNER_KINDS, { name: 'MemoryOwnerKind', description: 'Who remembers.' }) kind: (typeof MEMORY_OWNER_KINDS)[number];
+  @UuidField({ description: 'Its id.' }) id: string;
 }
 
 /** Something to remember. The newest of an agent, its team and its project enter its prompt. */
 export class AgentMemoryResponse {
-  @UuidField({ description: 'The memory.' })
-  id: string;
-
-  @StringField({ description: 'What to remember.', example: 'The customer writes in German and wants answers in German.' })
-  content: string;
-
-  @NestedField(() => MemoryOwnerResponse, { description: 'Whose it is.' })
-  owner: MemoryOwnerResponse;
-
-  @EnumField(MEMORY_SOURCES, { name: 'MemorySource', description: 'Who wrote it.' })
-  source: (typeof MEMORY_SOURCES)[number];
-
-  @UuidField({ nullable: true, description: 'The user who wrote it; null when an agent did.' })
-  created_by: string | null;
-
-  @DateTimeField({ description: 'When it was written.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'The same: a memory never changes.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @UuidField({ description: 'The memory.' }) id: string;
+  @StringField({ description: 'What to remember.', example: 'The customer writes in German and wants answers in German.' }) content: string;
+  @NestedField(() => MemoryOwnerResponse, { description: 'Whose it is.' }) owner: MemoryOwnerResponse;
+  @EnumField(MEMORY_SOURCES, { name: 'MemorySource', description: 'Who wrote it.' }) source: (typeof MEMORY_SOURCES)[number];
+  @UuidField({ nullable: true, description: 'The user who wrote it; null when an agent did.' }) created_by: string | null;
+  @DateTimeField({ description: 'When it was written.' }) created_at: string;
+  @DateTimeField({ description: 'The same: a memory never changes.' }) updated_at: string;
 }

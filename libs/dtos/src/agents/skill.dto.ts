@@ -2,8 +2,7 @@ import { BooleanField, DateTimeField, ListField, PageQuery, SlugField, StringFie
 import { MAX_TEXT } from './vocabulary';
 
 export class SkillFile {
-  @UuidField({ description: 'An uploaded file.' })
-  file_id: string;
+  @UuidField({ description: 'An uploaded file.' }) file_id: string;
 
   @StringField({ optional: true, nullable: true, min: 1, max: 255, description: 'What the agent sees it called.', example: 'checklist.md' })
   filename?: string | null;
@@ -11,8 +10,7 @@ export class SkillFile {
 
 /** A skill as a whole: what is absent is emptied. */
 export class PutSkillRequest {
-  @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Refunds' })
-  name: string;
+  @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Refunds' }) name: string;
 
   @StringField({
     min: 1,
@@ -22,52 +20,31 @@ export class PutSkillRequest {
   })
   description: string;
 
-  @StringField({ min: 1, max: MAX_TEXT, description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' })
-  content: string;
-
-  @ListField(() => SkillFile, { optional: true, max: 20, description: 'Files that belong to it.' })
-  files?: SkillFile[];
+  @StringField({ min: 1, max: MAX_TEXT, description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' }) content: string;
+  @ListField(() => SkillFile, { optional: true, max: 20, description: 'Files that belong to it.' }) files?: SkillFile[];
 }
 
 export class CreateSkillRequest extends PutSkillRequest {
-  @SlugField({ optional: true, nullable: true, description: 'Default: made from the name.', example: 'refunds' })
-  slug?: string | null;
+  @SlugField({ optional: true, nullable: true, description: 'Default: made from the name.', example: 'refunds' }) slug?: string | null;
 }
 
 export class SkillListQuery extends PageQuery {
-  @StringField({ optional: true, max: 200, description: 'Part of a name, slug or description.', example: 'refund' })
-  q?: string;
+  @StringField({ optional: true, max: 200, description: 'Part of a name, slug or description.', example: 'refund' }) q?: string;
 }
 
 /** Instructions that an agent can mount. */
 export class SkillResponse {
-  @UuidField({ description: 'The skill.' })
-  id: string;
-
-  @StringField({ description: 'Names it.', example: 'refunds' })
-  slug: string;
-
-  @StringField({ description: 'What people call it.', example: 'Refunds' })
-  name: string;
+  @UuidField({ description: 'The skill.' }) id: string;
+  @StringField({ description: 'Names it.', example: 'refunds' }) slug: string;
+  @StringField({ description: 'What people call it.', example: 'Refunds' }) name: string;
 
   @StringField({ description: 'What it does and when to use it.', example: 'Use when a customer asks for money back.' })
   description: string;
 
-  @StringField({ description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' })
-  content: string;
-
-  @ListField(() => SkillFile, { description: 'Files that belong to it.' })
-  files: SkillFile[];
-
-  @BooleanField({ description: 'Whether it comes with the service; such a skill cannot be changed.', example: false })
-  is_system: boolean;
-
-  @UuidField({ nullable: true, description: 'Who made it.' })
-  created_by: string | null;
-
-  @DateTimeField({ description: 'When it was made.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'When it was changed last.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @StringField({ description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' }) content: string;
+  @ListField(() => SkillFile, { description: 'Files that belong to it.' }) files: SkillFile[];
+  @BooleanField({ description: 'Whether it comes with the service; such a skill cannot be changed.', example: false }) is_system: boolean;
+  @UuidField({ nullable: true, description: 'Who made it.' }) created_by: string | null;
+  @DateTimeField({ description: 'When it was made.' }) created_at: string;
+  @DateTimeField({ description: 'When it was changed last.' }) updated_at: string;
 }

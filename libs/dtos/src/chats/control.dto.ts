@@ -28,16 +28,11 @@ export class UpdateChatRequest {
 }
 
 export class TerminateChatResponse {
-  @UuidField({ description: 'The chat.' })
-  chat_id: string;
-  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is now.' })
-  status: string;
-  @BooleanField({ description: 'False when it was over already.' })
-  terminated: boolean;
-  @DateTimeField({ nullable: true, description: 'When it was terminated.' })
-  completed_at: string | null;
-  @ListField('uuid', { description: 'Requests to humans that were cancelled with it.' })
-  cancelled_hitl_request_ids: string[];
+  @UuidField({ description: 'The chat.' }) chat_id: string;
+  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is now.' }) status: string;
+  @BooleanField({ description: 'False when it was over already.' }) terminated: boolean;
+  @DateTimeField({ nullable: true, description: 'When it was terminated.' }) completed_at: string | null;
+  @ListField('uuid', { description: 'Requests to humans that were cancelled with it.' }) cancelled_hitl_request_ids: string[];
 }
 
 export class ChatBlockedByDto {
@@ -47,8 +42,7 @@ export class ChatBlockedByDto {
       '`cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price.',
   })
   kind: string;
-  @DateTimeField({ nullable: true, description: 'Since when.' })
-  since: string | null;
+  @DateTimeField({ nullable: true, description: 'Since when.' }) since: string | null;
   @StringField({
     nullable: true,
     description:
@@ -58,46 +52,36 @@ export class ChatBlockedByDto {
 }
 
 export class ChatLeaseDto {
-  @StringField({ nullable: true, description: 'The process that runs the turn; null when it has handed it back.' })
-  worker: string | null;
-  @DateTimeField({ description: 'When another one may take over. Renewed every few seconds.' })
-  expires_at: string;
-  @StringField({ description: 'Every owner has its own; what is written with an older one is refused.' })
-  fence: string;
+  @StringField({ nullable: true, description: 'The process that runs the turn; null when it has handed it back.' }) worker: string | null;
+  @DateTimeField({ description: 'When another one may take over. Renewed every few seconds.' }) expires_at: string;
+  @StringField({ description: 'Every owner has its own; what is written with an older one is refused.' }) fence: string;
 }
 
 export class ChatQueueDto {
-  @IntField({ description: 'Turns of the organization that were dispatched before and have not begun.' })
-  position: number;
-  @IntField({ description: 'How long the oldest of them has waited, in seconds.' })
-  oldest_ahead_s: number;
+  @IntField({ description: 'Turns of the organization that were dispatched before and have not begun.' }) position: number;
+  @IntField({ description: 'How long the oldest of them has waited, in seconds.' }) oldest_ahead_s: number;
 }
 
 export class ChatLastTurnDto {
-  @UuidField({ description: 'The turn.' })
-  turn_id: string;
+  @UuidField({ description: 'The turn.' }) turn_id: string;
   @EnumField(FINISH_REASONS, {
     name: 'FinishReason',
     nullable: true,
     description: 'Why its last answer ended; null where the turn failed or was stopped.',
   })
   finish_reason: MessageFinish | null;
-  @NestedField(() => ChatErrorDto, { nullable: true, description: 'Why it failed.' })
-  error: ChatErrorDto | null;
+  @NestedField(() => ChatErrorDto, { nullable: true, description: 'Why it failed.' }) error: ChatErrorDto | null;
 }
 
 export class ChatDiagnosisResponse {
-  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is.' })
-  state: string;
+  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is.' }) state: string;
   @NestedField(() => ChatBlockedByDto, {
     nullable: true,
     description: 'What keeps it from going on; null when nothing does, or there is nothing to do.',
   })
   blocked_by: ChatBlockedByDto | null;
-  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who runs its turn.' })
-  lease: ChatLeaseDto | null;
-  @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where a turn that has not begun stands.' })
-  queue: ChatQueueDto | null;
+  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who runs its turn.' }) lease: ChatLeaseDto | null;
+  @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where a turn that has not begun stands.' }) queue: ChatQueueDto | null;
   @NestedField(() => ChatLastTurnDto, { nullable: true, description: 'The newest turn that ran and is over; null where none has been.' })
   last_turn: ChatLastTurnDto | null;
   @EnumField(['answer', 'wait', 'continue', 'retry', 'message', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'], {

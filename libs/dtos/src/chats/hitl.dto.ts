@@ -20,12 +20,9 @@ const DECISION = { name: 'HitlDecision' };
 export class HitlRequestsQuery extends PageQuery {
   @EnumField(HITL_STATUSES, { ...STATUS, optional: true, description: 'Only requests in this state.' })
   status?: (typeof HITL_STATUSES)[number];
-  @UuidField({ optional: true, description: 'Only requests of this chat.' })
-  chat_id?: string;
-  @UuidField({ optional: true, description: 'Only requests of this process run.' })
-  run_id?: string;
-  @UuidField({ optional: true, description: 'Only requests of this agent.' })
-  agent_id?: string;
+  @UuidField({ optional: true, description: 'Only requests of this chat.' }) chat_id?: string;
+  @UuidField({ optional: true, description: 'Only requests of this process run.' }) run_id?: string;
+  @UuidField({ optional: true, description: 'Only requests of this agent.' }) agent_id?: string;
 }
 
 export class AnswerHitlRequest {
@@ -60,80 +57,50 @@ export class AnswerHitlRequest {
       'Of an approval that is edited: all arguments of the call, at most 200,000 characters as JSON. They are checked by the tool when it runs.',
   })
   edited_arguments?: Record<string, unknown> | null;
-  @StringField({ optional: true, nullable: true, max: 5_000, description: 'For the agent, with any answer.' })
-  note?: string | null;
+  @StringField({ optional: true, nullable: true, max: 5_000, description: 'For the agent, with any answer.' }) note?: string | null;
 }
 
 export class HitlOption {
-  @StringField({ description: 'What an answer names.' })
-  id: string;
-  @StringField({ description: 'What the human reads.' })
-  label: string;
+  @StringField({ description: 'What an answer names.' }) id: string;
+  @StringField({ description: 'What the human reads.' }) label: string;
 }
 
 export class HitlToolCall {
-  @StringField({ description: 'The call of the agent that waits.' })
-  id: string;
-  @StringField({ description: 'The tool that runs when it is approved.' })
-  tool_slug: string;
-  @ObjectField({ description: 'With exactly these arguments.' })
-  arguments: Record<string, unknown>;
-  @EnumField(['read', 'write', 'destructive'], { name: 'ToolAccessLevel', description: 'What the tool does.' })
-  access_level: string;
+  @StringField({ description: 'The call of the agent that waits.' }) id: string;
+  @StringField({ description: 'The tool that runs when it is approved.' }) tool_slug: string;
+  @ObjectField({ description: 'With exactly these arguments.' }) arguments: Record<string, unknown>;
+  @EnumField(['read', 'write', 'destructive'], { name: 'ToolAccessLevel', description: 'What the tool does.' }) access_level: string;
 }
 
 export class HitlAnswer {
-  @EnumField(DECISIONS, { ...DECISION, optional: true, description: 'Of an approval.' })
-  decision?: string;
-  @StringField({ optional: true, description: 'Of a question.' })
-  answer?: string;
-  @StringField({ optional: true, description: 'Of a question with options.' })
-  option_id?: string;
-  @ObjectField({ optional: true, description: 'Of a form.' })
-  values?: Record<string, unknown>;
-  @ObjectField({ optional: true, description: 'Of an approval that was edited.' })
-  edited_arguments?: Record<string, unknown>;
-  @StringField({ optional: true, description: 'What was said besides.' })
-  note?: string;
+  @EnumField(DECISIONS, { ...DECISION, optional: true, description: 'Of an approval.' }) decision?: string;
+  @StringField({ optional: true, description: 'Of a question.' }) answer?: string;
+  @StringField({ optional: true, description: 'Of a question with options.' }) option_id?: string;
+  @ObjectField({ optional: true, description: 'Of a form.' }) values?: Record<string, unknown>;
+  @ObjectField({ optional: true, description: 'Of an approval that was edited.' }) edited_arguments?: Record<string, unknown>;
+  @StringField({ optional: true, description: 'What was said besides.' }) note?: string;
 }
 
 export class HitlRequest {
-  @UuidField({ description: 'The request.' })
-  id: string;
-  @UuidField({ nullable: true, description: 'The chat that waits; null for a process run.' })
-  chat_id: string | null;
-  @UuidField({ nullable: true, description: 'The process run that waits; null for a chat.' })
-  run_id: string | null;
-  @UuidField({ nullable: true, description: 'The agent that asks.' })
-  agent_id: string | null;
-  @StringField({ nullable: true, description: 'Step of the turn, or of the process run.' })
-  step_id: string | null;
-  @EnumField(HITL_KINDS, { ...KIND, description: 'What is asked for: an answer or an option, a yes or no, or values.' })
-  kind: string;
-  @StringField({ description: 'What the human reads.' })
-  prompt: string;
-  @ListField(() => HitlOption, { description: 'Of a question: what can be chosen.' })
-  options: HitlOption[];
-  @ObjectField({ nullable: true, description: 'Of a form: JSON Schema of its values.' })
-  schema: Record<string, unknown> | null;
+  @UuidField({ description: 'The request.' }) id: string;
+  @UuidField({ nullable: true, description: 'The chat that waits; null for a process run.' }) chat_id: string | null;
+  @UuidField({ nullable: true, description: 'The process run that waits; null for a chat.' }) run_id: string | null;
+  @UuidField({ nullable: true, description: 'The agent that asks.' }) agent_id: string | null;
+  @StringField({ nullable: true, description: 'Step of the turn, or of the process run.' }) step_id: string | null;
+  @EnumField(HITL_KINDS, { ...KIND, description: 'What is asked for: an answer or an option, a yes or no, or values.' }) kind: string;
+  @StringField({ description: 'What the human reads.' }) prompt: string;
+  @ListField(() => HitlOption, { description: 'Of a question: what can be chosen.' }) options: HitlOption[];
+  @ObjectField({ nullable: true, description: 'Of a form: JSON Schema of its values.' }) schema: Record<string, unknown> | null;
   @NestedField(() => HitlToolCall, { nullable: true, description: 'Of an approval: what runs when it is given.' })
   tool_call: HitlToolCall | null;
-  @EnumField(HITL_STATUSES, { ...STATUS, description: 'Only a pending one can be answered.' })
-  status: string;
-  @UuidField({ nullable: true, description: 'Who has to answer; null: anybody who sees it.' })
-  assignee_user_id: string | null;
-  @DateTimeField({ description: 'When it is given up, and its chat with it.' })
-  expires_at: string;
-  @UuidField({ nullable: true, description: 'Who answered.' })
-  answered_by: string | null;
-  @DateTimeField({ nullable: true, description: 'When it was answered.' })
-  answered_at: string | null;
-  @NestedField(() => HitlAnswer, { nullable: true, description: 'The answer; null until there is one.' })
-  answer: HitlAnswer | null;
-  @DateTimeField({ description: 'When it was asked.' })
-  created_at: string;
-  @DateTimeField({ description: 'When it changed last.' })
-  updated_at: string;
+  @EnumField(HITL_STATUSES, { ...STATUS, description: 'Only a pending one can be answered.' }) status: string;
+  @UuidField({ nullable: true, description: 'Who has to answer; null: anybody who sees it.' }) assignee_user_id: string | null;
+  @DateTimeField({ description: 'When it is given up, and its chat with it.' }) expires_at: string;
+  @UuidField({ nullable: true, description: 'Who answered.' }) answered_by: string | null;
+  @DateTimeField({ nullable: true, description: 'When it was answered.' }) answered_at: string | null;
+  @NestedField(() => HitlAnswer, { nullable: true, description: 'The answer; null until there is one.' }) answer: HitlAnswer | null;
+  @DateTimeField({ description: 'When it was asked.' }) created_at: string;
+  @DateTimeField({ description: 'When it changed last.' }) updated_at: string;
 }
 
 export class AnsweredHitlRequest extends HitlRequest {

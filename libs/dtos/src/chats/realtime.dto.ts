@@ -41,28 +41,19 @@ export class CreateTicketRequest {
 }
 
 export class TicketResponse {
-  @StringField({ credential: true, description: 'For `?ticket=`, once.' })
-  ticket: string;
-  @IntField({ description: 'Seconds until it is void.', example: 60 })
-  expires_in: number;
+  @StringField({ credential: true, description: 'For `?ticket=`, once.' }) ticket: string;
+  @IntField({ description: 'Seconds until it is void.', example: 60 }) expires_in: number;
 }
 
 export class ChatViewer {
-  @UuidField({ description: 'The user.' })
-  user_id: string;
-  @StringField({ description: 'What they are called.' })
-  name: string;
-  @StringField({ nullable: true, description: 'Their picture.' })
-  avatar_url: string | null;
-  @DateTimeField({ description: 'When they last said that they are there.' })
-  last_seen_at: string;
+  @UuidField({ description: 'The user.' }) user_id: string;
+  @StringField({ description: 'What they are called.' }) name: string;
+  @StringField({ nullable: true, description: 'Their picture.' }) avatar_url: string | null;
+  @DateTimeField({ description: 'When they last said that they are there.' }) last_seen_at: string;
 }
 
 export class ChatPresenceResponse {
-  @ListField(() => ChatViewer, { description: 'Who else has the chat open, by name. The caller is none of them.' })
-  viewers: ChatViewer[];
-  @IntField({ description: 'How often to call, seconds.', example: 15 })
-  heartbeat_interval_s: number;
-  @IntField({ description: 'After so many seconds without a call a viewer is gone.', example: 45 })
-  expires_in_s: number;
+  @ListField(() => ChatViewer, { description: 'Who else has the chat open, by name. The caller is none of them.' }) viewers: ChatViewer[];
+  @IntField({ description: 'How often to call, seconds.', example: 15 }) heartbeat_interval_s: number;
+  @IntField({ description: 'After so many seconds without a call a viewer is gone.', example: 45 }) expires_in_s: number;
 }

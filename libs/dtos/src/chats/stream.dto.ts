@@ -22,268 +22,179 @@ const TURN = 'The turn that it belongs to.';
 const CALL = 'The call of the model.';
 
 export class StatusChange {
-  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What the chat was.' })
-  from: string;
-  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What it is.' })
-  to: string;
-  @StringField({ nullable: true, description: 'Why it stopped by itself, was stopped or archived.' })
-  stop_reason: string | null;
-  @NestedField(() => ChatPauseDto, { nullable: true, description: 'What it waits for.' })
-  pause: ChatPauseDto | null;
+  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What the chat was.' }) from: string;
+  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What it is.' }) to: string;
+  @StringField({ nullable: true, description: 'Why it stopped by itself, was stopped or archived.' }) stop_reason: string | null;
+  @NestedField(() => ChatPauseDto, { nullable: true, description: 'What it waits for.' }) pause: ChatPauseDto | null;
   @NestedField(() => ChatErrorDto, { optional: true, nullable: true, description: 'Why the turn could not be handed to a worker.' })
   error?: ChatErrorDto | null;
-  @StringField({ optional: true, nullable: true, description: 'What was said by who stopped it.' })
-  reason?: string | null;
+  @StringField({ optional: true, nullable: true, description: 'What was said by who stopped it.' }) reason?: string | null;
 }
 
 export class NewMessage {
-  @NestedField(() => ChatMessageDto, { description: 'The message, as the chat shows it.' })
-  message: ChatMessageDto;
-  @UuidField({ nullable: true, description: 'The turn that answers it; null when none does.' })
-  turn_id: string | null;
+  @NestedField(() => ChatMessageDto, { description: 'The message, as the chat shows it.' }) message: ChatMessageDto;
+  @UuidField({ nullable: true, description: 'The turn that answers it; null when none does.' }) turn_id: string | null;
 }
 
 export class CompletedMessage {
   @NestedField(() => ChatMessageDto, { description: 'The message, as the chat shows it; it takes the place of its deltas.' })
   message: ChatMessageDto;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @IntField({ description: 'The step of the turn that wrote it.' })
-  step_no: number;
-  @BooleanField({ description: 'The turn ends with it.' })
-  final: boolean;
+  @UuidField({ description: TURN }) turn_id: string;
+  @IntField({ description: 'The step of the turn that wrote it.' }) step_no: number;
+  @BooleanField({ description: 'The turn ends with it.' }) final: boolean;
   @EnumField(FINISH_REASONS, { name: 'FinishReason', optional: true, nullable: true, description: 'Why the model stopped.' })
   finish_reason?: MessageFinish | null;
-  @IntField({ optional: true, description: 'How long the call took, in milliseconds.' })
-  duration_ms?: number;
-  @BooleanField({ optional: true, description: 'The turn was stopped before the answer was whole.' })
-  interrupted?: boolean;
+  @IntField({ optional: true, description: 'How long the call took, in milliseconds.' }) duration_ms?: number;
+  @BooleanField({ optional: true, description: 'The turn was stopped before the answer was whole.' }) interrupted?: boolean;
 }
 
 export class RestartedMessage {
-  @UuidField({ description: 'The message whose deltas no longer count: another worker writes it anew.' })
-  message_id: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
+  @UuidField({ description: 'The message whose deltas no longer count: another worker writes it anew.' }) message_id: string;
+  @UuidField({ description: TURN }) turn_id: string;
 }
 
 export class MessagePiece {
-  @UuidField({ description: 'The message that is being written.' })
-  message_id: string;
-  @StringField({ description: 'What comes next of it.' })
-  text: string;
+  @UuidField({ description: 'The message that is being written.' }) message_id: string;
+  @StringField({ description: 'What comes next of it.' }) text: string;
 }
 
 export class ToolCallStart {
-  @StringField({ description: CALL })
-  tool_call_id: string;
-  @StringField({ description: 'The tool, as the model wrote it.' })
-  name: string;
-  @StringField({ description: 'JSON text, as the model wrote it.' })
-  arguments: string;
-  @UuidField({ description: 'The message that asks for it.' })
-  message_id: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
+  @StringField({ description: CALL }) tool_call_id: string;
+  @StringField({ description: 'The tool, as the model wrote it.' }) name: string;
+  @StringField({ description: 'JSON text, as the model wrote it.' }) arguments: string;
+  @UuidField({ description: 'The message that asks for it.' }) message_id: string;
+  @UuidField({ description: TURN }) turn_id: string;
 }
 
 export class ToolCallResult {
-  @UuidField({ description: 'The tool message.' })
-  message_id: string;
-  @StringField({ description: CALL })
-  tool_call_id: string;
-  @StringField({ description: 'The tool.' })
-  name: string;
-  @EnumField(['done', 'failed'], { name: 'ToolCallStatus', description: 'Whether it did what it was asked for.' })
-  status: string;
-  @StringField({ description: 'What the model was told.' })
-  content: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
+  @UuidField({ description: 'The tool message.' }) message_id: string;
+  @StringField({ description: CALL }) tool_call_id: string;
+  @StringField({ description: 'The tool.' }) name: string;
+  @EnumField(['done', 'failed'], { name: 'ToolCallStatus', description: 'Whether it did what it was asked for.' }) status: string;
+  @StringField({ description: 'What the model was told.' }) content: string;
+  @UuidField({ description: TURN }) turn_id: string;
 }
 
 export class HitlRequested {
-  @UuidField({ description: 'The request.' })
-  request_id: string;
-  @EnumField(HITL_KINDS, { name: 'HitlKind', description: 'What an answer looks like.' })
-  kind: string;
-  @StringField({ description: 'What the agent asks.' })
-  prompt: string;
-  @ListField(() => HitlOption, { description: 'What to choose from.' })
-  options: HitlOption[];
-  @ObjectField({ nullable: true, description: 'Of a form: JSON Schema of its values.' })
-  schema: Record<string, unknown> | null;
+  @UuidField({ description: 'The request.' }) request_id: string;
+  @EnumField(HITL_KINDS, { name: 'HitlKind', description: 'What an answer looks like.' }) kind: string;
+  @StringField({ description: 'What the agent asks.' }) prompt: string;
+  @ListField(() => HitlOption, { description: 'What to choose from.' }) options: HitlOption[];
+  @ObjectField({ nullable: true, description: 'Of a form: JSON Schema of its values.' }) schema: Record<string, unknown> | null;
   @NestedField(() => HitlToolCall, { nullable: true, description: 'Of an approval: what runs when it is given.' })
   tool_call: HitlToolCall | null;
-  @UuidField({ nullable: true, description: 'Who is asked; null: any member.' })
-  assignee_user_id: string | null;
-  @DateTimeField({ description: 'When it is given up.' })
-  expires_at: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @StringField({ description: CALL })
-  tool_call_id: string;
+  @UuidField({ nullable: true, description: 'Who is asked; null: any member.' }) assignee_user_id: string | null;
+  @DateTimeField({ description: 'When it is given up.' }) expires_at: string;
+  @UuidField({ description: TURN }) turn_id: string;
+  @StringField({ description: CALL }) tool_call_id: string;
 }
 
 export class HitlResolved {
-  @UuidField({ description: 'The request.' })
-  request_id: string;
-  @EnumField(HITL_KINDS, { name: 'HitlKind', description: 'What it was.' })
-  kind: string;
-  @EnumField(HITL_STATUSES, { name: 'HitlStatus', description: 'How it ended.' })
-  status: string;
-  @StringField({ nullable: true, description: 'Why nobody answered it.' })
-  reason: string | null;
-  @NestedField(() => HitlAnswer, { nullable: true, description: 'The answer.' })
-  answer: HitlAnswer | null;
-  @UuidField({ nullable: true, description: 'Who answered.' })
-  answered_by: string | null;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @StringField({ description: CALL })
-  tool_call_id: string;
+  @UuidField({ description: 'The request.' }) request_id: string;
+  @EnumField(HITL_KINDS, { name: 'HitlKind', description: 'What it was.' }) kind: string;
+  @EnumField(HITL_STATUSES, { name: 'HitlStatus', description: 'How it ended.' }) status: string;
+  @StringField({ nullable: true, description: 'Why nobody answered it.' }) reason: string | null;
+  @NestedField(() => HitlAnswer, { nullable: true, description: 'The answer.' }) answer: HitlAnswer | null;
+  @UuidField({ nullable: true, description: 'Who answered.' }) answered_by: string | null;
+  @UuidField({ description: TURN }) turn_id: string;
+  @StringField({ description: CALL }) tool_call_id: string;
 }
 
 export class DecisionRecorded {
-  @UuidField({ description: 'The decision.' })
-  decision_id: string;
+  @UuidField({ description: 'The decision.' }) decision_id: string;
   @EnumField(DECISION_KIND_VALUES, { name: 'DecisionKind', description: 'Whether the agent acts, leaves it, or asks a human.' })
   kind: string;
-  @StringField({ description: 'What it decided.' })
-  summary: string;
-  @StringField({ description: 'The rule that it rests on.' })
-  basis: string;
-  @StringField({ nullable: true, description: 'The tool that it is about.' })
-  tool_slug: string | null;
-  @BooleanField({ description: 'It departs from the rule.' })
-  deviation: boolean;
-  @BooleanField({ description: 'No rule says it.' })
-  determination: boolean;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @StringField({ description: CALL })
-  tool_call_id: string;
+  @StringField({ description: 'What it decided.' }) summary: string;
+  @StringField({ description: 'The rule that it rests on.' }) basis: string;
+  @StringField({ nullable: true, description: 'The tool that it is about.' }) tool_slug: string | null;
+  @BooleanField({ description: 'It departs from the rule.' }) deviation: boolean;
+  @BooleanField({ description: 'No rule says it.' }) determination: boolean;
+  @UuidField({ description: TURN }) turn_id: string;
+  @StringField({ description: CALL }) tool_call_id: string;
 }
 
 export class DelegationStarted {
-  @UuidField({ description: 'The chat that does the work.' })
-  child_chat_id: string;
-  @UuidField({ description: 'The agent that does it.' })
-  agent_id: string;
-  @StringField({ description: 'Its slug.' })
-  agent: string;
-  @StringField({ description: 'Its name.' })
-  name: string;
-  @StringField({ description: CALL })
-  tool_call_id: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @BooleanField({ description: 'The turn waits for the result.' })
-  waits: boolean;
-  @DateTimeField({ nullable: true, description: 'How long it waits.' })
-  deadline_at: string | null;
+  @UuidField({ description: 'The chat that does the work.' }) child_chat_id: string;
+  @UuidField({ description: 'The agent that does it.' }) agent_id: string;
+  @StringField({ description: 'Its slug.' }) agent: string;
+  @StringField({ description: 'Its name.' }) name: string;
+  @StringField({ description: CALL }) tool_call_id: string;
+  @UuidField({ description: TURN }) turn_id: string;
+  @BooleanField({ description: 'The turn waits for the result.' }) waits: boolean;
+  @DateTimeField({ nullable: true, description: 'How long it waits.' }) deadline_at: string | null;
 }
 
 export class DelegationFinished {
-  @UuidField({ description: 'The chat that did the work.' })
-  child_chat_id: string;
-  @UuidField({ description: 'The agent that did it.' })
-  agent_id: string;
-  @StringField({ description: 'Its slug.' })
-  agent: string;
+  @UuidField({ description: 'The chat that did the work.' }) child_chat_id: string;
+  @UuidField({ description: 'The agent that did it.' }) agent_id: string;
+  @StringField({ description: 'Its slug.' }) agent: string;
   @EnumField(['done', 'failed', 'stopped', 'cancelled', 'archived', 'abandoned', 'deleted'], {
     name: 'DelegationEnd',
     description: 'How it ended.',
   })
   status: string;
-  @StringField({ description: CALL })
-  tool_call_id: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @BooleanField({ description: 'The turn waited for it; else a note tells the next one.' })
-  waited: boolean;
+  @StringField({ description: CALL }) tool_call_id: string;
+  @UuidField({ description: TURN }) turn_id: string;
+  @BooleanField({ description: 'The turn waited for it; else a note tells the next one.' }) waited: boolean;
 }
 
 export class TodoListItem {
-  @UuidField({ description: 'The item.' })
-  id: string;
-  @StringField({ description: 'What is to be done.' })
-  title: string;
-  @EnumField(['pending', 'in_progress', 'completed', 'invalidated'], { name: 'TodoStatus', description: 'How far it is.' })
-  status: string;
+  @UuidField({ description: 'The item.' }) id: string;
+  @StringField({ description: 'What is to be done.' }) title: string;
+  @EnumField(['pending', 'in_progress', 'completed', 'invalidated'], { name: 'TodoStatus', description: 'How far it is.' }) status: string;
 }
 
 export class TodoList {
-  @ListField(() => TodoListItem, { description: 'The whole list, in its order.' })
-  todos: TodoListItem[];
+  @ListField(() => TodoListItem, { description: 'The whole list, in its order.' }) todos: TodoListItem[];
 }
 
 export class MemoryWritten {
-  @UuidField({ description: 'The memory.' })
-  id: string;
-  @EnumField(['remembered'], { description: 'What became of it.' })
-  status: string;
+  @UuidField({ description: 'The memory.' }) id: string;
+  @EnumField(['remembered'], { description: 'What became of it.' }) status: string;
 }
 
 export class CompactionDone {
-  @UuidField({ description: 'The summary.' })
-  compaction_id: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
-  @IntField({ description: 'The newest message that the summary stands for.' })
-  through_seq: number;
-  @IntField({ description: 'How many messages it stands for.' })
-  messages: number;
-  @IntField({ description: 'Tokens that the model read before.' })
-  tokens_before: number;
-  @IntField({ description: 'Tokens that it reads now.' })
-  tokens_after: number;
+  @UuidField({ description: 'The summary.' }) compaction_id: string;
+  @UuidField({ description: TURN }) turn_id: string;
+  @IntField({ description: 'The newest message that the summary stands for.' }) through_seq: number;
+  @IntField({ description: 'How many messages it stands for.' }) messages: number;
+  @IntField({ description: 'Tokens that the model read before.' }) tokens_before: number;
+  @IntField({ description: 'Tokens that it reads now.' }) tokens_after: number;
 }
 
 export class TurnBlocker {
-  @StringField({ description: 'What has to be lifted before the chat can go on.', example: 'credits_exhausted' })
-  stop_reason: string;
-  @StringField({ description: 'One sentence for a human.' })
-  message: string;
-  @UuidField({ description: TURN })
-  turn_id: string;
+  @StringField({ description: 'What has to be lifted before the chat can go on.', example: 'credits_exhausted' }) stop_reason: string;
+  @StringField({ description: 'One sentence for a human.' }) message: string;
+  @UuidField({ description: TURN }) turn_id: string;
 }
 
 export class TurnError extends ChatErrorDto {
-  @UuidField({ description: TURN })
-  turn_id: string;
+  @UuidField({ description: TURN }) turn_id: string;
 }
 
 export class TitleChange {
-  @StringField({ nullable: true, description: 'What the chat is about now.' })
-  title: string | null;
+  @StringField({ nullable: true, description: 'What the chat is about now.' }) title: string | null;
 }
 
 export class Presence {
-  @ListField(() => ChatViewer, { description: 'Who has the chat open.' })
-  viewers: ChatViewer[];
+  @ListField(() => ChatViewer, { description: 'Who has the chat open.' }) viewers: ChatViewer[];
 }
 
 /** Nothing besides that it happened. */
 export class NoData {}
 
 export class TopicClosed {
-  @EnumField(['access_lost'], { description: 'Why.' })
-  reason: string;
+  @EnumField(['access_lost'], { description: 'Why.' }) reason: string;
 }
 
 export class ChatSnapshot {
-  @NestedField(() => ChatSummary, { description: 'The chat now.' })
-  chat: ChatSummary;
-  @StringField({ description: 'The newest event that is part of it.', example: '41' })
-  last_id: string;
+  @NestedField(() => ChatSummary, { description: 'The chat now.' }) chat: ChatSummary;
+  @StringField({ description: 'The newest event that is part of it.', example: '41' }) last_id: string;
 }
 
 export class OrgSnapshot {
-  @EnumField(['OWNER', 'ADMIN', 'MEMBER'], { name: 'OrgRole', description: 'The caller’s role.' })
-  role: string;
-  @StringField({ description: 'The newest event that is part of it.', example: '0' })
-  last_id: string;
+  @EnumField(['OWNER', 'ADMIN', 'MEMBER'], { name: 'OrgRole', description: 'The caller’s role.' }) role: string;
+  @StringField({ description: 'The newest event that is part of it.', example: '0' }) last_id: string;
 }
 
 /** Every event that the spine keeps. The type has the compiler ask for a schema where a type is added. */

@@ -13,36 +13,28 @@ export class TimelineActor {
     example: 'user',
   })
   kind: string;
-  @StringField({ nullable: true, description: 'Which one.' })
-  id: string | null;
-  @StringField({ nullable: true, description: 'Its name.' })
-  name: string | null;
+  @StringField({ nullable: true, description: 'Which one.' }) id: string | null;
+  @StringField({ nullable: true, description: 'Its name.' }) name: string | null;
 }
 
 export class TimelineCost {
   @DecimalString({ nullable: true, description: 'Null where the organization pays in credits, and where the model had no price.' })
   cost_usd: string | null;
-  @DecimalString({ description: 'Credits.' })
-  credits: string;
+  @DecimalString({ description: 'Credits.' }) credits: string;
 }
 
 export class TimelineEvent {
-  @StringField({ description: 'The event. A number is the id that the chat’s stream gives it.', example: '41' })
-  id: string;
-  @IntField({ description: 'Its place in the timeline, counted from the oldest; it stays.' })
-  seq: number;
+  @StringField({ description: 'The event. A number is the id that the chat’s stream gives it.', example: '41' }) id: string;
+  @IntField({ description: 'Its place in the timeline, counted from the oldest; it stays.' }) seq: number;
   @EnumField(TIMELINE_EVENT_TYPES, {
     name: 'TimelineEventType',
     description: 'What happened; others may come.',
     example: 'user_message_received',
   })
   type: string;
-  @DateTimeField({ description: 'When it happened.' })
-  created_at: string;
-  @NestedField(() => TimelineActor, { description: 'Who did it.' })
-  actor: TimelineActor;
-  @StringField({ nullable: true, description: 'One line for a human.' })
-  message: string | null;
+  @DateTimeField({ description: 'When it happened.' }) created_at: string;
+  @NestedField(() => TimelineActor, { description: 'Who did it.' }) actor: TimelineActor;
+  @StringField({ nullable: true, description: 'One line for a human.' }) message: string | null;
   @ObjectField({
     description:
       'What the event tells, by its type. `user_message_received` has `content` and `attachments`, `agent_step` has `kind`: `llm` or `tool`.',

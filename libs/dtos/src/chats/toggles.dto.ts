@@ -1,10 +1,8 @@
 import { BooleanField, EnumField, ListField, StringField } from '@aps/platform/http';
 
 export class ToggleChangeDto {
-  @StringField({ min: 1, max: 200, description: 'One of the scopes that the chat lists.', example: 'system:web' })
-  scope: string;
-  @BooleanField({ description: 'On or off.' })
-  enabled: boolean;
+  @StringField({ min: 1, max: 200, description: 'One of the scopes that the chat lists.', example: 'system:web' }) scope: string;
+  @BooleanField({ description: 'On or off.' }) enabled: boolean;
 }
 
 export class ChangeTogglesRequest {
@@ -27,21 +25,15 @@ export class ChangeTogglesRequest {
 }
 
 export class ToggleDto {
-  @StringField({ description: 'What the tools behind it have as their scope.', example: 'system:web' })
-  scope: string;
-  @StringField({ description: 'Its name, for humans.', example: 'Web search' })
-  label: string;
-  @EnumField(['web', 'connection'], { name: 'ToggleKind', description: 'The web, or a connection.' })
-  kind: string;
-  @StringField({ nullable: true, description: 'The connection; null for the web.' })
-  connection_id: string | null;
-  @BooleanField({ description: 'Whether the chat has it on.' })
-  enabled: boolean;
+  @StringField({ description: 'What the tools behind it have as their scope.', example: 'system:web' }) scope: string;
+  @StringField({ description: 'Its name, for humans.', example: 'Web search' }) label: string;
+  @EnumField(['web', 'connection'], { name: 'ToggleKind', description: 'The web, or a connection.' }) kind: string;
+  @StringField({ nullable: true, description: 'The connection; null for the web.' }) connection_id: string | null;
+  @BooleanField({ description: 'Whether the chat has it on.' }) enabled: boolean;
 }
 
 export class TogglesResponse {
-  @ListField(() => ToggleDto, { description: 'All that can be switched in this chat.' })
-  toggles: ToggleDto[];
+  @ListField(() => ToggleDto, { description: 'All that can be switched in this chat.' }) toggles: ToggleDto[];
   @ListField('string', { nullable: true, description: 'The scopes that are on, as stored; null: all, which is the default.' })
   enabled_scopes: string[] | null;
 }

@@ -17,8 +17,7 @@ const PASSWORD_MAX = 512;
 const PASSWORD_MIN = 12;
 
 export class SignupRequest {
-  @EmailField({ description: 'The address to sign in with; compared without regard to case.', example: 'ada@example.com' })
-  email: string;
+  @EmailField({ description: 'The address to sign in with; compared without regard to case.', example: 'ada@example.com' }) email: string;
 
   @StringField({
     min: PASSWORD_MIN,
@@ -32,8 +31,7 @@ export class SignupRequest {
   @StringField({ optional: true, max: 200, description: 'Name of the person. Omitted: what stands before the @.', example: 'Ada Lovelace' })
   name?: string;
 
-  @StringField({ optional: true, max: 256, description: 'Secret of the invitation link that led here.' })
-  invitation_token?: string;
+  @StringField({ optional: true, max: 256, description: 'Secret of the invitation link that led here.' }) invitation_token?: string;
 
   @StringField({
     optional: true,
@@ -45,22 +43,16 @@ export class SignupRequest {
 }
 
 export class LoginRequest {
-  @EmailField({ description: 'The address.', example: 'ada@example.com' })
-  email: string;
+  @EmailField({ description: 'The address.', example: 'ada@example.com' }) email: string;
 
   @StringField({ max: PASSWORD_MAX, format: 'password', description: 'The password.', example: 'correct horse battery staple' })
   password: string;
 }
 
 export class UserInfo {
-  @UuidField({ description: 'The user.' })
-  id: string;
-
-  @StringField({ format: 'email', description: 'Their address.', example: 'ada@example.com' })
-  email: string;
-
-  @StringField({ description: 'Their name.', example: 'Ada Lovelace' })
-  name: string;
+  @UuidField({ description: 'The user.' }) id: string;
+  @StringField({ format: 'email', description: 'Their address.', example: 'ada@example.com' }) email: string;
+  @StringField({ description: 'Their name.', example: 'Ada Lovelace' }) name: string;
 
   @StringField({ nullable: true, format: 'uri', description: 'Their picture.', example: 'https://example.com/ada.png' })
   avatar_url: string | null;
@@ -71,11 +63,8 @@ export class UserInfo {
   })
   email_verified: boolean;
 
-  @DateTimeField({ description: 'When they signed up.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'When the profile was changed last.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @DateTimeField({ description: 'When they signed up.' }) created_at: string;
+  @DateTimeField({ description: 'When the profile was changed last.' }) updated_at: string;
 }
 
 export class SessionInfo {
@@ -86,22 +75,16 @@ export class SessionInfo {
   })
   token: string;
 
-  @EnumField(['bearer'], { description: 'How to send it.', example: 'bearer' })
-  token_type: 'bearer';
+  @EnumField(['bearer'], { description: 'How to send it.', example: 'bearer' }) token_type: 'bearer';
 
   @DateTimeField({ description: 'When it ends in any case; unused for 7 days it ends earlier.', example: '2026-12-20T09:30:00.000Z' })
   expires_at: string;
 }
 
 export class SessionDetails {
-  @UuidField({ description: 'The session.' })
-  id: string;
-
-  @DateTimeField({ description: 'When somebody signed in.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'Last use, to within five minutes.', example: '2026-11-20T09:30:00.000Z' })
-  last_used_at: string;
+  @UuidField({ description: 'The session.' }) id: string;
+  @DateTimeField({ description: 'When somebody signed in.' }) created_at: string;
+  @DateTimeField({ description: 'Last use, to within five minutes.' }) last_used_at: string;
 
   @DateTimeField({ description: 'When it ends in any case; unused for 7 days it ends earlier.', example: '2026-12-20T09:30:00.000Z' })
   expires_at: string;
@@ -113,46 +96,30 @@ export class SessionDetails {
   })
   user_agent: string | null;
 
-  @StringField({ nullable: true, description: 'Address that the sign-in came from.', example: '203.0.113.9' })
-  ip: string | null;
-
-  @BooleanField({ description: 'Whether it is the session that asks.', example: true })
-  current: boolean;
+  @StringField({ nullable: true, description: 'Address that the sign-in came from.', example: '203.0.113.9' }) ip: string | null;
+  @BooleanField({ description: 'Whether it is the session that asks.', example: true }) current: boolean;
 }
 
 export const SessionListResponse = PageOf(SessionDetails, 'SessionListResponse');
 
 export class MembershipInfo {
-  @UuidField({ description: 'The organization.' })
-  org_id: string;
-
-  @StringField({ description: 'Its name.', example: 'Analytical Engines' })
-  org_name: string;
-
-  @StringField({ description: 'Its slug.', example: 'analytical-engines' })
-  slug: string;
+  @UuidField({ description: 'The organization.' }) org_id: string;
+  @StringField({ description: 'Its name.', example: 'Analytical Engines' }) org_name: string;
+  @StringField({ description: 'Its slug.', example: 'analytical-engines' }) slug: string;
 
   @EnumField(['OWNER', 'ADMIN', 'MEMBER'], { name: 'OrgRole', description: 'What the user is in it.', example: 'OWNER' })
   role: 'OWNER' | 'ADMIN' | 'MEMBER';
 }
 
 export class AuthResponse {
-  @NestedField(() => UserInfo, { description: 'Who signed in.' })
-  user: UserInfo;
-
-  @NestedField(() => SessionInfo, { description: 'The session.' })
-  session: SessionInfo;
-
-  @ListField(() => MembershipInfo, { description: 'Where the user is a member.' })
-  memberships: MembershipInfo[];
+  @NestedField(() => UserInfo, { description: 'Who signed in.' }) user: UserInfo;
+  @NestedField(() => SessionInfo, { description: 'The session.' }) session: SessionInfo;
+  @ListField(() => MembershipInfo, { description: 'Where the user is a member.' }) memberships: MembershipInfo[];
 }
 
 export class MeResponse {
-  @NestedField(() => UserInfo, { description: 'The caller.' })
-  user: UserInfo;
-
-  @BooleanField({ description: 'Whether the caller operates the platform.', example: false })
-  is_platform_admin: boolean;
+  @NestedField(() => UserInfo, { description: 'The caller.' }) user: UserInfo;
+  @BooleanField({ description: 'Whether the caller operates the platform.', example: false }) is_platform_admin: boolean;
 
   @ListField(() => MembershipInfo, { description: 'Where the caller is a member. With an API token pinned to an organization: that one.' })
   memberships: MembershipInfo[];
@@ -175,13 +142,11 @@ export class UpdateMeRequest {
 }
 
 export class ForgotPasswordRequest {
-  @EmailField({ description: 'The address to mail a link to.', example: 'ada@example.com' })
-  email: string;
+  @EmailField({ description: 'The address to mail a link to.', example: 'ada@example.com' }) email: string;
 }
 
 export class ResetPasswordRequest {
-  @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' })
-  token: string;
+  @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' }) token: string;
 
   @StringField({
     min: PASSWORD_MIN,
@@ -218,18 +183,15 @@ export class ChangePasswordRequest {
   })
   new_password: string;
 
-  @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too.' })
-  revoke_tokens?: boolean;
+  @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too.' }) revoke_tokens?: boolean;
 }
 
 export class VerifyEmailRequest {
-  @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' })
-  token: string;
+  @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' }) token: string;
 }
 
 export class VerifyEmailResponse {
-  @NestedField(() => UserInfo, { description: 'Whose address is proven now.' })
-  user: UserInfo;
+  @NestedField(() => UserInfo, { description: 'Whose address is proven now.' }) user: UserInfo;
 
   @ListField(() => MembershipInfo, { description: 'Where the user is a member, by the invitations that waited, too.' })
   memberships: MembershipInfo[];
@@ -246,6 +208,5 @@ export class ResendVerificationRequest {
 
 /** Says that a request came in, and nothing about what it will lead to. */
 export class ReceivedResponse {
-  @EnumField(['received'], { description: 'Always the same.', example: 'received' })
-  status: 'received';
+  @EnumField(['received'], { description: 'Always the same.', example: 'received' }) status: 'received';
 }

@@ -57,43 +57,24 @@ export class CreateTokenRequest {
 }
 
 export class TokenInfo {
-  @UuidField({ description: 'The token.' })
-  id: string;
-
-  @StringField({ description: 'What it is for.', example: 'Nightly export' })
-  name: string;
-
-  @StringField({ nullable: true, description: 'More about it.', example: 'Runs on the reporting server.' })
-  description: string | null;
-
-  @StringField({ description: 'What it may do.', example: 'agents:read chats:write' })
-  scope: string;
-
-  @UuidField({ nullable: true, description: 'The only organization that it is good for; null = all of its user.' })
-  org_id: string | null;
-
-  @StringField({ description: 'How it begins.', example: 'apt_3kTz' })
-  prefix: string;
-
-  @StringField({ description: 'How it ends.', example: '0mQx' })
-  last4: string;
-
-  @DateTimeField({ nullable: true, description: 'Last use, to within five minutes.', example: '2026-11-20T09:30:00.000Z' })
-  last_used_at: string | null;
+  @UuidField({ description: 'The token.' }) id: string;
+  @StringField({ description: 'What it is for.', example: 'Nightly export' }) name: string;
+  @StringField({ nullable: true, description: 'More about it.', example: 'Runs on the reporting server.' }) description: string | null;
+  @StringField({ description: 'What it may do.', example: 'agents:read chats:write' }) scope: string;
+  @UuidField({ nullable: true, description: 'The only organization that it is good for; null = all of its user.' }) org_id: string | null;
+  @StringField({ description: 'How it begins.', example: 'apt_3kTz' }) prefix: string;
+  @StringField({ description: 'How it ends.', example: '0mQx' }) last4: string;
+  @DateTimeField({ nullable: true, description: 'Last use, to within five minutes.' }) last_used_at: string | null;
 
   @DateTimeField({ nullable: true, description: 'When it expires; null = never.', example: '2027-02-18T09:30:00.000Z' })
   expires_at: string | null;
 
-  @DateTimeField({ description: 'When it was made.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'The same: a token cannot be changed.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @DateTimeField({ description: 'When it was made.' }) created_at: string;
+  @DateTimeField({ description: 'The same: a token cannot be changed.' }) updated_at: string;
 }
 
 export class CreateTokenResponse {
-  @NestedField(() => TokenInfo, { description: 'The token as it is listed.' })
-  token_info: TokenInfo;
+  @NestedField(() => TokenInfo, { description: 'The token as it is listed.' }) token_info: TokenInfo;
 
   @StringField({
     credential: true,

@@ -19,47 +19,29 @@ const MODE_VALUES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
 const LISTED_SCOPE_VALUES = ['agent', 'chat', 'prompt'] as const;
 
 export class RouteRef {
-  @UuidField({ description: 'The route.' })
-  id: string;
-
-  @StringField({ description: 'Its slug.', example: 'anthropic' })
-  slug: string;
+  @UuidField({ description: 'The route.' }) id: string;
+  @StringField({ description: 'Its slug.', example: 'anthropic' }) slug: string;
 }
 
 /** A model that can be chosen. */
 export class ModelResponse {
-  @UuidField({ description: 'The catalog entry.' })
-  id: string;
-
-  @StringField({ description: 'What agents, messages and settings name it by.', example: 'claude-sonnet-5-5' })
-  key: string;
-
-  @StringField({ description: 'Its name.', example: 'Claude Sonnet 5.5' })
-  label: string;
-
-  @StringField({ description: 'Who made it.', example: 'anthropic' })
-  provider: string;
+  @UuidField({ description: 'The catalog entry.' }) id: string;
+  @StringField({ description: 'What agents, messages and settings name it by.', example: 'claude-sonnet-5-5' }) key: string;
+  @StringField({ description: 'Its name.', example: 'Claude Sonnet 5.5' }) label: string;
+  @StringField({ description: 'Who made it.', example: 'anthropic' }) provider: string;
 
   @EnumField(MODEL_KIND_VALUES, { name: 'ModelKind', description: 'What it does.', example: 'chat' })
   kind: (typeof MODEL_KIND_VALUES)[number];
 
-  @NestedField(() => RouteRef, { description: 'The route that it is called by.' })
-  route: RouteRef;
+  @NestedField(() => RouteRef, { description: 'The route that it is called by.' }) route: RouteRef;
 
   @UuidField({ nullable: true, description: 'The organization whose own model it is; null for models of the platform.' })
   owner_org_id: string | null;
 
-  @BooleanField({ description: 'It still answers, but a newer one should be chosen.', example: false })
-  deprecated: boolean;
-
-  @IntField({ description: 'Place in lists.', example: 10 })
-  sort_order: number;
-
-  @IntField({ nullable: true, description: 'Tokens that fit into one call.', example: 1_000_000 })
-  context_window: number | null;
-
-  @IntField({ nullable: true, description: 'Tokens that it writes at most.', example: 128_000 })
-  max_output_tokens: number | null;
+  @BooleanField({ description: 'It still answers, but a newer one should be chosen.', example: false }) deprecated: boolean;
+  @IntField({ description: 'Place in lists.', example: 10 }) sort_order: number;
+  @IntField({ nullable: true, description: 'Tokens that fit into one call.', example: 1_000_000 }) context_window: number | null;
+  @IntField({ nullable: true, description: 'Tokens that it writes at most.', example: 128_000 }) max_output_tokens: number | null;
 
   @ListField(EFFORT_VALUES, {
     description: 'Reasoning efforts that it takes; empty with `supports_reasoning`: all.',
@@ -70,11 +52,8 @@ export class ModelResponse {
   @EnumField(COST_TIER_VALUES, { name: 'CostTier', nullable: true, description: 'Roughly how expensive it is.', example: 'medium' })
   cost_tier: (typeof COST_TIER_VALUES)[number] | null;
 
-  @BooleanField({ description: 'It can think before it answers.', example: true })
-  supports_reasoning: boolean;
-
-  @BooleanField({ description: 'It reads images.', example: true })
-  supports_vision: boolean;
+  @BooleanField({ description: 'It can think before it answers.', example: true }) supports_reasoning: boolean;
+  @BooleanField({ description: 'It reads images.', example: true }) supports_vision: boolean;
 
   @DecimalString({
     nullable: true,
@@ -103,8 +82,7 @@ export class ModelResponse {
 
 /** A model that an organization can choose. */
 export class OrgModelResponse extends ModelResponse {
-  @BooleanField({ description: 'A call could be made now: its route has a key, or needs none.', example: true })
-  available: boolean;
+  @BooleanField({ description: 'A call could be made now: its route has a key, or needs none.', example: true }) available: boolean;
 
   @ListField(LISTED_SCOPE_VALUES, {
     description: 'Where the allowlists of the organization let it be chosen.',
@@ -124,14 +102,9 @@ export class OrgModelsQuery extends PageQuery {
 }
 
 export class ModelModeItem {
-  @EnumField(MODE_VALUES, { name: 'ModelMode', description: 'The mode.', example: 'normal' })
-  mode: (typeof MODE_VALUES)[number];
-
-  @StringField({ description: 'Its name.', example: 'Normal' })
-  label: string;
-
-  @StringField({ description: 'What it is good for.', example: 'The everyday balance of quality and cost.' })
-  description: string;
+  @EnumField(MODE_VALUES, { name: 'ModelMode', description: 'The mode.', example: 'normal' }) mode: (typeof MODE_VALUES)[number];
+  @StringField({ description: 'Its name.', example: 'Normal' }) label: string;
+  @StringField({ description: 'What it is good for.', example: 'The everyday balance of quality and cost.' }) description: string;
 
   @DecimalString({
     nullable: true,
@@ -140,21 +113,18 @@ export class ModelModeItem {
   })
   credit_ratio: string | null;
 
-  @BooleanField({ description: 'The organization could use it now.', example: true })
-  available: boolean;
+  @BooleanField({ description: 'The organization could use it now.', example: true }) available: boolean;
 }
 
 export class ModelModesResponse {
-  @ListField(() => ModelModeItem, { description: 'From the least to the most expensive.' })
-  items: ModelModeItem[];
+  @ListField(() => ModelModeItem, { description: 'From the least to the most expensive.' }) items: ModelModeItem[];
 
   @EnumField(MODE_VALUES, { name: 'ModelMode', description: 'The mode where nobody chose one.', example: 'normal' })
   default: (typeof MODE_VALUES)[number];
 }
 
 export class ModelScopeConfig {
-  @ListField('string', { description: 'Models that may be chosen; empty: all.', example: ['claude-sonnet-5-5'] })
-  allowlist: string[];
+  @ListField('string', { description: 'Models that may be chosen; empty: all.', example: ['claude-sonnet-5-5'] }) allowlist: string[];
 
   @StringField({
     nullable: true,
@@ -163,33 +133,20 @@ export class ModelScopeConfig {
   })
   default: string | null;
 
-  @ListField('string', { description: 'Models to offer.', example: ['claude-sonnet-5-5'] })
-  models: string[];
+  @ListField('string', { description: 'Models to offer.', example: ['claude-sonnet-5-5'] }) models: string[];
 }
 
 export class ModelScopes {
-  @NestedField(() => ModelScopeConfig, { description: 'For agents.' })
-  agent: ModelScopeConfig;
-
-  @NestedField(() => ModelScopeConfig, { description: 'For messages in chats.' })
-  chat: ModelScopeConfig;
-
-  @NestedField(() => ModelScopeConfig, { description: 'For prompt templates.' })
-  prompt: ModelScopeConfig;
-
-  @NestedField(() => ModelScopeConfig, { description: 'For steps of processes.' })
-  process: ModelScopeConfig;
-
-  @NestedField(() => ModelScopeConfig, { description: 'For classifying what comes in.' })
-  intake_classifier: ModelScopeConfig;
-
-  @NestedField(() => ModelScopeConfig, { description: 'For choosing tools.' })
-  tool_router: ModelScopeConfig;
+  @NestedField(() => ModelScopeConfig, { description: 'For agents.' }) agent: ModelScopeConfig;
+  @NestedField(() => ModelScopeConfig, { description: 'For messages in chats.' }) chat: ModelScopeConfig;
+  @NestedField(() => ModelScopeConfig, { description: 'For prompt templates.' }) prompt: ModelScopeConfig;
+  @NestedField(() => ModelScopeConfig, { description: 'For steps of processes.' }) process: ModelScopeConfig;
+  @NestedField(() => ModelScopeConfig, { description: 'For classifying what comes in.' }) intake_classifier: ModelScopeConfig;
+  @NestedField(() => ModelScopeConfig, { description: 'For choosing tools.' }) tool_router: ModelScopeConfig;
 }
 
 export class ModelConfigResponse {
-  @NestedField(() => ModelScopes, { description: 'What to offer where.' })
-  scopes: ModelScopes;
+  @NestedField(() => ModelScopes, { description: 'What to offer where.' }) scopes: ModelScopes;
 
   @ListField('string', { description: 'Slugs of routes that the organization switched off; empty without `byo_keys`.', example: [] })
   disabled_providers: string[];

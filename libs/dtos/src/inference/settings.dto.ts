@@ -35,8 +35,7 @@ const allowlist = (where: string, needs = '') => ({
 
 /** Only what is there changes. */
 export class UpdateOrgLimitsRequest {
-  @StringField(model('that agents take which name none'))
-  agent_default_model?: string | null;
+  @StringField(model('that agents take which name none')) agent_default_model?: string | null;
 
   @ListField('string', allowlist('for agents', ' With entries, `agent_default_model` must be one of them.'))
   agent_model_allowlist?: string[] | null;
@@ -50,31 +49,20 @@ export class UpdateOrgLimitsRequest {
   })
   budget_limit_usd?: string | null;
 
-  @StringField(model('that chats take'))
-  chat_default_model?: string | null;
+  @StringField(model('that chats take')) chat_default_model?: string | null;
 
   @ListField('string', allowlist('for messages', ' With entries, `chat_default_model` must be one of them.'))
   chat_model_allowlist?: string[] | null;
 
-  @StringField(model('that classifies what comes in'))
-  intake_classifier_default_model?: string | null;
-
-  @StringField(model('that steps of processes take'))
-  process_default_model?: string | null;
-
-  @ListField('string', allowlist('for prompt templates'))
-  prompt_model_allowlist?: string[] | null;
-
-  @StringField(model('that chooses tools'))
-  tool_router_default_model?: string | null;
+  @StringField(model('that classifies what comes in')) intake_classifier_default_model?: string | null;
+  @StringField(model('that steps of processes take')) process_default_model?: string | null;
+  @ListField('string', allowlist('for prompt templates')) prompt_model_allowlist?: string[] | null;
+  @StringField(model('that chooses tools')) tool_router_default_model?: string | null;
 }
 
 export class AffectedAgent {
-  @UuidField({ description: 'The agent.' })
-  id: string;
-
-  @StringField({ description: 'Its name.', example: 'Support' })
-  name: string;
+  @UuidField({ description: 'The agent.' }) id: string;
+  @StringField({ description: 'Its name.', example: 'Support' }) name: string;
 
   @StringField({
     description: 'The model it names, which the allowlist leaves out; it runs on the default for agents.',
@@ -87,40 +75,26 @@ export class OrgLimitsResponse {
   @StringField({ nullable: true, description: 'Model of agents that name none.', example: 'claude-sonnet-5-5' })
   agent_default_model: string | null;
 
-  @ListField('string', { description: 'Models that agents may name; empty: all.', example: [] })
-  agent_model_allowlist: string[];
+  @ListField('string', { description: 'Models that agents may name; empty: all.', example: [] }) agent_model_allowlist: string[];
 
   @DecimalString({ nullable: true, description: 'Dollars that chats may spend in a calendar month (UTC).', example: '500' })
   budget_limit_usd: string | null;
 
-  @StringField({ nullable: true, description: 'Model of chats.', example: 'claude-sonnet-5-5' })
-  chat_default_model: string | null;
-
-  @ListField('string', { description: 'Models that messages may name; empty: all.', example: [] })
-  chat_model_allowlist: string[];
+  @StringField({ nullable: true, description: 'Model of chats.', example: 'claude-sonnet-5-5' }) chat_default_model: string | null;
+  @ListField('string', { description: 'Models that messages may name; empty: all.', example: [] }) chat_model_allowlist: string[];
 
   @StringField({ nullable: true, description: 'Model that classifies what comes in.', example: null })
   intake_classifier_default_model: string | null;
 
-  @StringField({ nullable: true, description: 'Model of process steps.', example: null })
-  process_default_model: string | null;
-
-  @ListField('string', { description: 'Models that prompt templates may name; empty: all.', example: [] })
-  prompt_model_allowlist: string[];
-
-  @StringField({ nullable: true, description: 'Model that chooses tools.', example: null })
-  tool_router_default_model: string | null;
-
-  @ListField(() => AffectedAgent, { description: 'Agents outside the allowlist for agents.' })
-  affected_agents: AffectedAgent[];
+  @StringField({ nullable: true, description: 'Model of process steps.', example: null }) process_default_model: string | null;
+  @ListField('string', { description: 'Models that prompt templates may name; empty: all.', example: [] }) prompt_model_allowlist: string[];
+  @StringField({ nullable: true, description: 'Model that chooses tools.', example: null }) tool_router_default_model: string | null;
+  @ListField(() => AffectedAgent, { description: 'Agents outside the allowlist for agents.' }) affected_agents: AffectedAgent[];
 }
 
 export class OrgLimitsUsageResponse {
-  @DateTimeField({ description: 'Begin of the month, UTC.', example: '2026-11-01T00:00:00.000Z' })
-  period_start: string;
-
-  @DateTimeField({ description: 'Begin of the next month.', example: '2026-12-01T00:00:00.000Z' })
-  period_end: string;
+  @DateTimeField({ description: 'Begin of the month, UTC.', example: '2026-11-01T00:00:00.000Z' }) period_start: string;
+  @DateTimeField({ description: 'Begin of the next month.', example: '2026-12-01T00:00:00.000Z' }) period_end: string;
 
   @DecimalString({
     nullable: true,
@@ -132,8 +106,7 @@ export class OrgLimitsUsageResponse {
   @DecimalString({ nullable: true, description: 'What all model calls have cost, also those outside of chats.', example: '13.25' })
   metered_spend_usd: string | null;
 
-  @DecimalString({ nullable: true, description: 'The limit as stored.', example: '500' })
-  budget_limit_usd: string | null;
+  @DecimalString({ nullable: true, description: 'The limit as stored.', example: '500' }) budget_limit_usd: string | null;
 
   @DecimalString({ nullable: true, description: 'What is left of the limit; null without one.', example: '487.5' })
   remaining_usd: string | null;
@@ -162,34 +135,20 @@ export class UpdateOrgRuntimeRequest {
 }
 
 export class RuntimeDefaults {
-  @BooleanField({ description: 'Whether long chats are compacted.', example: true })
-  compaction_enabled: boolean;
-
-  @NumberField({ description: `${threshold}.`, example: 0.8 })
-  compaction_threshold: number;
-
-  @BooleanField({ description: 'Whether decisions are recorded.', example: true })
-  decision_log_enabled: boolean;
-
-  @BooleanField({ description: 'Whether models may think.', example: true })
-  thinking_enabled: boolean;
+  @BooleanField({ description: 'Whether long chats are compacted.', example: true }) compaction_enabled: boolean;
+  @NumberField({ description: `${threshold}.`, example: 0.8 }) compaction_threshold: number;
+  @BooleanField({ description: 'Whether decisions are recorded.', example: true }) decision_log_enabled: boolean;
+  @BooleanField({ description: 'Whether models may think.', example: true }) thinking_enabled: boolean;
 }
 
 export class OrgRuntimeSettingsResponse {
   @BooleanField({ nullable: true, description: 'Whether long chats are compacted; null inherits, as everywhere here.', example: null })
   compaction_enabled: boolean | null;
 
-  @NumberField({ nullable: true, description: `${threshold}.`, example: null })
-  compaction_threshold: number | null;
-
-  @BooleanField({ nullable: true, description: 'Whether decisions are recorded.', example: null })
-  decision_log_enabled: boolean | null;
-
-  @BooleanField({ nullable: true, description: 'Whether models may think.', example: null })
-  thinking_enabled: boolean | null;
-
-  @NestedField(() => RuntimeDefaults, { description: 'What holds where a setting is null.' })
-  platform_defaults: RuntimeDefaults;
+  @NumberField({ nullable: true, description: `${threshold}.`, example: null }) compaction_threshold: number | null;
+  @BooleanField({ nullable: true, description: 'Whether decisions are recorded.', example: null }) decision_log_enabled: boolean | null;
+  @BooleanField({ nullable: true, description: 'Whether models may think.', example: null }) thinking_enabled: boolean | null;
+  @NestedField(() => RuntimeDefaults, { description: 'What holds where a setting is null.' }) platform_defaults: RuntimeDefaults;
 }
 
 /** Only what is there changes; null clears. */
@@ -221,8 +180,7 @@ export class OrgRouteChange {
   })
   base_url?: string | null;
 
-  @BooleanField({ optional: true, nullable: true, description: 'The switch of the organization.', example: true })
-  enabled?: boolean | null;
+  @BooleanField({ optional: true, nullable: true, description: 'The switch of the organization.', example: true }) enabled?: boolean | null;
 }
 
 export class UpdateOrgRoutesRequest {
@@ -235,14 +193,9 @@ export class UpdateOrgRoutesRequest {
 }
 
 export class OrgRouteSetting {
-  @StringField({ description: 'The route.', example: 'openai' })
-  slug: string;
-
-  @UuidField({ description: 'Its id.' })
-  route_id: string;
-
-  @StringField({ description: 'Its name.', example: 'OpenAI' })
-  label: string;
+  @StringField({ description: 'The route.', example: 'openai' }) slug: string;
+  @UuidField({ description: 'Its id.' }) route_id: string;
+  @StringField({ description: 'Its name.', example: 'OpenAI' }) label: string;
 
   @EnumField(DIALECT_VALUES, {
     name: 'Dialect',
@@ -251,8 +204,7 @@ export class OrgRouteSetting {
   })
   dialect: (typeof DIALECT_VALUES)[number];
 
-  @BooleanField({ description: 'Whether the route is on at all.', example: true })
-  platform_enabled: boolean;
+  @BooleanField({ description: 'Whether the route is on at all.', example: true }) platform_enabled: boolean;
 
   @BooleanField({ nullable: true, description: 'The switch of the organization; null: as the platform says.', example: null })
   enabled: boolean | null;
@@ -265,11 +217,8 @@ export class OrgRouteSetting {
   })
   credential_source: (typeof CREDENTIAL_SOURCE_VALUES)[number] | null;
 
-  @StringField({ nullable: true, description: 'The own key, masked.', example: 'sk-…4f2a' })
-  api_key: string | null;
-
-  @BooleanField({ description: 'Whether there is an own key.', example: true })
-  is_set: boolean;
+  @StringField({ nullable: true, description: 'The own key, masked.', example: 'sk-…4f2a' }) api_key: string | null;
+  @BooleanField({ description: 'Whether there is an own key.', example: true }) is_set: boolean;
 
   @StringField({ nullable: true, description: 'The address that the organization uses instead of the route’s.', example: null })
   base_url: string | null;
@@ -281,8 +230,7 @@ export class OrgRouteSetting {
   })
   borrows_from: string | null;
 
-  @BooleanField({ description: 'The route belongs to the organization.', example: false })
-  owned: boolean;
+  @BooleanField({ description: 'The route belongs to the organization.', example: false }) owned: boolean;
 }
 
 export class OrgRouteSettingsResponse {

@@ -2,38 +2,20 @@ import { DateTimeField, EmailField, EnumField, StringField, UuidField } from '@a
 import { ORG_ROLE_NAMES, type OrgRoleName } from './organizations.dto';
 
 export class MemberResponse {
-  @EnumField(['member'], { description: 'Tells members from invitations in the answer to an invite.', example: 'member' })
-  kind: 'member';
-
-  @UuidField({ description: 'The membership; `member_id` in paths.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' })
-  id: string;
-
-  @UuidField({ description: 'The user.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a12' })
-  user_id: string;
-
-  @StringField({ format: 'email', description: 'Their address.', example: 'ada@example.com' })
-  email: string;
-
-  @StringField({ description: 'Their name.', example: 'Ada Lovelace' })
-  name: string;
-
-  @StringField({ nullable: true, description: 'Where their picture is.' })
-  avatar_url: string | null;
-
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'What they are in the organization.', example: 'ADMIN' })
-  role: OrgRoleName;
-
-  @DateTimeField({ description: 'When they became a member.', example: '2026-11-20T09:30:00.000Z' })
-  joined_at: string;
+  @EnumField(['member'], { description: 'Tells members from invitations in the answer to an invite.', example: 'member' }) kind: 'member';
+  @UuidField({ description: 'The membership; `member_id` in paths.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' }) id: string;
+  @UuidField({ description: 'The user.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a12' }) user_id: string;
+  @StringField({ format: 'email', description: 'Their address.', example: 'ada@example.com' }) email: string;
+  @StringField({ description: 'Their name.', example: 'Ada Lovelace' }) name: string;
+  @StringField({ nullable: true, description: 'Where their picture is.' }) avatar_url: string | null;
+  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'What they are in the organization.', example: 'ADMIN' }) role: OrgRoleName;
+  @DateTimeField({ description: 'When they became a member.' }) joined_at: string;
 
   @DateTimeField({ nullable: true, description: 'When a session or API token of theirs was last used, to some minutes; null when never.' })
   last_active_at: string | null;
 
-  @DateTimeField({ description: 'As `joined_at`.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'When their role last changed.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @DateTimeField({ description: 'As `joined_at`.' }) created_at: string;
+  @DateTimeField({ description: 'When their role last changed.' }) updated_at: string;
 }
 
 export class UpdateMemberRequest {
@@ -42,8 +24,7 @@ export class UpdateMemberRequest {
 }
 
 export class InviteRequest {
-  @EmailField({ description: 'Whom to invite. Who has an account becomes a member at once.', example: 'ada@example.com' })
-  email: string;
+  @EmailField({ description: 'Whom to invite. Who has an account becomes a member at once.', example: 'ada@example.com' }) email: string;
 
   @EnumField(ORG_ROLE_NAMES, {
     name: 'OrgRole',
@@ -70,14 +51,9 @@ export class InvitationResponse {
   @EnumField(['invitation'], { description: 'Tells invitations from members in the answer to an invite.', example: 'invitation' })
   kind: 'invitation';
 
-  @UuidField({ description: 'The invitation.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a13' })
-  id: string;
-
-  @StringField({ format: 'email', description: 'Who is invited.', example: 'ada@example.com' })
-  email: string;
-
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' })
-  role: OrgRoleName;
+  @UuidField({ description: 'The invitation.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a13' }) id: string;
+  @StringField({ format: 'email', description: 'Who is invited.', example: 'ada@example.com' }) email: string;
+  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
 
   @EnumField(INVITATION_STATES, {
     name: 'InvitationState',
@@ -86,34 +62,21 @@ export class InvitationResponse {
   })
   state: InvitationState;
 
-  @UuidField({ nullable: true, description: 'The user who invited them.' })
-  invited_by: string | null;
-
-  @DateTimeField({ description: 'Until when the link is good.', example: '2026-12-04T09:30:00.000Z' })
-  expires_at: string;
-
-  @DateTimeField({ nullable: true, description: 'When it was taken up.' })
-  accepted_at: string | null;
-
-  @DateTimeField({ nullable: true, description: 'When it was revoked.' })
-  revoked_at: string | null;
-
-  @DateTimeField({ description: 'When it was made.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'When it was last changed.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @UuidField({ nullable: true, description: 'The user who invited them.' }) invited_by: string | null;
+  @DateTimeField({ description: 'Until when the link is good.', example: '2026-12-04T09:30:00.000Z' }) expires_at: string;
+  @DateTimeField({ nullable: true, description: 'When it was taken up.' }) accepted_at: string | null;
+  @DateTimeField({ nullable: true, description: 'When it was revoked.' }) revoked_at: string | null;
+  @DateTimeField({ description: 'When it was made.' }) created_at: string;
+  @DateTimeField({ description: 'When it was last changed.' }) updated_at: string;
 }
 
 export class InvitationPreviewResponse {
-  @StringField({ description: 'The organization that invites.', example: 'Acme' })
-  org_name: string;
+  @StringField({ description: 'The organization that invites.', example: 'Acme' }) org_name: string;
 
   @StringField({ format: 'email', description: 'The address that is invited; only its account can accept.', example: 'ada@example.com' })
   email: string;
 
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' })
-  role: OrgRoleName;
+  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
 
   @EnumField(INVITATION_STATES, {
     name: 'InvitationState',
@@ -122,6 +85,5 @@ export class InvitationPreviewResponse {
   })
   state: InvitationState;
 
-  @DateTimeField({ description: 'Until when the link is good.', example: '2026-12-04T09:30:00.000Z' })
-  expires_at: string;
+  @DateTimeField({ description: 'Until when the link is good.', example: '2026-12-04T09:30:00.000Z' }) expires_at: string;
 }

@@ -12,8 +12,7 @@ const NAME = {
 };
 
 export class CreateOrganizationRequest {
-  @StringField({ ...NAME, min: 1, description: 'What people call it.', example: 'Acme' })
-  name: string;
+  @StringField({ ...NAME, min: 1, description: 'What people call it.', example: 'Acme' }) name: string;
 
   @SlugField({
     optional: true,
@@ -27,19 +26,13 @@ export class UpdateOrganizationRequest {
   @StringField({ ...NAME, min: 1, optional: true, description: 'What people call it. The slug does not follow.', example: 'Acme Labs' })
   name?: string;
 
-  @SlugField({ optional: true, description: 'Name for addresses.', example: 'acme-labs' })
-  slug?: string;
+  @SlugField({ optional: true, description: 'Name for addresses.', example: 'acme-labs' }) slug?: string;
 }
 
 export class OrganizationResponse {
-  @UuidField({ description: 'The organization.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' })
-  id: string;
-
-  @StringField({ description: 'What people call it.', example: 'Acme' })
-  name: string;
-
-  @StringField({ description: 'Name for addresses.', example: 'acme' })
-  slug: string;
+  @UuidField({ description: 'The organization.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' }) id: string;
+  @StringField({ description: 'What people call it.', example: 'Acme' }) name: string;
+  @StringField({ description: 'Name for addresses.', example: 'acme' }) slug: string;
 
   @StringField({
     nullable: true,
@@ -48,29 +41,15 @@ export class OrganizationResponse {
   })
   plan_code: string | null;
 
-  @BooleanField({ description: 'A suspended organization lets its members in no more.', example: false })
-  suspended: boolean;
-
-  @DateTimeField({ nullable: true, description: 'Since when it is suspended.' })
-  suspended_at: string | null;
-
-  @IntField({ description: 'How many members it has.', example: 4 })
-  member_count: number;
-
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: "The caller's role in it.", example: 'OWNER' })
-  my_role: OrgRoleName;
-
-  @DateTimeField({ description: 'When it was made.', example: '2026-11-20T09:30:00.000Z' })
-  created_at: string;
-
-  @DateTimeField({ description: 'When it was last changed.', example: '2026-11-20T09:30:00.000Z' })
-  updated_at: string;
+  @BooleanField({ description: 'A suspended organization lets its members in no more.', example: false }) suspended: boolean;
+  @DateTimeField({ nullable: true, description: 'Since when it is suspended.' }) suspended_at: string | null;
+  @IntField({ description: 'How many members it has.', example: 4 }) member_count: number;
+  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: "The caller's role in it.", example: 'OWNER' }) my_role: OrgRoleName;
+  @DateTimeField({ description: 'When it was made.' }) created_at: string;
+  @DateTimeField({ description: 'When it was last changed.' }) updated_at: string;
 }
 
 export class OrganizationDeletedResponse {
-  @UuidField({ description: 'The organization that was deleted.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' })
-  org_id: string;
-
-  @DateTimeField({ description: 'Since when nobody gets in.', example: '2026-11-20T09:30:00.000Z' })
-  deleted_at: string;
+  @UuidField({ description: 'The organization that was deleted.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' }) org_id: string;
+  @DateTimeField({ description: 'Since when nobody gets in.' }) deleted_at: string;
 }

@@ -1,4 +1,5 @@
-import { answeredFields, decimalText } from './fields';
+import { answeredFields } from './declared-fields';
+import { decimalText } from './fields';
 
 /** What a value of a row is on the wire: times become text, all else goes as it is. */
 type Wire<T> = T extends Date ? string : T;

@@ -1,5 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
-import { fieldPaths, type Ctor } from './fields';
+import { fieldPaths, type Ctor } from './declared-fields';
 
 const SHOWN = 'aps:shows-credential';
 

@@ -23,6 +23,7 @@ import {
 import { MAX_SLUG, SLUG, UUID } from '@aps/contracts';
 import { parseEmail } from '@aps/platform/email';
 import { readUrl } from '../egress/address';
+import { READING, type Ctor, type FieldReading, type QueryKind } from './declared-fields';
 
 /**
  * The fields of the wire contract. One decorator says what a field is; validation, conversion and the OpenAPI schema follow from it,
@@ -37,79 +38,6 @@ export interface FieldOptions {
   nullable?: boolean;
   default?: unknown;
   deprecated?: boolean;
-}
-
-/** How a query string's text is read before it is validated. */
-export type QueryKind = 'string' | 'int' | 'number' | 'bool' | 'list';
-
-export type Ctor = new () => object;
-
-/** How a field is read. */
-interface FieldReading {
-  kind: QueryKind;
-  /** The class of a declared object, or of the elements of a list. */
-  nested?: () => Ctor;
-  /** Applied to what was sent, before it is validated. */
-  convert?: (value: unknown) => unknown;
-  /** Numbers in it are kept as they were written, so one that a double would change is refused. */
-  exact?: boolean;
-  /** Whoever has the value can act as somebody. */
-  credential?: boolean;
-  /** A decimal of an answer. */
-  decimal?: boolean;
-}
-
-const FIELDS = Symbol('fields');
-
-const fieldsOf = (dto: object): Record<string, FieldReading> =>
-  (Reflect.getMetadata(FIELDS, dto) as Record<string, FieldReading> | undefined) ?? {};
-
-const answered = new WeakMap<Ctor, { name: string; isDecimal: boolean }[]>();
-
-/** The fields of an answer's class, in the order in which it declares them. */
-export function answeredFields(dto: Ctor): { name: string; isDecimal: boolean }[] {
-  let fields = answered.get(dto);
-  if (!fields) {
-    fields = Object.entries(fieldsOf(dto)).map(([name, { decimal = false }]) => ({ name, isDecimal: decimal }));
-    answered.set(dto, fields);
-  }
-  return fields;
-}
-
-/** How one query value of a DTO is read; undefined for what the DTO does not know. */
-export function queryKindOf(dto: Ctor, field: string): QueryKind | undefined {
-  return Object.hasOwn(fieldsOf(dto), field) ? fieldsOf(dto)[field].kind : undefined;
-}
-
-/** Whether the field that a place in a body belongs to keeps numbers as they were written. */
-export function keepsNumbers(dto: Ctor, [name, ...rest]: (string | number)[]): boolean {
-  const field = Object.hasOwn(fieldsOf(dto), name) ? fieldsOf(dto)[name] : undefined;
-  if (!field?.nested) return field?.exact ?? false;
-  return keepsNumbers(field.nested(), typeof rest[0] === 'number' ? rest.slice(1) : rest);
-}
-
-/** The fields of a class and of the objects in it that are as wanted, each by its names from the outside in. */
-export function fieldPaths(dto: Ctor, wanted: (reading: { credential?: boolean }) => boolean): string[][] {
-  return Object.entries(fieldsOf(dto)).flatMap(([name, reading]) => [
-    ...(wanted(reading) ? [[name]] : []),
-    ...(reading.nested ? fieldPaths(reading.nested(), wanted).map((path) => [name, ...path]) : []),
-  ]);
-}
-
-/**
- * Makes a DTO of what was sent: declared fields and no others, nested classes where they are declared. Values are handed on as they
- * are, whatever keys they carry; only the validator judges them.
- */
-export function instantiate<T extends object>(dto: new () => T, sent: Record<string, unknown>): T {
-  const made = new dto() as Record<string, unknown>;
-  for (const [name, { nested, convert }] of Object.entries(fieldsOf(dto))) {
-    if (!Object.hasOwn(sent, name)) continue;
-    const value = convert ? convert(sent[name]) : sent[name];
-    const child = (v: unknown): unknown =>
-      nested && v !== null && typeof v === 'object' && !Array.isArray(v) ? instantiate(nested(), v as Record<string, unknown>) : v;
-    made[name] = nested && Array.isArray(value) ? value.map(child) : child(value);
-  }
-  return made as T;
 }
 
 const message = (type: string, text: string): ValidationOptions => ({ message: text, context: { type } });
@@ -130,12 +58,10 @@ function field(
     ...(options.example !== undefined && { example: options.example }),
     ...(options.default !== undefined && { default: options.default }),
     ...(options.deprecated && { deprecated: true }),
-  } as ApiPropertyOptions;
+    [READING]: { kind, ...reading } satisfies FieldReading,
+  } as unknown as ApiPropertyOptions;
   const presence = ValidateIf((_, value: unknown) => !(value === undefined && options.optional) && !(value === null && options.nullable));
-  return applyDecorators(ApiProperty(api), presence, ...validators, (target: object, key: string | symbol) => {
-    // A class knows its parent's fields, too.
-    Reflect.defineMetadata(FIELDS, { ...fieldsOf(target.constructor), [key as string]: { kind, ...reading } }, target.constructor);
-  });
+  return applyDecorators(ApiProperty(api), presence, ...validators);
 }
 
 export interface StringOptions extends FieldOptions {
@@ -328,7 +254,7 @@ export function DecimalString(o: FieldOptions = {}): PropertyDecorator {
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
 export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
-  return field('string', o, { type: 'string', format: 'date-time' }, [
+  return field('string', { example: '2026-11-20T09:30:00.000Z', ...o }, { type: 'string', format: 'date-time' }, [
     ValidateBy(
       {
         name: 'isRfc3339',

@@ -5,7 +5,7 @@ import { DomainError, type Problem } from '@aps/contracts';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import type { ReadBody } from './body';
-import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './fields';
+import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './declared-fields';
 
 interface Inputs {
   body?: Type<object>;

@@ -1,0 +1,99 @@
+/** How a query string's text is read before it is validated. */
+export type QueryKind = 'string' | 'int' | 'number' | 'bool' | 'list';
+
+export type Ctor = new () => object;
+
+/** How a field is read. */
+export interface FieldReading {
+  kind: QueryKind;
+  /** The class of a declared object, or of the elements of a list. */
+  nested?: () => Ctor;
+  /** Applied to what was sent, before it is validated. */
+  convert?: (value: unknown) => unknown;
+  /** Numbers in it are kept as they were written, so one that a double would change is refused. */
+  exact?: boolean;
+  /** Whoever has the value can act as somebody. */
+  credential?: boolean;
+  /** A decimal of an answer. */
+  decimal?: boolean;
+}
+
+/**
+ * Where a field's property in the API document carries how it is read: there it goes wherever Nest's PartialType, PickType, OmitType and
+ * IntersectionType take the field.
+ */
+export const READING = Symbol('reading');
+
+type Fields = Readonly<Record<string, FieldReading>>;
+
+/** Under which `@nestjs/swagger` keeps what it knows of a class; it does not export them. */
+const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
+const PROPERTY = 'swagger/apiModelProperties';
+
+const known = new WeakMap<Ctor, Fields>();
+
+/** The declared fields of a class, its parents' first. */
+function fieldsOf(dto: Ctor): Fields {
+  let fields = known.get(dto);
+  if (!fields) {
+    const prototype = dto.prototype as object;
+    const names = ((Reflect.getMetadata(PROPERTY_NAMES, prototype) ?? []) as string[]).map((name) => name.slice(1));
+    const property = (name: string) => Reflect.getMetadata(PROPERTY, prototype, name) as { [READING]?: FieldReading };
+    fields = Object.fromEntries(
+      names.flatMap((name) => {
+        const reading = property(name)[READING];
+        return reading ? [[name, reading]] : [];
+      }),
+    );
+    known.set(dto, fields);
+  }
+  return fields;
+}
+
+const answered = new WeakMap<Ctor, { name: string; isDecimal: boolean }[]>();
+
+/** The fields of an answer's class, in the order in which it declares them. */
+export function answeredFields(dto: Ctor): { name: string; isDecimal: boolean }[] {
+  let fields = answered.get(dto);
+  if (!fields) {
+    fields = Object.entries(fieldsOf(dto)).map(([name, { decimal = false }]) => ({ name, isDecimal: decimal }));
+    answered.set(dto, fields);
+  }
+  return fields;
+}
+
+/** How one query value of a DTO is read; undefined for what the DTO does not know. */
+export function queryKindOf(dto: Ctor, field: string): QueryKind | undefined {
+  return Object.hasOwn(fieldsOf(dto), field) ? fieldsOf(dto)[field].kind : undefined;
+}
+
+/** Whether the field that a place in a body belongs to keeps numbers as they were written. */
+export function keepsNumbers(dto: Ctor, [name, ...rest]: (string | number)[]): boolean {
+  const field = Object.hasOwn(fieldsOf(dto), name) ? fieldsOf(dto)[name] : undefined;
+  if (!field?.nested) return field?.exact ?? false;
+  return keepsNumbers(field.nested(), typeof rest[0] === 'number' ? rest.slice(1) : rest);
+}
+
+/** The fields of a class and of the objects in it that are as wanted, each by its names from the outside in. */
+export function fieldPaths(dto: Ctor, wanted: (reading: { credential?: boolean }) => boolean): string[][] {
+  return Object.entries(fieldsOf(dto)).flatMap(([name, reading]) => [
+    ...(wanted(reading) ? [[name]] : []),
+    ...(reading.nested ? fieldPaths(reading.nested(), wanted).map((path) => [name, ...path]) : []),
+  ]);
+}
+
+/**
+ * Makes a DTO of what was sent: declared fields and no others, nested classes where they are declared. Values are handed on as they
+ * are, whatever keys they carry; only the validator judges them.
+ */
+export function instantiate<T extends object>(dto: new () => T, sent: Record<string, unknown>): T {
+  const made = new dto() as Record<string, unknown>;
+  for (const [name, { nested, convert }] of Object.entries(fieldsOf(dto))) {
+    if (!Object.hasOwn(sent, name)) continue;
+    const value = convert ? convert(sent[name]) : sent[name];
+    const child = (v: unknown): unknown =>
+      nested && v !== null && typeof v === 'object' && !Array.isArray(v) ? instantiate(nested(), v as Record<string, unknown>) : v;
+    made[name] = nested && Array.isArray(value) ? value.map(child) : child(value);
+  }
+  return made as T;
+}
