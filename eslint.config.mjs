@@ -80,6 +80,10 @@ const writesSql = [
   { selector: `${FROM_DATABASE}[imported.name=/^(statement|(Org)?Listing)$/]`, message: RAW_SQL },
   { selector: 'CallExpression[callee.property.name="query"][callee.object.property.name="manager"]', message: RAW_SQL },
 ];
+const LETS_NULL_IN = {
+  selector: 'CallExpression[callee.name="PartialType"][arguments.length=1]',
+  message: 'Say { skipNullProperties: false }: else null passes where no field allows it.',
+};
 /** Made while a module is loaded, so that the check of all statements knows it. */
 const MADE_LATE = {
   selector:
@@ -149,7 +153,7 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
     },
   },
-  forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches]),
+  forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches, LETS_NULL_IN]),
   forbid(SQL_FILES, ['libs/domains/chats/**', 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
   forbid(
     ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'],

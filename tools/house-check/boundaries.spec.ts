@@ -189,6 +189,12 @@ const CASES: Case[] = [
     rule: 'no-restricted-syntax',
   },
   {
+    why: 'a part of a wire class lets null in everywhere',
+    file: 'libs/dtos/src/orgs/organizations.dto.ts',
+    code: "import { PartialType } from '@nestjs/swagger';\nclass A {}\nexport class B extends PartialType(A) {}\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
     why: 'a service lists by SQL of its own',
     file: 'libs/domains/chats/src/control/stop.service.ts',
     code: "import { Listing } from '@aps/platform/database';\nexport const ALL = new Listing<{ id: string }, object>({ key: 'id', select: 'id', from: 'chats', order: 'id' });\n",

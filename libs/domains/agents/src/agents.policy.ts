@@ -1,33 +1,7 @@
 import type { EntitlementSet, Feature } from '@aps/billing';
 import { DomainError, isUsableSlug, type Problem, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
-import type { ModelMode } from './sealed-config';
 import { isSet } from './values';
-
-/** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */
-export interface AgentInput {
-  name?: string;
-  slug?: string | null;
-  description?: string | null;
-  avatar_seed?: string | null;
-  team_id?: string | null;
-  project_id?: string | null;
-  instruction?: string | null;
-  model?: string | null;
-  model_mode?: ModelMode | null;
-  reasoning_effort?: string | null;
-  allowed_tools?: string[];
-  denied_tools?: string[];
-  mounted_skills?: string[];
-  knowledge_base_ids?: string[];
-  environment_id?: string | null;
-  child_agent_ids?: string[];
-  max_steps?: number;
-  max_child_depth?: number;
-  budget_credits_per_period?: string | null;
-  memory_enabled?: boolean;
-  metadata?: Record<string, unknown>;
-}
 
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_DEPTH = 16;
@@ -48,10 +22,22 @@ const PLAIN = [
   'budget_credits_per_period',
   'memory_enabled',
   'metadata',
-] as const satisfies (keyof AgentInput & keyof Agent)[];
+] as const satisfies (keyof Agent)[];
 
 /** Fields that are sets, in the order in which they were given. */
-const SETS = ['allowed_tools', 'denied_tools', 'mounted_skills', 'knowledge_base_ids', 'child_agent_ids'] as const;
+const SETS = [
+  'allowed_tools',
+  'denied_tools',
+  'mounted_skills',
+  'knowledge_base_ids',
+  'child_agent_ids',
+] as const satisfies (keyof Agent)[];
+
+/** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */
+export type AgentInput = Partial<Pick<Agent, (typeof PLAIN)[number] | (typeof SETS)[number]>> & {
+  slug?: string | null;
+  instruction?: string | null;
+};
 
 /** The columns that an input sets. Slug and instruction are decided elsewhere. */
 export function columnsOf(input: AgentInput): Partial<Agent> {

@@ -3,17 +3,13 @@ import {
   DateTimeField,
   DecimalString,
   EmailField,
-  EnumField,
   IntField,
   ListField,
   PageQuery,
   StringField,
   UuidField,
 } from '@aps/platform/http';
-
-/** Roles inside an organization. */
-export const ORG_ROLE_VALUES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
-type OrgRoleValue = (typeof ORG_ROLE_VALUES)[number];
+import { RoleField, type OrgRoleName } from '../orgs/roles';
 
 /** As `plan_code`: organizations without a subscription. */
 export const NO_PLAN = '__none__';
@@ -65,7 +61,7 @@ export class OrgMemberInfo {
   @UuidField({ description: 'The member.' }) user_id: string;
   @StringField({ description: 'Their address.', example: 'ada@example.com' }) email: string;
   @StringField({ description: 'Their name.', example: 'Ada Lovelace' }) name: string;
-  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', description: 'Their role.', example: 'ADMIN' }) role: OrgRoleValue;
+  @RoleField({ description: 'Their role.', example: 'ADMIN' }) role: OrgRoleName;
   @DateTimeField({ description: 'When they joined.' }) joined_at: string;
   @BooleanField({ description: 'Whether the user is deactivated on the platform.', example: false }) deactivated: boolean;
 }
@@ -76,13 +72,11 @@ export class OrgDetailResponse extends OrgListItem {
 
 export class AdminAddMemberRequest {
   @EmailField({ description: 'Address of a registered user. Nobody is created or invited.', example: 'ada@example.com' }) email: string;
-
-  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', optional: true, default: 'MEMBER', description: 'Their role.' })
-  role: OrgRoleValue = 'MEMBER';
+  @RoleField({ optional: true, default: 'MEMBER', description: 'Their role.' }) role: OrgRoleName = 'MEMBER';
 }
 
 export class AdminSetRoleRequest {
-  @EnumField(ORG_ROLE_VALUES, { name: 'OrgRole', description: 'The new role.', example: 'OWNER' }) role: OrgRoleValue;
+  @RoleField({ description: 'The new role.', example: 'OWNER' }) role: OrgRoleName;
 }
 
 export class OrgSuspensionResponse {

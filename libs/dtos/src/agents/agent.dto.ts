@@ -1,3 +1,4 @@
+import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import {
   BooleanField,
   DateTimeField,
@@ -26,15 +27,66 @@ import {
 const TOOLS =
   'Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all.';
 const tools = (description: string): ListOptions => ({
-  optional: true,
   max: 500,
   item: { min: 1, max: 256 },
-  description,
+  description: `${TOOLS} ${description}`,
   example: ['core', 'system:web'],
 });
 
-/** What can be set of an agent when it is made and later; here everything may be absent. */
-class AgentFields {
+/** What can be set of an agent, and what a revision seals of it. */
+export class AgentSettings {
+  @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Support agent' }) name: string;
+
+  @StringField({ nullable: true, max: 2_000, description: 'What it is for.', example: 'Answers support questions from the handbook.' })
+  description: string | null;
+
+  @StringField({ nullable: true, max: 200, description: 'Clients draw its picture from it.', example: 'teal-fox' }) avatar_seed:
+    string | null;
+  @UuidField({ nullable: true, description: 'The team it belongs to.' }) team_id: string | null;
+  @UuidField({ nullable: true, description: 'The project it belongs to.' }) project_id: string | null;
+
+  @StringField({
+    nullable: true,
+    min: 1,
+    max: 200,
+    description: 'Key of a catalog model; needs `direct_model_choice`. Null: the default.',
+    example: 'mock',
+  })
+  model: string | null;
+
+  @EnumField(AGENT_MODEL_MODES, {
+    nullable: true,
+    description: 'Instead of a model, where the plan does not include `direct_model_choice`. Null: the default.',
+    example: 'normal',
+  })
+  model_mode: AgentModelMode | null;
+
+  @EnumField(AGENT_REASONING_EFFORTS, { nullable: true, description: 'Needs `direct_model_choice`. Null: the default.', example: 'medium' })
+  reasoning_effort: AgentReasoningEffort | null;
+
+  @ListField('string', tools('What it may use.')) allowed_tools: string[];
+  @ListField('string', tools('What it may not use, whatever its team or project grants.')) denied_tools: string[];
+
+  @ListField('string', { max: 100, item: { min: 1, max: 64 }, description: 'Slugs of skills that it mounts.', example: ['clear-writing'] })
+  mounted_skills: string[];
+
+  @ListField('uuid', { max: 100, description: 'Knowledge bases that it reads.' }) knowledge_base_ids: string[];
+  @UuidField({ nullable: true, description: 'Where its commands run. Null: the built-in sandbox.' }) environment_id: string | null;
+  @ListField('uuid', { max: 100, description: 'Agents that it may delegate to.' }) child_agent_ids: string[];
+  @IntField({ min: 1, max: 1_000, description: 'Model calls that one turn may take. Default 50.', example: 50 }) max_steps: number;
+  @IntField({ min: 0, max: 5, description: 'How deep delegation may go. Default 5.', example: 5 }) max_child_depth: number;
+  @BooleanField({ description: 'Whether it may write memories. Default false.', example: false }) memory_enabled: boolean;
+
+  @ObjectField({
+    description:
+      'The caller’s own; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.',
+    example: { cost_centre: '4711' },
+  })
+  metadata: Record<string, unknown>;
+}
+
+/** Fields that are absent stay as they are. */
+export class UpdateAgentRequest extends PartialType(AgentSettings, { skipNullProperties: false }) {
   @SlugField({
     optional: true,
     nullable: true,
@@ -46,70 +98,11 @@ class AgentFields {
   @StringField({
     optional: true,
     nullable: true,
-    max: 2_000,
-    description: 'What the agent is for.',
-    example: 'Answers support questions from the handbook.',
-  })
-  description?: string | null;
-
-  @StringField({ optional: true, nullable: true, max: 200, description: 'Clients draw the agent’s picture from it.', example: 'teal-fox' })
-  avatar_seed?: string | null;
-
-  @UuidField({ optional: true, nullable: true, description: 'The team it belongs to.' }) team_id?: string | null;
-  @UuidField({ optional: true, nullable: true, description: 'The project it belongs to.' }) project_id?: string | null;
-
-  @StringField({
-    optional: true,
-    nullable: true,
     max: MAX_TEXT,
     description: 'The instruction. Setting it publishes a new version of it.',
     example: 'You answer politely and briefly.',
   })
   instruction?: string | null;
-
-  @StringField({
-    optional: true,
-    nullable: true,
-    min: 1,
-    max: 200,
-    description: 'Key of a catalog model; needs `direct_model_choice`. Null: the default.',
-    example: 'mock',
-  })
-  model?: string | null;
-
-  @EnumField(AGENT_MODEL_MODES, {
-    optional: true,
-    nullable: true,
-    description: 'Instead of a model, where the plan does not include `direct_model_choice`.',
-    example: 'normal',
-  })
-  model_mode?: AgentModelMode | null;
-
-  @EnumField(AGENT_REASONING_EFFORTS, {
-    optional: true,
-    nullable: true,
-    description: 'Needs `direct_model_choice`. Null: the default.',
-    example: 'medium',
-  })
-  reasoning_effort?: AgentReasoningEffort | null;
-
-  @ListField('string', tools(`${TOOLS} What the agent may use.`)) allowed_tools?: string[];
-  @ListField('string', tools(`${TOOLS} What it may not use, whatever its team or project grants.`)) denied_tools?: string[];
-
-  @ListField('string', { optional: true, max: 100, item: { min: 1, max: 64 }, description: 'Slugs of skills.', example: ['clear-writing'] })
-  mounted_skills?: string[];
-
-  @ListField('uuid', { optional: true, max: 100, description: 'Knowledge bases that it reads.' }) knowledge_base_ids?: string[];
-
-  @UuidField({ optional: true, nullable: true, description: 'Where its commands run. Null: the built-in sandbox.' })
-  environment_id?: string | null;
-
-  @ListField('uuid', { optional: true, max: 100, description: 'Agents that it may delegate to.' }) child_agent_ids?: string[];
-
-  @IntField({ optional: true, min: 1, max: 1_000, description: 'Model calls that one turn may take. Default 50.', example: 50 })
-  max_steps?: number;
-
-  @IntField({ optional: true, min: 0, max: 5, description: 'How deep delegation may go. Default 5.', example: 5 }) max_child_depth?: number;
 
   @DecimalField({
     optional: true,
@@ -119,26 +112,9 @@ class AgentFields {
     example: '500',
   })
   budget_credits_per_period?: string | null;
-
-  @BooleanField({ optional: true, description: 'Whether it may write memories. Default false.', example: false }) memory_enabled?: boolean;
-
-  @ObjectField({
-    optional: true,
-    description:
-      'Yours to use; at most 16 KiB of JSON. Every key is kept; a number that a double cannot keep is refused, with `number_unsafe`.',
-    example: { cost_centre: '4711' },
-  })
-  metadata?: Record<string, unknown>;
 }
 
-export class CreateAgentRequest extends AgentFields {
-  @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Support agent' }) name: string;
-}
-
-/** Fields that are absent stay as they are. */
-export class UpdateAgentRequest extends AgentFields {
-  @StringField({ optional: true, min: 1, max: 120, description: 'What people call it.', example: 'Support agent' }) name?: string;
-}
+export class CreateAgentRequest extends IntersectionType(OmitType(UpdateAgentRequest, ['name']), PickType(AgentSettings, ['name'])) {}
 
 export class UpdateAgentQuery {
   @BooleanField({ optional: true, default: false, description: 'Seal the edited draft and deploy it at once.' }) deploy?: boolean;
@@ -170,45 +146,19 @@ export class AgentLiveRevision {
 }
 
 /** An agent: its draft, and what of it is live. */
-export class AgentResponse {
+export class AgentResponse extends AgentSettings {
   @UuidField({ description: 'The agent.' }) id: string;
-  @StringField({ description: 'What people call it.', example: 'Support agent' }) name: string;
   @StringField({ description: 'Names it in addresses and tool scopes.', example: 'support-agent' }) slug: string;
-
-  @StringField({ nullable: true, description: 'What it is for.', example: 'Answers support questions from the handbook.' })
-  description: string | null;
-
-  @StringField({ nullable: true, description: 'Clients draw its picture from it.', example: 'teal-fox' }) avatar_seed: string | null;
-  @UuidField({ nullable: true, description: 'The team it belongs to.' }) team_id: string | null;
-  @UuidField({ nullable: true, description: 'The project it belongs to.' }) project_id: string | null;
 
   @StringField({ description: 'The published instruction; empty when there is none.', example: 'You answer politely and briefly.' })
   instruction: string;
 
   @IntField({ description: 'Version of the published instruction; 0 when there is none.', example: 1 }) instruction_version: number;
   @BooleanField({ description: 'Whether a change of the instruction is being written.', example: false }) has_instruction_draft: boolean;
-  @StringField({ nullable: true, description: 'Key of its model; null for the default.', example: 'mock' }) model: string | null;
-
-  @EnumField(AGENT_MODEL_MODES, { nullable: true, description: 'Its mode; null for the default.', example: 'normal' })
-  model_mode: AgentModelMode | null;
-
-  @EnumField(AGENT_REASONING_EFFORTS, { nullable: true, description: 'Null for the default.', example: 'medium' })
-  reasoning_effort: AgentReasoningEffort | null;
-
-  @ListField('string', { description: 'Tool scopes that it may use.', example: ['core', 'system:web'] }) allowed_tools: string[];
-  @ListField('string', { description: 'Tool scopes that it may not use, whoever grants them.', example: [] }) denied_tools: string[];
-  @ListField('string', { description: 'Slugs of the skills that it mounts.', example: ['clear-writing'] }) mounted_skills: string[];
-  @ListField('uuid', { description: 'Knowledge bases that it reads.' }) knowledge_base_ids: string[];
-  @UuidField({ nullable: true, description: 'Where its commands run; null for the built-in sandbox.' }) environment_id: string | null;
-  @ListField('uuid', { description: 'Agents that it may delegate to.' }) child_agent_ids: string[];
-  @IntField({ description: 'Model calls that one turn may take.', example: 50 }) max_steps: number;
-  @IntField({ description: 'How deep delegation may go.', example: 5 }) max_child_depth: number;
 
   @DecimalString({ nullable: true, description: 'Credits it may spend in a billing period.', example: '500' })
   budget_credits_per_period: string | null;
 
-  @BooleanField({ description: 'Whether it may write memories.', example: false }) memory_enabled: boolean;
-  @ObjectField({ description: 'The caller’s own.', example: { cost_centre: '4711' } }) metadata: Record<string, unknown>;
   @NestedField(() => AgentLiveRevision, { nullable: true, description: 'What new chats run on.' }) live_revision: AgentLiveRevision | null;
   @BooleanField({ description: 'Whether sealing and deploying now would change what is live.', example: false }) draft_dirty: boolean;
   @UuidField({ nullable: true, description: 'The experiment that runs, if any.' }) running_rollout_id: string | null;

@@ -16,6 +16,7 @@ import { DECISION_KIND_VALUES } from '../decisions';
 import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dto';
 import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dto';
 import { ChatViewer } from './realtime.dto';
+import { RoleField } from '../orgs/roles';
 
 const STATUS = { name: 'ChatStatus' };
 const TURN = 'The turn that it belongs to.';
@@ -193,7 +194,7 @@ export class ChatSnapshot {
 }
 
 export class OrgSnapshot {
-  @EnumField(['OWNER', 'ADMIN', 'MEMBER'], { name: 'OrgRole', description: 'The caller’s role.' }) role: string;
+  @RoleField({ description: 'The caller’s role.' }) role: string;
   @StringField({ description: 'The newest event that is part of it.', example: '0' }) last_id: string;
 }
 

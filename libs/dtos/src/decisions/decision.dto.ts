@@ -1,3 +1,4 @@
+import { OmitType } from '@nestjs/swagger';
 import {
   BooleanField,
   DateTimeField,
@@ -60,18 +61,9 @@ export class DecisionBulkFilter {
 }
 
 /** As for archiving; a status other than `unreviewed` is refused. */
-export class DecisionReviewFilter {
-  @EnumField(DECISION_KIND_VALUES, { ...KIND, optional: true, nullable: true, description: 'Only decisions of this kind.' })
-  kind?: DecisionKindValue | null;
-
+export class DecisionReviewFilter extends OmitType(DecisionBulkFilter, ['review_status', 'archived']) {
   @EnumField(['unreviewed'], { optional: true, nullable: true, description: 'Others are not touched.' })
   review_status?: 'unreviewed' | null;
-
-  @BooleanField({ optional: true, nullable: true, description: 'Only those that depart from their rule, or only those that do not.' })
-  deviation?: boolean | null;
-
-  @BooleanField({ optional: true, nullable: true, description: 'Only those that the agent had to determine itself. `false` is no filter.' })
-  determination?: boolean | null;
 
   @BooleanField({ optional: true, nullable: true, description: 'Archived ones are found, and not touched.' }) archived?: boolean | null;
 }

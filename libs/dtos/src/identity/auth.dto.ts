@@ -10,6 +10,7 @@ import {
   UrlField,
   UuidField,
 } from '@aps/platform/http';
+import { RoleField, type OrgRoleName } from '../orgs/roles';
 
 /** Long enough for any pass phrase; the bound only keeps hashing cheap. */
 const PASSWORD_MAX = 512;
@@ -106,9 +107,7 @@ export class MembershipInfo {
   @UuidField({ description: 'The organization.' }) org_id: string;
   @StringField({ description: 'Its name.', example: 'Analytical Engines' }) org_name: string;
   @StringField({ description: 'Its slug.', example: 'analytical-engines' }) slug: string;
-
-  @EnumField(['OWNER', 'ADMIN', 'MEMBER'], { name: 'OrgRole', description: 'What the user is in it.', example: 'OWNER' })
-  role: 'OWNER' | 'ADMIN' | 'MEMBER';
+  @RoleField({ description: 'What the user is in it.', example: 'OWNER' }) role: OrgRoleName;
 }
 
 export class AuthResponse {

@@ -1,3 +1,4 @@
+import { PartialType } from '@nestjs/swagger';
 import {
   BooleanField,
   DateTimeField,
@@ -114,40 +115,35 @@ export class OrgLimitsUsageResponse {
 
 const threshold = 'Share of the context window at which a chat is compacted';
 
-/** Only what is there changes; null inherits the platform's value. */
-export class UpdateOrgRuntimeRequest {
-  @BooleanField({ optional: true, nullable: true, description: 'Whether long chats are compacted.', example: true })
-  compaction_enabled?: boolean | null;
-
-  @NumberField({ optional: true, nullable: true, min: 0.1, max: 0.95, description: `${threshold}.`, example: 0.8 })
-  compaction_threshold?: number | null;
-
-  @BooleanField({ optional: true, nullable: true, description: 'Whether decisions of agents are recorded and asked for.', example: true })
-  decision_log_enabled?: boolean | null;
-
-  @BooleanField({
-    optional: true,
-    nullable: true,
-    description: 'Whether models may think before they answer. Setting it needs `direct_model_choice`.',
-    example: true,
-  })
-  thinking_enabled?: boolean | null;
-}
-
 export class RuntimeDefaults {
   @BooleanField({ description: 'Whether long chats are compacted.', example: true }) compaction_enabled: boolean;
   @NumberField({ description: `${threshold}.`, example: 0.8 }) compaction_threshold: number;
-  @BooleanField({ description: 'Whether decisions are recorded.', example: true }) decision_log_enabled: boolean;
-  @BooleanField({ description: 'Whether models may think.', example: true }) thinking_enabled: boolean;
+  @BooleanField({ description: 'Whether decisions of agents are recorded and asked for.', example: true }) decision_log_enabled: boolean;
+  @BooleanField({ description: 'Whether models may think before they answer.', example: true }) thinking_enabled: boolean;
 }
 
-export class OrgRuntimeSettingsResponse {
+/** Null inherits the platform's value. */
+class OrgRuntimeSettings {
   @BooleanField({ nullable: true, description: 'Whether long chats are compacted; null inherits, as everywhere here.', example: null })
   compaction_enabled: boolean | null;
 
-  @NumberField({ nullable: true, description: `${threshold}.`, example: null }) compaction_threshold: number | null;
-  @BooleanField({ nullable: true, description: 'Whether decisions are recorded.', example: null }) decision_log_enabled: boolean | null;
-  @BooleanField({ nullable: true, description: 'Whether models may think.', example: null }) thinking_enabled: boolean | null;
+  @NumberField({ nullable: true, min: 0.1, max: 0.95, description: `${threshold}.`, example: null }) compaction_threshold: number | null;
+
+  @BooleanField({ nullable: true, description: 'Whether decisions of agents are recorded and asked for.', example: null })
+  decision_log_enabled: boolean | null;
+
+  @BooleanField({
+    nullable: true,
+    description: 'Whether models may think before they answer. Setting it needs `direct_model_choice`.',
+    example: null,
+  })
+  thinking_enabled: boolean | null;
+}
+
+/** Only what is there changes. */
+export class UpdateOrgRuntimeRequest extends PartialType(OrgRuntimeSettings, { skipNullProperties: false }) {}
+
+export class OrgRuntimeSettingsResponse extends OrgRuntimeSettings {
   @NestedField(() => RuntimeDefaults, { description: 'What holds where a setting is null.' }) platform_defaults: RuntimeDefaults;
 }
 

@@ -1,5 +1,5 @@
 import { DateTimeField, EmailField, EnumField, StringField, UuidField } from '@aps/platform/http';
-import { ORG_ROLE_NAMES, type OrgRoleName } from './organizations.dto';
+import { RoleField, type OrgRoleName } from './roles';
 
 export class MemberResponse {
   @EnumField(['member'], { description: 'Tells members from invitations in the answer to an invite.', example: 'member' }) kind: 'member';
@@ -8,7 +8,7 @@ export class MemberResponse {
   @StringField({ format: 'email', description: 'Their address.', example: 'ada@example.com' }) email: string;
   @StringField({ description: 'Their name.', example: 'Ada Lovelace' }) name: string;
   @StringField({ nullable: true, description: 'Where their picture is.' }) avatar_url: string | null;
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'What they are in the organization.', example: 'ADMIN' }) role: OrgRoleName;
+  @RoleField({ description: 'What they are in the organization.', example: 'ADMIN' }) role: OrgRoleName;
   @DateTimeField({ description: 'When they became a member.' }) joined_at: string;
 
   @DateTimeField({ nullable: true, description: 'When a session or API token of theirs was last used, to some minutes; null when never.' })
@@ -19,29 +19,18 @@ export class MemberResponse {
 }
 
 export class UpdateMemberRequest {
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'The new role. Only an owner can give ADMIN or OWNER.', example: 'ADMIN' })
-  role: OrgRoleName;
+  @RoleField({ description: 'The new role. Only an owner can give ADMIN or OWNER.', example: 'ADMIN' }) role: OrgRoleName;
 }
 
 export class InviteRequest {
   @EmailField({ description: 'Whom to invite. Who has an account becomes a member at once.', example: 'ada@example.com' }) email: string;
 
-  @EnumField(ORG_ROLE_NAMES, {
-    name: 'OrgRole',
-    optional: true,
-    default: 'MEMBER',
-    description: 'As what. Only an owner can invite as ADMIN or OWNER.',
-  })
+  @RoleField({ optional: true, default: 'MEMBER', description: 'As what. Only an owner can invite as ADMIN or OWNER.' })
   role: OrgRoleName = 'MEMBER';
 }
 
 export class UpdateInvitationRequest {
-  @EnumField(ORG_ROLE_NAMES, {
-    name: 'OrgRole',
-    description: 'The new role. Only an owner can raise it to ADMIN or OWNER.',
-    example: 'MEMBER',
-  })
-  role: OrgRoleName;
+  @RoleField({ description: 'The new role. Only an owner can raise it to ADMIN or OWNER.', example: 'MEMBER' }) role: OrgRoleName;
 }
 
 export const INVITATION_STATES = ['pending', 'accepted', 'revoked'] as const;
@@ -53,7 +42,7 @@ export class InvitationResponse {
 
   @UuidField({ description: 'The invitation.', example: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a13' }) id: string;
   @StringField({ format: 'email', description: 'Who is invited.', example: 'ada@example.com' }) email: string;
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
+  @RoleField({ description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
 
   @EnumField(INVITATION_STATES, {
     name: 'InvitationState',
@@ -76,7 +65,7 @@ export class InvitationPreviewResponse {
   @StringField({ format: 'email', description: 'The address that is invited; only its account can accept.', example: 'ada@example.com' })
   email: string;
 
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
+  @RoleField({ description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
 
   @EnumField(INVITATION_STATES, {
     name: 'InvitationState',

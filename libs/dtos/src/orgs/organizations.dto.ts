@@ -1,8 +1,5 @@
-import { BooleanField, DateTimeField, EnumField, IntField, SlugField, StringField, UuidField } from '@aps/platform/http';
-
-/** Roles inside an organization, strongest first. */
-export const ORG_ROLE_NAMES = ['OWNER', 'ADMIN', 'MEMBER'] as const;
-export type OrgRoleName = (typeof ORG_ROLE_NAMES)[number];
+import { BooleanField, DateTimeField, IntField, SlugField, StringField, UuidField } from '@aps/platform/http';
+import { RoleField, type OrgRoleName } from './roles';
 
 // Blank names say nothing, and control characters have no place in the mails and pages that show one.
 const NAME = {
@@ -44,7 +41,7 @@ export class OrganizationResponse {
   @BooleanField({ description: 'A suspended organization lets its members in no more.', example: false }) suspended: boolean;
   @DateTimeField({ nullable: true, description: 'Since when it is suspended.' }) suspended_at: string | null;
   @IntField({ description: 'How many members it has.', example: 4 }) member_count: number;
-  @EnumField(ORG_ROLE_NAMES, { name: 'OrgRole', description: "The caller's role in it.", example: 'OWNER' }) my_role: OrgRoleName;
+  @RoleField({ description: "The caller's role in it.", example: 'OWNER' }) my_role: OrgRoleName;
   @DateTimeField({ description: 'When it was made.' }) created_at: string;
   @DateTimeField({ description: 'When it was last changed.' }) updated_at: string;
 }
