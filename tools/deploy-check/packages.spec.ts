@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
-import { at, read } from './files';
+import { APPS, at, read } from './files';
 
 interface Manifest {
   dependencies: Record<string, string>;
@@ -36,9 +37,24 @@ const packagesOf = (files: string[]) => [...new Set(files.flatMap(packagesIn))].
 const PEERS = ['class-transformer'];
 
 describe('The bundles', () => {
-  it('hold no numbering plans of telephones, and no rule asks for them', () => {
-    expect(read('dist/bundles/packages.js')).not.toContain('country_calling_codes');
-    expect(runtime.filter((file) => /\bisPhoneNumber\b/i.test(read(file)))).toEqual([]);
+  it.each(APPS)('hold packages as they are in %s: Nest derives classes from DTOs there, too', (app) => {
+    const helpers = ['partial', 'pick', 'omit', 'intersection'].map(
+      (kind) => `node_modules/@nestjs/swagger/dist/type-helpers/${kind}-type.helper.js`,
+    );
+    expect(helpers.filter((file) => !read(`dist/bundles/${app}/main.js`).includes(`"${file}"(`))).toEqual([]);
+  });
+
+  it('name our lines in stack traces', () => {
+    // Without settings an app says so and ends.
+    const probe = 'process.exit = () => { console.log(new Error().stack); process.reallyExit(); }; require(process.argv[1])';
+    const args = ['--enable-source-maps', '--eval', probe, at('dist/bundles/api-gateway/main.js')];
+    const { stdout } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8' });
+    const lineOf = (file: string) => {
+      const [, line] = new RegExp(`\\(?${at(file)}:(\\d+):`).exec(stdout) ?? [];
+      return line && read(file).split('\n')[Number(line) - 1];
+    };
+    expect(lineOf('libs/platform/src/runtime/run-app.ts')).toContain('process.exit(1)');
+    expect(lineOf('apps/api-gateway/src/main.ts')).toContain('runApp(');
   });
 });
 

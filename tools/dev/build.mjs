@@ -13,15 +13,15 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BUNDLED_TOOLS, bundle } from './lib/bundle.mjs';
+import { bundle } from './lib/bundle.mjs';
 import { UserError, runMain, seconds } from './lib/console.mjs';
+import { readJson } from './lib/files.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
-import { appModule, dist, root } from './lib/paths.mjs';
+import { appModule, buildManifest, dist, root } from './lib/paths.mjs';
 import { releaseLock, takeLock } from './lib/processes.mjs';
 
 const SOURCES = ['apps', 'libs', 'tools'];
 const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !file.endsWith('.spec.ts');
-const isBundled = (source) => !source.startsWith('tools/') || BUNDLED_TOOLS.some((tool) => source.startsWith(`tools/${tool}/`));
 const outputOf = (source) => path.join(dist, source.replace(/\.ts$/, '.js'));
 
 /** The compiler's options: .swcrc, with the aliases of tsconfig.base.json. */
@@ -80,15 +80,7 @@ export async function build(folders = SOURCES, { bundled = folders === SOURCES }
   await whenFree(lock);
   try {
     const done = await buildLocked(folders);
-    if (bundled)
-      await bundle(
-        await appNames(),
-        JSON.stringify(
-          Object.entries(done.files)
-            .filter(([source]) => isBundled(source))
-            .sort(),
-        ),
-      );
+    if (bundled) await bundle(await appNames());
     return done;
   } finally {
     releaseLock(lock);
@@ -96,13 +88,12 @@ export async function build(folders = SOURCES, { bundled = folders === SOURCES }
 }
 
 async function buildLocked(folders) {
-  const manifestFile = path.join(dist, '.build.json');
   const options = await compilerOptions();
   const swc = JSON.parse(await readFile(path.join(root, 'node_modules/@swc/core/package.json'), 'utf8')).version;
   const settings = createHash('sha256')
     .update(JSON.stringify([options, swc, await readFile(fileURLToPath(import.meta.url), 'utf8')]))
     .digest('hex');
-  const before = existsSync(manifestFile) ? JSON.parse(await readFile(manifestFile, 'utf8')) : {};
+  const before = readJson(buildManifest) ?? {};
   const known = before.settings === settings ? before.files : {};
 
   const sources = await findSources(folders);
@@ -118,10 +109,10 @@ async function buildLocked(folders) {
   const inFolders = (source) => folders.some((folder) => source.startsWith(`${folder}/`));
   const others = Object.entries(known).filter(([source]) => !inFolders(source));
   const files = Object.fromEntries([...others, ...[...sources].filter(([source]) => !failed.has(source))]);
-  if (stale.length || removed.length || before.settings !== settings) await replaceFile(manifestFile, JSON.stringify({ settings, files }));
+  if (stale.length || removed.length || before.settings !== settings) await replaceFile(buildManifest, JSON.stringify({ settings, files }));
 
   if (broken.length) throw new UserError(`The build failed:\n${broken.map(({ reason }) => readable(reason)).join('\n')}`);
-  return { compiled: stale, removed, files };
+  return { compiled: stale, removed };
 }
 
 /** The folders of apps that have a main file; the others hold tests. */

@@ -12,8 +12,6 @@ import { UserError, runMain } from './lib/console.mjs';
 import { appMain, root } from './lib/paths.mjs';
 
 const WHOLE = [
-  'dist/bundles/loader.cjs',
-  'dist/bundles/packages.js',
   ...BUNDLED_TOOLS.map((tool) => `dist/bundles/${tool}`),
   'dist/tools/mock-model',
   'openapi/openapi.json',

@@ -12,7 +12,7 @@ const FILE = 'openapi/openapi.json';
 async function main(check: boolean): Promise<void> {
   // A preview builds the module graph without connecting anything.
   const app = await NestFactory.create(PublicSurface, { preview: true, logger: false, abortOnError: false });
-  const document = await buildOpenApi(app, INFO);
+  const document = buildOpenApi(app, INFO);
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (!check) {
     writeFileSync(path.resolve(FILE), text);

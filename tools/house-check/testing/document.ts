@@ -59,7 +59,7 @@ export interface Document {
 /** The document of the whole public surface, built from the source. */
 export async function buildDocument(): Promise<Document> {
   const app = await NestFactory.create(PublicSurface, { preview: true, logger: false, abortOnError: false });
-  const document = (await buildOpenApi(app, INFO)) as unknown as Document;
+  const document = buildOpenApi(app, INFO) as unknown as Document;
   await app.close();
   return JSON.parse(JSON.stringify(document)) as Document;
 }

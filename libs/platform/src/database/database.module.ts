@@ -1,5 +1,5 @@
 import { DynamicModule, Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
-import type { ClientBase } from 'pg';
+import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Database } from './database';
 import { databaseConfig } from './database.config';
@@ -24,6 +24,8 @@ export function createDataSource(
   const sessions = new Sessions(overrides.unlimited ? undefined : sessionLimits());
   return new DataSource({
     type: 'postgres',
+    // Named: TypeORM would require it by a name in a variable, where a bundler sees none.
+    driver: pg,
     url: overrides.url ?? config.url,
     entities: sources.entities,
     migrations: sources.migrations,
@@ -36,7 +38,7 @@ export function createDataSource(
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       sessions,
-      onConnect: (client: ClientBase) => sessions.begin(client),
+      onConnect: (client: pg.ClientBase) => sessions.begin(client),
     },
   });
 }

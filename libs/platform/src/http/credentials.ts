@@ -5,7 +5,7 @@ const SHOWN = 'aps:shows-credential';
 
 /**
  * The handler answers with a credential, in the fields of this class that are declared as such. What the API document is told of its
- * answers is not there in a bundle; `tools/house-check` holds the two to each other.
+ * answers is not read at run time; `tools/house-check` holds the two to each other.
  */
 export const ShowsCredential = (type: Ctor) => SetMetadata(SHOWN, type);
 

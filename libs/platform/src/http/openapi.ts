@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import type { OpenAPIObject } from '@nestjs/swagger';
+import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUS } from '@aps/contracts';
 import { unionSchemas } from './event-schemas';
 import { ANSWER_HEADERS, completeAnswers, type Operation } from './openapi-answers';
@@ -150,11 +150,9 @@ export interface ApiInfo {
 }
 
 /**
- * Generates the OpenAPI document of an application. `@nestjs/swagger` is loaded only here: at run time the gateway serves the
- * committed document.
+ * Generates the OpenAPI document of an application. At run time nobody does: the gateway serves the committed one.
  */
-export async function buildOpenApi(app: INestApplication, { tags, ...info }: ApiInfo): Promise<OpenAPIObject> {
-  const { SwaggerModule } = await import('@nestjs/swagger');
+export function buildOpenApi(app: INestApplication, { tags, ...info }: ApiInfo): OpenAPIObject {
   const generated = SwaggerModule.createDocument(
     app,
     {

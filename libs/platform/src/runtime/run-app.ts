@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { Logger, type INestApplication, type INestMicroservice, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -90,12 +89,6 @@ function explain(error: unknown): string {
 }
 
 /**
- * The loader of bundled apps keeps V8's young generation small: the garbage of a boot is no reason for a large one, load is. When it
- * comes, one step and not four leads from the smallest to the largest.
- */
-const letHeapGrow = () => setFlagsFromString('--semi-space-growth-factor=16');
-
-/**
  * Runs a deployable: checks the configuration, serves the internal port, starts the application, and ends it in order on SIGTERM or
  * SIGINT: unready first, out of service when load balancers know, then the running work within the grace, then connections.
  */
@@ -171,7 +164,6 @@ export async function runApp(definition: AppDefinition): Promise<void> {
       await (app as INestMicroservice).listen();
     }
     readiness = app.get(Readiness, { strict: false });
-    letHeapGrow();
     logger.log('Ready');
   } catch (error) {
     pino.fatal({ err: error }, 'Start failed');
