@@ -2,7 +2,7 @@ import { CanActivate, ExecutionContext, Injectable, type Type } from '@nestjs/co
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { DomainError, type Problem } from '@aps/contracts';
-import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import type { ReadBody } from './body';
 import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './declared-fields';
@@ -89,24 +89,6 @@ function flatten(errors: ValidationError[], loc: (string | number)[], problems: 
     problems.push(...(shape ? [shape] : found));
   }
 }
-
-/**
- * class-validator looks through the rules of all classes, for what they inherit, whenever it validates one. Rules are declared by
- * decorators, before a class can be validated, so what it found once stays.
- */
-function rememberRules(): void {
-  type Rules = ReturnType<typeof find>;
-  const storage = getMetadataStorage();
-  const find = storage.getTargetValidationMetadatas.bind(storage);
-  const known = new WeakMap<object, Rules>();
-  storage.getTargetValidationMetadatas = (target, schema, always, strictGroups, groups) => {
-    if (schema || always || strictGroups || groups?.length) return find(target, schema, always, strictGroups, groups);
-    let rules = known.get(target);
-    if (!rules) known.set(target, (rules = find(target, schema, always, strictGroups, groups)));
-    return rules;
-  };
-}
-rememberRules();
 
 function check(dto: Type<object>, raw: Record<string, unknown>, place: 'body' | 'query', problems: Problem[]): object {
   const instance = instantiate(dto as new () => object, raw);
