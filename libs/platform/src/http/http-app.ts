@@ -7,6 +7,7 @@ import { hasBody, jsonBody } from './body';
 import { ErrorFilter } from './error.filter';
 import { httpConfig } from './http.config';
 import { requestContext } from './request-context';
+import { installSelectiveInterceptors } from './selective-interceptors';
 
 const duration = durationHistogram('http_request_duration_seconds', 'Time from a request to the end of its answer', [
   'method',
@@ -57,6 +58,7 @@ export type RawBodyPaths = readonly string[];
  */
 export function configureHttpApp(app: NestExpressApplication, logger: Logger, rawPaths: RawBodyPaths = []): void {
   const { trustProxy, corsOrigins } = httpConfig.value;
+  installSelectiveInterceptors();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');

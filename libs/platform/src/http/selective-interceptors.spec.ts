@@ -1,19 +1,9 @@
-import {
-  CallHandler,
-  Controller,
-  ExecutionContext,
-  Get,
-  Injectable,
-  INestApplication,
-  NestInterceptor,
-  UseInterceptors,
-} from '@nestjs/common';
-import { Test } from '@nestjs/testing';
+import { CallHandler, Controller, ExecutionContext, Get, Injectable, NestInterceptor, UseInterceptors } from '@nestjs/common';
 import type { Request } from 'express';
 import { map } from 'rxjs';
 import request from 'supertest';
-import './selective-interceptors';
 import type { SelectiveInterceptor } from './selective-interceptors';
+import { startEdge, type TestEdge } from './testing/edge';
 
 @Injectable()
 class OnRequest implements SelectiveInterceptor {
@@ -48,19 +38,14 @@ class ThingsController {
 }
 
 describe('an interceptor that concerns few requests', () => {
-  let app: INestApplication;
+  let edge: TestEdge;
   beforeAll(async () => {
-    app = (await Test.createTestingModule({ controllers: [ThingsController] }).compile()).createNestApplication();
-    await app.init();
+    edge = await startEdge({ controllers: [ThingsController] });
   });
-  afterAll(() => app.close());
+  afterAll(() => edge.close());
 
   const get = async (path: string, headers: Record<string, string> = {}) =>
-    (
-      await request(app.getHttpServer() as never)
-        .get(path)
-        .set(headers)
-    ).body as unknown;
+    (await request(edge.url).get(path).set(headers)).body as unknown;
 
   it('takes part in those, and in no other', async () => {
     const intercept = jest.spyOn(OnRequest.prototype, 'intercept');

@@ -11,12 +11,16 @@ export interface SelectiveInterceptor extends NestInterceptor {
 const isConcerned = (interceptor: NestInterceptor & Partial<SelectiveInterceptor>, request: Request): boolean =>
   !interceptor.concerns || interceptor.concerns(request);
 
+let installed = false;
+
 /**
- * Leaves interceptors out that a request does not concern. Nest leads each call of a handler with interceptors through observables and
- * bound contexts, which live long enough to be promoted out of the young generation: a tenth of what a message costs, for a header
+ * Leaves interceptors out that a request does not concern, in every application of the process. Nest leads each call of a handler with
+ * interceptors through observables and bound contexts, which costs as much as all else that it does for a small request, for a header
  * that few messages carry. Without interceptors it calls the handler. See docs/adr/0016-interceptors-that-are-left-out.md.
  */
-function leaveOutUnconcerned(): void {
+export function installSelectiveInterceptors(): void {
+  if (installed) return;
+  installed = true;
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
   const intercept = InterceptorsConsumer.prototype.intercept;
   InterceptorsConsumer.prototype.intercept = function <T extends string = ContextType>(
@@ -27,4 +31,3 @@ function leaveOutUnconcerned(): void {
     return intercept.call(this, concerned, args, instance, callback, next, type as ContextType) as Promise<unknown>;
   };
 }
-leaveOutUnconcerned();
