@@ -15,7 +15,7 @@ export const UNBUNDLED = ['@node-rs/argon2', 'swagger-ui-dist'];
 export const BUNDLED_TOOLS = ['migrate'];
 
 /** What packages ask for where somebody uses it, and nobody here does: it is not installed. */
-const NOT_INSTALLED = [
+const OPTIONAL = [
   '@nestjs/websockets',
   '@grpc/*',
   'amqp-connection-manager',
@@ -69,7 +69,7 @@ export async function bundle(apps) {
       bundle: true,
       platform: 'node',
       target: 'node20.19',
-      external: [...UNBUNDLED, ...NOT_INSTALLED],
+      external: [...UNBUNDLED, ...OPTIONAL],
       plugins: [mapPackagesByFile],
       sourcemap: true,
       sourcesContent: false,
