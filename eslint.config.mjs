@@ -96,6 +96,8 @@ const batches = [
   { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: CHATS_ALONE },
 ];
 
+const BY_OPERATION = '@Operation of @aps/platform/http says what a handler answers and refuses.';
+
 /** Specs and their helpers ask the database what they like. */
 const NO_SPECS = ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'];
 const forbid = (files, ignores, selectors) => ({
@@ -180,6 +182,14 @@ export default tseslint.config(
       ],
     },
   },
+  // An operation is declared in one way; the rest of it follows.
+  restrict(
+    ['libs/domains/*/src/http/**/*.ts'],
+    [
+      { group: ['@nestjs/swagger'], allowImportNames: ['ApiTags', 'ApiBody', 'ApiConsumes'], message: BY_OPERATION },
+      { group: ['@nestjs/common'], importNames: ['HttpCode'], message: BY_OPERATION },
+    ],
+  ),
   // One guarded client for everything outbound.
   restrict(
     ['apps/**/*.ts'],

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
-import { DomainError, ERROR_STATUS, notFound, refuseField, type ErrorCode } from '@aps/contracts';
+import { DomainError, ERRORS, notFound, refuseField, type ErrorCode } from '@aps/contracts';
 import { errorBody, toDomainError } from '@aps/platform/http';
 import { SPECIFIED_CODES } from './testing/specified-codes';
 
 const ROOT = path.join(__dirname, '../..');
-const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+const codes = Object.keys(ERRORS) as ErrorCode[];
 
 /** Everything that runs in production, as one text per file. */
 function sources(): string[] {
@@ -35,17 +35,17 @@ describe('error codes', () => {
 
   it('travel under these statuses', () => {
     const byStatus: Record<string, string[]> = {};
-    for (const code of codes) (byStatus[ERROR_STATUS[code]] ??= []).push(code);
+    for (const code of codes) (byStatus[ERRORS[code].status] ??= []).push(code);
     expect(Object.fromEntries(Object.entries(byStatus).map(([status, list]) => [status, list.sort()]))).toMatchSnapshot();
   });
 
   it('are snake_case and of a client or a server error', () => {
-    expect(codes.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code) || ERROR_STATUS[code] < 400 || ERROR_STATUS[code] > 599)).toEqual([]);
+    expect(codes.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code) || ERRORS[code].status < 400 || ERRORS[code].status > 599)).toEqual([]);
   });
 });
 
 describe('the body of an error', () => {
-  it.each(codes.map((code) => [code, ERROR_STATUS[code]] as const))('%s (%i) has the documented shape', (code, status) => {
+  it.each(codes.map((code) => [code, ERRORS[code].status] as const))('%s (%i) has the documented shape', (code, status) => {
     const body = errorBody(new DomainError(code, 'A sentence.', { context: { fact: 1 } }), 'request-1');
     const rest = { code, request_id: 'request-1', context: { fact: 1 } };
     if (status === 422) expect(body).toEqual({ detail: [{ loc: ['body'], msg: 'A sentence.', type: `semantic.${code}` }], ...rest });

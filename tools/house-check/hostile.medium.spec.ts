@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '@aps/contracts';
+import { ERRORS } from '@aps/contracts';
 import { bodySchema, buildDocument, operationsOf, resolve, type Document, type Schema } from './testing/document';
 import { CANARY, hostilePaths, hostileRequests, send, type HostileRequest, type RawAnswer } from './testing/hostile';
 import { House, type Person } from './testing/house';
@@ -36,14 +36,14 @@ function fault({ status, headers, text }: RawAnswer): string | undefined {
   )
     return 'no security headers';
   if (status < 400) return undefined;
-  let body: { detail: unknown; code: keyof typeof ERROR_STATUS; request_id: string };
+  let body: { detail: unknown; code: keyof typeof ERRORS; request_id: string };
   try {
     body = JSON.parse(text) as typeof body;
   } catch {
     return 'an error that is no JSON';
   }
   if (text.includes(CANARY)) return 'an error that repeats the input';
-  if (ERROR_STATUS[body.code] !== status) return 'a code that does not belong to the status';
+  if (ERRORS[body.code].status !== status) return 'a code that does not belong to the status';
   if (!body.request_id || body.request_id !== headers['x-request-id']) return 'no request id';
   if (status !== 422) return typeof body.detail === 'string' && body.detail ? undefined : 'a detail that is no sentence';
   const problems = body.detail as { loc: unknown[]; msg: string; type: string }[];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
-import { ERROR_STATUS } from '@aps/contracts';
+import { ERRORS } from '@aps/contracts';
 import { INFO } from '../openapi/info';
 import { buildDocument, operationsOf, resolve, type Document, type Operation } from './testing/document';
 import { allRoutes, templateOf, type Route } from './testing/surface';
@@ -150,7 +150,7 @@ describe('the OpenAPI document', () => {
       expect(without((op) => !errors(op).includes('422'))).toEqual([]);
       const shape = (op: Operation, s: string) => op.responses[s].content?.['application/json']?.schema?.$ref?.split('/').pop();
       expect(without((op) => errors(op).some((s) => shape(op, s) !== (s === '422' ? 'HTTPValidationError' : 'Error')))).toEqual([]);
-      const statusOf = (code: string) => ERROR_STATUS[code as keyof typeof ERROR_STATUS] as number | undefined;
+      const statusOf = (code: string) => (ERRORS as Record<string, { status: number }>)[code]?.status;
       const foreign = all.flatMap(({ op, method, path: p }) =>
         errors(op).flatMap((s) =>
           [...(op.responses[s].description ?? '').matchAll(/`([a-z_]+)`/g)]

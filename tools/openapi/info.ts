@@ -17,7 +17,7 @@ export const INFO = {
     'API tokens': 'Keys for programs. A token never does more than its user, and no token makes tokens.',
     Waitlist: 'Asking to be let in, where registration is not open.',
     Organizations: 'Tenants: everything below an organization belongs to it alone.',
-    Members: 'Who belongs to an organization, and as what.',
+    Members: 'Who belongs to an organization, and as what; `member_id` is the `id` of a member, not of its user.',
     Invitations: 'Offers of membership by mail.',
     Agents: 'What an agent is: the draft that is edited, and what of it is live.',
     'Agent instructions': 'What an agent is told: a draft, the published version, and its history.',

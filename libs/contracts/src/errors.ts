@@ -1,105 +1,105 @@
 /**
- * Every error code the service answers with, and the HTTP status it travels under.
+ * Every error code the service answers with, the HTTP status it travels under, and what the API document says of it.
  *
  * One exhaustive record: a code that is not here cannot be thrown, and a client can read the whole vocabulary in one place.
  * 422 codes are semantic refusals and are answered in the `HTTPValidationError` shape.
  */
-export const ERROR_STATUS = {
+export const ERRORS = {
   // 400
-  bad_request: 400,
-  idempotency_key_invalid: 400,
+  bad_request: { status: 400, means: 'the path is not percent-encoded UTF-8.' },
+  idempotency_key_invalid: { status: 400, means: 'the `Idempotency-Key` is not 1 to 255 visible ASCII characters.' },
   // 401
-  not_authenticated: 401,
-  user_deactivated: 401,
-  invalid_credentials: 401,
+  not_authenticated: { status: 401, means: 'no valid bearer token.' },
+  user_deactivated: { status: 401, means: 'the user is locked out.' },
+  invalid_credentials: { status: 401, means: 'the address or the password is wrong.' },
   // 402
-  credits_exhausted: 402,
-  budget_exceeded: 402,
+  credits_exhausted: { status: 402, means: 'the organization is out of credits.' },
+  budget_exceeded: { status: 402, means: 'the budget of the organization is used up.' },
   // 403
-  registration_not_allowed: 403,
-  insufficient_scope: 403,
-  insufficient_role: 403,
-  not_org_member: 403,
-  org_suspended: 403,
-  platform_admin_required: 403,
-  creator_only: 403,
-  entitlement_required: 403,
-  entitlement_exceeded: 403,
-  read_only: 403,
-  invitation_email_mismatch: 403,
+  registration_not_allowed: { status: 403, means: 'the address may not sign up (yet); `context.waitlist_url` says where to ask.' },
+  insufficient_scope: { status: 403, means: 'the API token is not good for this.' },
+  insufficient_role: { status: 403, means: 'the role in the organization does not allow this.' },
+  not_org_member: { status: 403, means: 'the caller is not in the organization, or there is none.' },
+  org_suspended: { status: 403, means: 'the organization is suspended.' },
+  platform_admin_required: { status: 403, means: 'the caller is no operator.' },
+  creator_only: { status: 403, means: 'only who began the chat may change `shared`.' },
+  entitlement_required: { status: 403, means: 'the plan does not allow this; `context.entitlement` says why.' },
+  entitlement_exceeded: { status: 403, means: 'there are as many as there may be; `context` has the limit.' },
+  read_only: { status: 403, means: 'it belongs to the system.' },
+  invitation_email_mismatch: { status: 403, means: 'the invitation is for another address.' },
   // 404
-  not_found: 404,
-  user_not_found: 404,
+  not_found: { status: 404, means: 'nothing there, or nothing that the caller may see.' },
+  user_not_found: { status: 404, means: 'there is no such user.' },
   // 405
-  method_not_allowed: 405,
+  method_not_allowed: { status: 405, means: 'the address takes other methods; `Allow` has them.' },
   // 409
-  already_admin: 409,
-  already_allowed: 409,
-  already_member: 409,
-  already_resolved: 409,
-  agent_deleted: 409,
-  agent_in_use: 409,
-  conflict: 409,
-  email_taken: 409,
-  idempotency_in_progress: 409,
-  invitation_pending: 409,
-  last_admin: 409,
-  last_owner: 409,
-  model_conflict: 409,
-  model_in_use: 409,
-  never_admitted: 409,
-  no_draft: 409,
-  not_pending: 409,
-  route_in_use: 409,
-  skill_in_use: 409,
-  slug_taken: 409,
-  version_conflict: 409,
+  already_admin: { status: 409, means: 'the user is a platform administrator already.' },
+  already_allowed: { status: 409, means: 'the address may sign up already.' },
+  already_member: { status: 409, means: 'the user is a member already.' },
+  already_resolved: { status: 409, means: 'the request is not open any more; `context.status` says why.' },
+  agent_deleted: { status: 409, means: 'the agent of the chat is deleted; the chat can only be read.' },
+  agent_in_use: { status: 409, means: 'other agents name it; `context.agents` lists them.' },
+  conflict: { status: 409, means: 'somebody else has changed the same thing at this moment; try again.' },
+  email_taken: { status: 409, means: 'the address has an account.' },
+  idempotency_in_progress: { status: 409, means: 'the first request with this key is still being handled.' },
+  invitation_pending: { status: 409, means: 'the address has an open invitation.' },
+  last_admin: { status: 409, means: 'the platform would have no administrator who can act.' },
+  last_owner: { status: 409, means: 'the organization would have no owner who can sign in.' },
+  model_conflict: { status: 409, means: 'another model has the key.' },
+  model_in_use: { status: 409, means: 'something is set to use the model.' },
+  never_admitted: { status: 409, means: 'nobody was admitted by this entry.' },
+  no_draft: { status: 409, means: 'there is no draft.' },
+  not_pending: { status: 409, means: 'the entry is not pending any more.' },
+  route_in_use: { status: 409, means: 'models are reached by the route.' },
+  skill_in_use: { status: 409, means: 'agents mount it; `context.agents` lists them.' },
+  slug_taken: { status: 409, means: 'the slug is taken.' },
+  version_conflict: { status: 409, means: 'somebody has changed it since it was read; `context.current_version` is the version now.' },
   // 410
-  invitation_gone: 410,
+  invitation_gone: { status: 410, means: 'the invitation was accepted or revoked, or is too old.' },
   // 413
-  payload_too_large: 413,
+  payload_too_large: { status: 413, means: 'the body is larger than 1 MiB, or the file in it larger than 50 MiB.' },
   // 415
-  unsupported_media_type: 415,
+  unsupported_media_type: { status: 415, means: 'the body is of no media type that this takes.' },
   // 416
-  range_not_satisfiable: 416,
+  range_not_satisfiable: { status: 416, means: 'the file has no such bytes.' },
   // 422
-  validation_error: 422,
-  allowlist_needs_default: 422,
-  base_url_needs_own_key: 422,
-  cannot_unarchive: 422,
-  follows_root: 422,
-  exactly_one_required: 422,
-  idempotency_mismatch: 422,
-  instruction_too_long: 422,
-  masked_secret: 422,
-  model_not_allowed: 422,
-  model_unknown: 422,
-  not_continuable: 422,
-  nothing_to_retry: 422,
-  number_unsafe: 422,
-  not_disputed: 422,
-  password_incorrect: 422,
-  plan_mismatch: 422,
-  replacement_cycle: 422,
-  reset_token_invalid: 422,
-  route_borrows_key: 422,
-  self_action: 422,
-  should_have_missing: 422,
-  unknown_reference: 422,
-  verification_invalid: 422,
+  validation_error: { status: 422, means: 'the request is not valid; every problem is listed.' },
+  allowlist_needs_default: { status: 422, means: 'an allowlist does not hold its default model.' },
+  base_url_needs_own_key: { status: 422, means: 'another address needs a key of the organization’s own.' },
+  cannot_unarchive: { status: 422, means: 'an archived chat stays archived; only continuing it can open it again.' },
+  follows_root: { status: 422, means: 'the chat was begun by another one and is seen by whoever sees that one.' },
+  exactly_one_required: { status: 422, means: 'of two fields exactly one must be given.' },
+  idempotency_mismatch: { status: 422, means: 'the key came with another request before.' },
+  instruction_too_long: { status: 422, means: 'the instruction would be longer than one may be.' },
+  masked_secret: { status: 422, means: 'this is the masked form of a secret, and not the secret.' },
+  model_not_allowed: { status: 422, means: 'the organization does not allow the model here.' },
+  model_unknown: { status: 422, means: 'there is no such model.' },
+  not_continuable: { status: 422, means: 'the chat has not failed, and is not closed for a reason that can pass.' },
+  nothing_to_retry: { status: 422, means: 'no user has written in the chat before its first answer.' },
+  number_unsafe: { status: 422, means: 'a double cannot keep a number of the body; send it as a string.' },
+  not_disputed: { status: 422, means: 'the decision is not disputed.' },
+  password_incorrect: { status: 422, means: 'this is not the password.' },
+  plan_mismatch: { status: 422, means: 'the plan chooses models another way.' },
+  replacement_cycle: { status: 422, means: 'the chain of replacements leads back to the model, or is too long.' },
+  reset_token_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
+  route_borrows_key: { status: 422, means: 'the route spends the key of another route; set it there.' },
+  self_action: { status: 422, means: 'nobody does this to themself.' },
+  should_have_missing: { status: 422, means: 'the dispute does not say what the decision should have been.' },
+  unknown_reference: { status: 422, means: 'something is named that does not exist.' },
+  verification_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
   // 429
-  queue_full: 429,
-  rate_limited: 429,
-  too_many_attempts: 429,
+  queue_full: { status: 429, means: 'too many turns of the organization wait already.' },
+  rate_limited: { status: 429, means: 'too many requests.' },
+  too_many_attempts: { status: 429, means: 'too many attempts to log in have failed.' },
   // 5xx
-  internal_error: 500,
-  upstream_unavailable: 502,
-  dispatch_failed: 503,
-  service_unavailable: 503,
-  upstream_timeout: 504,
-} as const satisfies Record<string, number>;
+  internal_error: { status: 500, means: 'a fault of ours.' },
+  upstream_unavailable: { status: 502, means: 'the service behind cannot be reached.' },
+  dispatch_failed: { status: 503, means: 'it is stored, as `context` says, but nothing runs.' },
+  service_unavailable: { status: 503, means: 'the database or another part cannot answer right now.' },
+  upstream_timeout: { status: 504, means: 'the service behind did not answer in time.' },
+} as const satisfies Record<string, { status: number; means: string }>;
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+export type ErrorCode = keyof typeof ERRORS;
 
 /** One problem of a request, in the form that a 422 lists. `loc[0]` is `body`, `query`, `path` or `header`. */
 export interface Problem {
@@ -121,7 +121,7 @@ export interface DomainErrorOptions {
 /**
  * A refusal that the caller is meant to see.
  *
- * @param code decides the HTTP status through {@link ERROR_STATUS}
+ * @param code decides the HTTP status through {@link ERRORS}
  * @param detail one sentence, in the words of the caller's world
  */
 export class DomainError extends Error {
@@ -137,7 +137,7 @@ export class DomainError extends Error {
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'DomainError';
-    this.status = ERROR_STATUS[code];
+    this.status = ERRORS[code].status;
     this.context = options.context;
     this.problems = options.problems;
     this.retryAfterS = options.retryAfterS;

@@ -2,7 +2,7 @@ import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/commo
 import { Reflector } from '@nestjs/core';
 import { DomainError, isSlug, isUuid, type Problem } from '@aps/contracts';
 import { credentialsIn } from '@aps/platform/http';
-import { ACCESS, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
+import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
 import type { Response } from 'express';
 import { OrgScope } from './org-scope';
 import type { Membership } from './principal.sql';
@@ -24,7 +24,7 @@ const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string;
   slug: { ok: isSlug, msg: 'Input should be a slug', type: 'value_error' },
   uuid_or_slug: { ok: (v) => isUuid(v) || isSlug(v), msg: 'Input should be a UUID or a slug', type: 'value_error' },
   string: { ok: (v) => v.length <= 256 && !v.includes('\0'), msg: 'Input should be a valid string', type: 'value_error' },
-  token: { ok: (v) => /^[A-Za-z0-9_-]{1,256}$/.test(v), msg: 'Input should be a token', type: 'value_error' },
+  token: { ok: (v) => LINK_TOKEN.test(v), msg: 'Input should be a token', type: 'value_error' },
 };
 
 /**

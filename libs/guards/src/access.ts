@@ -1,5 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiBearerAuth, ApiExtension, ApiQuery } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiExtension, ApiParam, ApiQuery } from '@nestjs/swagger';
+import { SLUG } from '@aps/platform/http';
 import type { Request } from 'express';
 
 /** Who may call a route. */
@@ -50,6 +51,19 @@ export interface AccessDeclaration extends AccessOptions {
 
 export const ACCESS = 'aps:access';
 
+/** The last part of a mailed link. */
+export const LINK_TOKEN = /^[A-Za-z0-9_-]{1,256}$/;
+
+/** What the API document says of a path parameter that is no plain id. */
+function documentOf(name: string, syntax: ParamSyntax): { description: string; schema: object } {
+  const slug = { type: 'string', maxLength: 64, pattern: SLUG.source };
+  if (syntax === 'token')
+    return { description: 'The last part of the mailed link.', schema: { type: 'string', pattern: LINK_TOKEN.source } };
+  // An id fits the pattern of slugs. So documented is also what is looked up as either, whatever it looks like.
+  if (name.endsWith('_id')) return { description: `Id or slug of the ${name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`, schema: slug };
+  return { description: 'Its slug.', schema: slug };
+}
+
 function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
   const declaration: AccessDeclaration = { tier, area, ...options };
   return applyDecorators(
@@ -62,6 +76,7 @@ function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
       ...(options.identifies && { identifies: true }),
     }),
     ...(tier === 'public' ? [] : [ApiBearerAuth()]),
+    ...Object.entries(options.params ?? {}).map(([name, syntax]) => ApiParam({ name, ...documentOf(name, syntax) })),
     ...(options.ticketTopics
       ? [
           ApiQuery({

@@ -71,6 +71,10 @@ export function operationsOf(document: Document): { method: string; path: string
   );
 }
 
+/** The error codes that an operation is documented to answer with. */
+export const codesOf = (op: Operation): string[] =>
+  Object.values(op.responses).flatMap(({ description }) => [...(description ?? '').matchAll(/`(\w+)`:/g)].map(([, code]) => code));
+
 /** What a schema says of values other than null: what a `$ref` points at, and what may be null as if it might not. */
 export function resolve(document: Document, schema: Schema | undefined): Schema {
   if (!schema) return {};

@@ -3,7 +3,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { HTTP_CODE_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { MetadataScanner, ModulesContainer, NestFactory } from '@nestjs/core';
 import { ACCESS, type AccessDeclaration } from '@aps/guards';
-import { credentialsIn } from '@aps/platform/http';
+import { credentialsIn, OPERATION, type OperationDeclaration } from '@aps/platform/http';
 import { IDEMPOTENT } from '@aps/platform/idempotency';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
@@ -18,6 +18,8 @@ export interface Route {
   /** `Controller.method`. */
   handler: string;
   access: AccessDeclaration | undefined;
+  /** What is documented beside it. */
+  operation: OperationDeclaration | undefined;
   /** Of an answer without refusal. */
   success: number;
   /** A repeat under the same `Idempotency-Key` is answered as the first time. */
@@ -54,6 +56,7 @@ export async function routesOf(app: Route['app'], module: Type<unknown>): Promis
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
         if (method === undefined) continue;
         const access = Reflect.getMetadata(ACCESS, handler) as AccessDeclaration | undefined;
+        const operation = Reflect.getMetadata(OPERATION, handler) as OperationDeclaration | undefined;
         const success =
           (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === RequestMethod.POST ? 201 : 200);
         const idempotent = Reflect.hasMetadata(IDEMPOTENT, handler);
@@ -66,6 +69,7 @@ export async function routesOf(app: Route['app'], module: Type<unknown>): Promis
               path: joined(prefix, path),
               handler: `${(metatype as Type<object>).name}.${name}`,
               access,
+              operation,
               success,
               idempotent,
               credentials,

@@ -1,13 +1,5 @@
-import { SetMetadata } from '@nestjs/common';
 import { fieldPaths, type Ctor } from './declared-fields';
-
-const SHOWN = 'aps:shows-credential';
-
-/**
- * The handler answers with a credential, in the fields of this class that are declared as such. What the API document is told of its
- * answers is not read at run time; `tools/house-check` holds the two to each other.
- */
-export const ShowsCredential = (type: Ctor) => SetMetadata(SHOWN, type);
+import { OPERATION, type OperationDeclaration } from './operation';
 
 const known = new WeakMap<object, readonly string[][]>();
 
@@ -15,8 +7,8 @@ const known = new WeakMap<object, readonly string[][]>();
 export function credentialsIn(handler: object): readonly string[][] {
   let paths = known.get(handler);
   if (!paths) {
-    const type = Reflect.getMetadata(SHOWN, handler) as Ctor | undefined;
-    paths = type ? fieldPaths(type, ({ credential }) => credential === true) : [];
+    const { answers } = (Reflect.getMetadata(OPERATION, handler) ?? {}) as Partial<OperationDeclaration>;
+    paths = typeof answers === 'function' ? fieldPaths(answers as Ctor, ({ credential }) => credential === true) : [];
     known.set(handler, paths);
   }
   return paths;

@@ -1,5 +1,5 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { DomainError, ERROR_STATUS, type ErrorCode, type Problem } from '@aps/contracts';
+import { DomainError, ERRORS, type ErrorCode, type Problem } from '@aps/contracts';
 import { isConnectionLoss } from '@aps/platform/database';
 import type { Request, Response } from 'express';
 import { routeOf, type RequestContext } from './request-context';
@@ -83,7 +83,7 @@ export function toDomainError(error: unknown): { error: DomainError; unexpected:
 /** The documented body of an error. */
 export function errorBody(error: DomainError, requestId: string): ErrorBody | ValidationBody {
   const rest = { code: error.code, request_id: requestId, ...(error.context && { context: error.context }) };
-  if (ERROR_STATUS[error.code] !== 422) return { detail: error.detail, ...rest };
+  if (ERRORS[error.code].status !== 422) return { detail: error.detail, ...rest };
   const problems = error.problems ?? [{ loc: ['body'], msg: error.detail, type: `semantic.${error.code}` }];
   return { detail: problems, ...rest };
 }

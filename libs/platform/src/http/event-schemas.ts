@@ -1,13 +1,5 @@
-import { applyDecorators, type Type } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiHeader,
-  ApiOkResponse,
-  ApiProduces,
-  ApiProperty,
-  getSchemaPath,
-  type ApiPropertyOptions,
-} from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import { ApiExtraModels, ApiProperty, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
 import { DateTimeField, EnumField, NestedField, StringField, UuidField } from './fields';
 
 type Ctor = new () => object;
@@ -71,15 +63,3 @@ export function unionSchemas(used: Record<string, unknown>): Record<string, unkn
   });
   return Object.fromEntries([...unions].filter(([name]) => name in used).map(([name, byType]) => [name, schemaOf(byType)]));
 }
-
-/** Documents a 200 that is a stream of server-sent events; the schema is that of one event's `data:` line. */
-export const ApiEventStream = (events: Type<unknown>, resumesAfter: string) =>
-  applyDecorators(
-    ApiProduces('text/event-stream'),
-    ApiExtraModels(events),
-    ApiHeader({ name: 'Last-Event-ID', required: false, description: resumesAfter, schema: { type: 'string' } }),
-    ApiOkResponse({
-      description: 'The events. The schema is that of each one’s `data:` line; `event:` is its `type`.',
-      content: { 'text/event-stream': { schema: { $ref: getSchemaPath(events) } } },
-    }),
-  );

@@ -10,6 +10,7 @@ export * from './fields';
 export * from './http-app';
 export * from './http.config';
 export * from './openapi';
+export * from './operation';
 export * from './pagination';
 export * from './proxy';
 export * from './request-context';

@@ -1,10 +1,24 @@
+import { ERRORS, type ErrorCode } from '@aps/contracts';
+
+/** As the generator writes it: of OpenAPI 3.0. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: unknown;
+}
+
 /** What the generator and the access declarations say about an operation. */
-export interface Operation {
+export interface DocumentedOperation {
   description?: string;
   responses?: Record<string, { description?: string; content?: unknown; headers?: Record<string, unknown> }>;
   parameters?: { in: string; name: string; required?: boolean; description?: string; schema?: Record<string, unknown> }[];
-  requestBody?: { content?: Record<string, unknown> };
+  requestBody?: { content?: Record<string, { schema?: Schema }> };
   security?: Record<string, string[]>[];
+  'x-refuses'?: ErrorCode[];
   'x-access'?: { tier: string; area?: string; session_only?: true; ticket?: true; identifies?: true };
 }
 
@@ -30,75 +44,67 @@ const SUCCESS: Record<string, string> = {
   '204': 'Done; there is nothing to say.',
 };
 
-const NOT_MEMBER = '`not_org_member`: the caller is not in the organization, or there is none. `org_suspended`: it is suspended.';
-const ROLE = '`insufficient_role`: the role in it does not allow this.';
-const SCOPE = '`insufficient_scope`: the API token is not good for this.';
-
 /** Why an access declaration refuses those who have signed in. */
-function refusals({ tier, area, session_only }: NonNullable<Operation['x-access']>): string[] {
+function refusals({ tier, area, session_only }: NonNullable<DocumentedOperation['x-access']>): ErrorCode[] {
   if (tier === 'public') return [];
-  if (tier === 'platform_admin') return ['`platform_admin_required`: the caller is no operator.', SCOPE];
-  const ofOrg = tier === 'user' ? [] : tier === 'member' ? [NOT_MEMBER] : [NOT_MEMBER, ROLE];
-  return [...ofOrg, ...(area || session_only ? [SCOPE] : [])];
+  if (tier === 'platform_admin') return ['platform_admin_required', 'insufficient_scope'];
+  const ofOrg: ErrorCode[] =
+    tier === 'user' ? [] : ['not_org_member', 'org_suspended', ...(tier === 'member' ? [] : (['insufficient_role'] as const))];
+  return [...ofOrg, ...(area || session_only ? (['insufficient_scope'] as const) : [])];
 }
 
-/** What is answered in the place of a handler, by status: guards, parsers, limits and interceptors answer so wherever they stand. */
-function platformAnswers(path: string, method: string, op: Operation): [status: string, sentences: string[]][] {
+/** Whether a body has a place that keeps numbers as they were written, in its own fields or in the objects in it. */
+function keepsNumbers(schema: Schema | undefined, schemas: Record<string, Schema>): boolean {
+  if (!schema) return false;
+  if (schema.$ref) return keepsNumbers(schemas[schema.$ref.split('/').at(-1)!], schemas);
+  if (schema.additionalProperties === true || schema.oneOf?.some(({ type }) => type === 'number')) return true;
+  return [schema.items, ...(schema.allOf ?? []), ...Object.values(schema.properties ?? {})].some((part) => keepsNumbers(part, schemas));
+}
+
+/** What is answered in the place of a handler: guards, parsers, limits and interceptors answer so wherever they stand. */
+function platformAnswers(path: string, method: string, op: DocumentedOperation, schemas: Record<string, Schema>): ErrorCode[] {
   const access = op['x-access'] ?? { tier: 'public' };
   const hasParams = path.includes('{');
-  const repeatable = op.parameters?.some((p) => p.in === 'header' && p.name === 'Idempotency-Key');
-  const media = Object.keys(op.requestBody?.content ?? {});
-  const when = (condition: unknown, ...sentences: string[]) => (condition ? sentences : []);
+  const content = op.requestBody?.content ?? {};
+  const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : []);
   return [
-    [
-      '400',
-      [
-        ...when(hasParams, '`bad_request`: the path is not percent-encoded UTF-8.'),
-        ...when(repeatable, '`idempotency_key_invalid`: the `Idempotency-Key` is not 1 to 255 visible ASCII characters.'),
-      ],
-    ],
-    ['401', when(access.tier !== 'public', '`not_authenticated`: no valid bearer token. `user_deactivated`: its user is locked out.')],
-    ['403', refusals(access)],
-    ['404', when(hasParams, '`not_found`: nothing there, or nothing that the caller may see.')],
-    [
-      '409',
-      [
-        ...when(repeatable, '`idempotency_in_progress`: the first request with this key is still being handled.'),
-        ...when(method !== 'get', '`conflict`: somebody else has changed the same thing at this moment; try again.'),
-      ],
-    ],
-    ['413', when(media.includes('application/json'), '`payload_too_large`: the body is larger than 1 MiB.')],
-    ['415', when(media.length, `\`unsupported_media_type\`: the body is not ${media.map((type) => `\`${type}\``).join(' or ')}.`)],
-    [
-      '422',
-      [
-        'The request is not valid; every problem is listed.',
-        ...when(repeatable, '`idempotency_mismatch`: the key came with another request before.'),
-      ],
-    ],
-    ['429', ['`rate_limited`: too many requests.']],
+    ...when(hasParams, 'bad_request', 'not_found'),
+    ...when(access.tier !== 'public', 'not_authenticated', 'user_deactivated'),
+    ...refusals(access),
+    ...when(isRepeatable(op), 'idempotency_key_invalid', 'idempotency_in_progress', 'idempotency_mismatch'),
+    ...when(method !== 'get', 'conflict'),
+    ...when(op.requestBody, 'payload_too_large', 'unsupported_media_type'),
+    'validation_error',
+    ...when(keepsNumbers(content['application/json']?.schema, schemas), 'number_unsafe'),
+    'rate_limited',
+    'service_unavailable',
     // What operators use stands behind the gateway, which answers where that does not.
-    ['502', when(access.tier === 'platform_admin', '`upstream_unavailable`: the service behind cannot be reached.')],
-    ['503', ['`service_unavailable`: the database or another part cannot answer right now.']],
-    ['504', when(access.tier === 'platform_admin', '`upstream_timeout`: the service behind did not answer in time.')],
+    ...when(access.tier === 'platform_admin', 'upstream_unavailable', 'upstream_timeout'),
   ];
 }
 
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+const isRepeatable = (op: DocumentedOperation) => op.parameters?.some((p) => p.in === 'header' && p.name === 'Idempotency-Key');
 
-/** Adds to an operation what the platform answers on its behalf, beside what its handler declares. */
-export function completeAnswers(path: string, method: string, op: Operation): void {
-  const responses = (op.responses ??= {});
-  for (const [status, sentences] of platformAnswers(path, method, op)) {
-    if (!sentences.length) continue;
-    const own = responses[status]?.description;
-    responses[status] = { ...responses[status], description: [...(own ? [sentence(own)] : []), ...sentences].join(' ') };
+/** Adds to an operation what the platform answers on its behalf, and says what every code means. */
+export function completeAnswers(path: string, method: string, op: DocumentedOperation, schemas: Record<string, Schema>): void {
+  const { default: usual, ...responses } = op.responses ?? {};
+  if (usual) responses[method === 'post' ? '201' : '200'] = usual;
+  const { 'x-refuses': own = [] } = op;
+  delete op['x-refuses'];
+  const platform = platformAnswers(path, method, op, schemas);
+  const twice = own.filter((code) => platform.includes(code));
+  if (twice.length) throw new Error(`${method} ${path} need not say that it refuses with ${twice.join()}: that follows.`);
+  const said = new Map<number, string[]>();
+  for (const code of [...own, ...platform]) {
+    const { status, means } = ERRORS[code];
+    said.set(status, [...(said.get(status) ?? []), `\`${code}\`: ${means}`]);
   }
-  const repeatable = op.parameters?.some((p) => p.in === 'header' && p.name === 'Idempotency-Key');
+  for (const [status, sentences] of said)
+    responses[status] = { description: sentences.join(' '), content: json(status === 422 ? 'HTTPValidationError' : 'Error') };
   for (const [status, response] of Object.entries(responses)) {
-    response.description ||= SUCCESS[status] ?? 'The request is refused; `code` says why.';
-    if (status >= '400') response.content ??= json(status === '422' ? 'HTTPValidationError' : 'Error');
-    if (status === '429' || status === '503') response.headers = { ...response.headers, ...header('Retry-After') };
-    if (repeatable && status < '300') response.headers = { ...response.headers, ...header('Idempotency-Replayed') };
+    response.description ||= SUCCESS[status];
+    if (status === '429' || status === '503') response.headers = header('Retry-After');
+    if (isRepeatable(op) && status < '300') response.headers = header('Idempotency-Replayed');
   }
+  op.responses = responses;
 }

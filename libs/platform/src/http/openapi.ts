@@ -1,14 +1,14 @@
 import type { INestApplication } from '@nestjs/common';
 import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { ERROR_STATUS } from '@aps/contracts';
+import { ERRORS } from '@aps/contracts';
 import { unionSchemas } from './event-schemas';
-import { ANSWER_HEADERS, completeAnswers, type Operation } from './openapi-answers';
+import { ANSWER_HEADERS, completeAnswers, type DocumentedOperation, type Schema } from './openapi-answers';
 import { toJsonSchema } from './openapi-schema';
 
 const codesOf = (status: number) =>
-  Object.entries(ERROR_STATUS)
-    .filter(([, s]) => s === status)
-    .map(([c]) => c);
+  Object.entries(ERRORS)
+    .filter(([, error]) => error.status === status)
+    .map(([code]) => code);
 
 /** What a 422 says of one problem: the vocabulary of Pydantic, and the code of a refusal that needs more than the value to be seen. */
 const PROBLEM_TYPES = [
@@ -47,8 +47,8 @@ const COMPONENTS = {
       code: {
         type: 'string',
         description: 'Stable, for programs.',
-        enum: Object.keys(ERROR_STATUS)
-          .filter((c) => ERROR_STATUS[c as keyof typeof ERROR_STATUS] !== 422)
+        enum: Object.keys(ERRORS)
+          .filter((code) => !codesOf(422).includes(code))
           .sort(),
       },
       ...common,
@@ -118,9 +118,9 @@ function accessOf(method: string, { tier, area }: { tier: string; area?: string 
 }
 
 /** Adds to every operation what its path and its access declaration say. */
-function completeOperation(path: string, method: string, op: Operation): void {
+function completeOperation(path: string, method: string, op: DocumentedOperation, schemas: Record<string, Schema>): void {
   const access = op['x-access'] ?? { tier: 'public' };
-  completeAnswers(path, method, op);
+  completeAnswers(path, method, op, schemas);
   op.description = [op.description, accessOf(method, access)].filter(Boolean).join('\n\n');
   // Said also where nothing is asked for: an operation that says nothing may have been forgotten.
   if (access.tier === 'public') op.security = access.identifies ? [{}, { bearer: [] }] : [];
@@ -166,8 +166,9 @@ export function buildOpenApi(app: INestApplication, { tags, ...info }: ApiInfo):
         `${controller.replace(/Controller$/, '').replace(/^./, (c) => c.toLowerCase())}.${method}`,
     },
   );
+  const schemas = (generated.components?.schemas ?? {}) as Record<string, Schema>;
   for (const [path, item] of Object.entries(generated.paths)) {
-    for (const [method, op] of Object.entries(item as Record<string, Operation>)) completeOperation(path, method, op);
+    for (const [method, op] of Object.entries(item as Record<string, DocumentedOperation>)) completeOperation(path, method, op, schemas);
   }
   // Sorted, so that a diff shows what changed and nothing else.
   const sorted = <T>(record: Record<string, T>): Record<string, T> =>

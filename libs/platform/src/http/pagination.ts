@@ -1,5 +1,5 @@
-import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { IntField } from './fields';
 
 /** `limit` (1-100, every row when omitted) and `offset`. */
@@ -41,6 +41,3 @@ export function PageOf<T>(item: Type<T>, name = `Page_${item.name}_`): Type<Page
   pages.set(name, PageResponse);
   return PageResponse as Type<Page<T>>;
 }
-
-/** Documents a 200 that is a page of `item`. */
-export const ApiPage = (item: Type<unknown>, name?: string) => applyDecorators(ApiOkResponse({ type: PageOf(item, name) }));

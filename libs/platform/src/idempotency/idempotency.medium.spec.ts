@@ -5,7 +5,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { DomainError } from '@aps/contracts';
 import { NO_CALLER, Database } from '@aps/platform/database';
-import { ErrorFilter, NestedField, ShowsCredential, StringField } from '@aps/platform/http';
+import { ErrorFilter, NestedField, Operation, StringField } from '@aps/platform/http';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import type { Response } from 'express';
 import request from 'supertest';
@@ -41,7 +41,7 @@ class ThingsController {
 
   @Idempotent()
   @Post('tokens')
-  @ShowsCredential(Wrapped)
+  @Operation({ summary: 'Make a token', answers: Wrapped })
   token() {
     return { name: 'shown', made: { token: `secret-${++calls}` } };
   }

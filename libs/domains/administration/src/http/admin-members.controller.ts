@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AdminAddMemberRequest, AdminSetRoleRequest, OrgMemberInfo } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { MembersService } from '@aps/orgs';
+import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { CurrentOperator } from './current-operator';
 import { toOrgMember } from './orgs.convert';
@@ -15,11 +16,12 @@ export class AdminMembersController {
   @Post()
   @PlatformAdmin()
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Add a registered user to an organization',
     description: "Nobody is created or invited, and the plan's number of seats does not bind.",
+    answers: OrgMemberInfo,
+    refuses: ['user_not_found', 'already_member'],
   })
-  @ApiCreatedResponse({ type: OrgMemberInfo })
   async add(
     @CurrentOperator() operator: ActingUser,
     @Param('org_id') orgId: string,
@@ -30,8 +32,12 @@ export class AdminMembersController {
 
   @Patch(':user_id')
   @PlatformAdmin()
-  @ApiOperation({ summary: "Change a member's role", description: 'Refused when it would leave no owner.' })
-  @ApiOkResponse({ type: OrgMemberInfo })
+  @Operation({
+    summary: "Change a member's role",
+    description: 'Refused when it would leave no owner.',
+    answers: OrgMemberInfo,
+    refuses: ['last_owner'],
+  })
   async setRole(
     @CurrentOperator() operator: ActingUser,
     @Param('org_id') orgId: string,
@@ -42,10 +48,8 @@ export class AdminMembersController {
   }
 
   @Delete(':user_id')
-  @HttpCode(204)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Remove a member', description: 'Refused for the last owner.' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'Remove a member', description: 'Refused for the last owner.', refuses: ['last_owner'] })
   async remove(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Param('user_id') userId: string): Promise<void> {
     await this.members.adminRemove(operator, orgId, userId);
   }

@@ -1,9 +1,9 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AdminOrgListQuery, OrgDetailResponse, OrgListItem, OrgSuspensionResponse, UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService } from '@aps/orgs';
-import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { CurrentOperator, OperatedOrg } from './current-operator';
 import { toOrgDetail, toOrgListItem, toOrgSuspension } from './orgs.convert';
@@ -19,8 +19,7 @@ export class AdminOrgsController {
 
   @Get()
   @PlatformAdmin()
-  @ApiOperation({ summary: 'List organizations' })
-  @ApiPage(OrgListItem, 'OrgListResponse')
+  @Operation({ summary: 'List organizations', answers: PageOf(OrgListItem, 'OrgListResponse') })
   async list(@Query() query: AdminOrgListQuery): Promise<Page<OrgListItem>> {
     const { items, total } = await this.overview.list(query);
     return toPage(items.map(toOrgListItem), total, query);
@@ -28,38 +27,42 @@ export class AdminOrgsController {
 
   @Get(':org_id')
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Read an organization and its roster' })
-  @ApiOkResponse({ type: OrgDetailResponse })
+  @Operation({ summary: 'Read an organization and its roster', answers: OrgDetailResponse })
   async get(@Param('org_id') orgId: string): Promise<OrgDetailResponse> {
     return toOrgDetail(await this.overview.get(orgId));
   }
 
   @Get(':org_id/usage')
   @PlatformAdmin()
-  @ApiOperation({ summary: 'What an organization has used', description: 'The same figures that its members see.' })
-  @ApiParam({ name: 'org_id', description: 'The organization.' })
-  @ApiOkResponse({ type: UsageSummaryResponse })
+  @Operation({
+    summary: 'What an organization has used',
+    description: 'The same figures that its members see.',
+    answers: UsageSummaryResponse,
+  })
   async usage(@OperatedOrg() scope: OrgScope, @Query() query: UsageQuery): Promise<UsageSummaryResponse> {
     return toUsageSummary(await this.overview.usage(scope, query.window));
   }
 
   @Post(':org_id/suspend')
-  @HttpCode(200)
   @PlatformAdmin()
-  @ApiOperation({
+  @Operation({
     summary: 'Suspend an organization',
     description: 'Its members are locked out and its work stops. Repeating it changes nothing.',
+    status: 200,
+    answers: OrgSuspensionResponse,
   })
-  @ApiOkResponse({ type: OrgSuspensionResponse })
   async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
     return toOrgSuspension(await this.organizations.suspend(operator, orgId));
   }
 
   @Post(':org_id/unsuspend')
-  @HttpCode(200)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'End the suspension of an organization', description: 'Repeating it changes nothing.' })
-  @ApiOkResponse({ type: OrgSuspensionResponse })
+  @Operation({
+    summary: 'End the suspension of an organization',
+    description: 'Repeating it changes nothing.',
+    status: 200,
+    answers: OrgSuspensionResponse,
+  })
   async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
     return toOrgSuspension(await this.organizations.unsuspend(operator, orgId));
   }

@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AddAllowedEmailRequest, AllowedEmailResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { AllowedEmailsService } from '@aps/identity';
+import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toAllowedEmail } from './admins.convert';
 import { CurrentOperator } from './current-operator';
@@ -14,8 +15,7 @@ export class AllowedEmailsController {
 
   @Get()
   @PlatformAdmin()
-  @ApiOperation({ summary: 'List the addresses that may sign up' })
-  @ApiOkResponse({ type: [AllowedEmailResponse] })
+  @Operation({ summary: 'List the addresses that may sign up', answers: [AllowedEmailResponse] })
   async list(): Promise<AllowedEmailResponse[]> {
     return (await this.allowedEmails.list()).map(toAllowedEmail);
   }
@@ -23,17 +23,14 @@ export class AllowedEmailsController {
   @Post()
   @PlatformAdmin()
   @Idempotent()
-  @ApiOperation({ summary: 'Let an address sign up' })
-  @ApiCreatedResponse({ type: AllowedEmailResponse })
+  @Operation({ summary: 'Let an address sign up', answers: AllowedEmailResponse, refuses: ['already_allowed'] })
   async add(@CurrentOperator() operator: ActingUser, @Body() body: AddAllowedEmailRequest): Promise<AllowedEmailResponse> {
     return toAllowedEmail(await this.allowedEmails.add(operator, body.email));
   }
 
   @Delete(':allowed_email_id')
-  @HttpCode(204)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Let an address sign up no longer', description: 'Whoever has signed up stays.' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'Let an address sign up no longer', description: 'Whoever has signed up stays.' })
   async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id') allowedEmailId: string): Promise<void> {
     await this.allowedEmails.remove(operator, allowedEmailId);
   }

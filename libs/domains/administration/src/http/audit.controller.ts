@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { AuditItem, PlatformAuditQuery } from '@aps/dtos';
 import { OrgScope, PlatformAdmin } from '@aps/guards';
-import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { AuditQueries } from '../audit.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { OperatedOrg } from './current-operator';
@@ -18,11 +18,11 @@ export class AdminAuditController {
 
   @Get('audit')
   @PlatformAdmin()
-  @ApiOperation({
+  @Operation({
     summary: "Read the platform's audit log, newest first",
     description: 'What operators did anywhere, and what belongs to no organization.',
+    answers: PageOf(AuditItem, 'PlatformAuditResponse'),
   })
-  @ApiPage(AuditItem, 'PlatformAuditResponse')
   async platform(@Query() query: PlatformAuditQuery): Promise<Page<AuditItem>> {
     const { rows, total } = await this.audit.ofPlatform({ action: query.action, actorId: query.actor_id, orgId: query.org_id }, query);
     return toPage(rows.map(toAuditItem), total, query);
@@ -30,12 +30,11 @@ export class AdminAuditController {
 
   @Get('orgs/:org_id/audit')
   @PlatformAdmin()
-  @ApiOperation({
+  @Operation({
     summary: "Read an organization's audit log, newest first",
     description: 'What operators did to it, merged with what happened inside it.',
+    answers: PageOf(AuditItem, 'OrgAuditResponse'),
   })
-  @ApiParam({ name: 'org_id', description: 'The organization.' })
-  @ApiPage(AuditItem, 'OrgAuditResponse')
   async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<AuditItem>> {
     const { rows, total } = await this.overview.audit(scope, query);
     return toPage(rows.map(toAuditItem), total, query);

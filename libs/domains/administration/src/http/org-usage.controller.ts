@@ -1,7 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { UsageQueries } from '../usage/usage.queries';
 import { toUsageSummary } from './usage.convert';
 
@@ -12,9 +13,7 @@ export class OrgUsageController {
 
   @Get()
   @OrgMember('billing')
-  @ApiOperation({ summary: 'What the organization has used' })
-  @ApiParam({ name: 'org_id', description: 'The organization.' })
-  @ApiOkResponse({ type: UsageSummaryResponse })
+  @Operation({ summary: 'What the organization has used', answers: UsageSummaryResponse })
   async get(@CurrentOrg() scope: OrgScope, @Query() query: UsageQuery): Promise<UsageSummaryResponse> {
     return toUsageSummary(await this.usage.summary(scope, query.window));
   }

@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AddPlatformAdminRequest, PlatformAdminResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { PlatformAdminsService } from '@aps/identity';
+import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toPlatformAdmin } from './admins.convert';
 import { CurrentOperator } from './current-operator';
@@ -14,8 +15,7 @@ export class PlatformAdminsController {
 
   @Get()
   @PlatformAdmin()
-  @ApiOperation({ summary: 'List the platform administrators' })
-  @ApiOkResponse({ type: [PlatformAdminResponse] })
+  @Operation({ summary: 'List the platform administrators', answers: [PlatformAdminResponse] })
   async list(): Promise<PlatformAdminResponse[]> {
     return (await this.admins.list()).map(toPlatformAdmin);
   }
@@ -23,21 +23,22 @@ export class PlatformAdminsController {
   @Post()
   @PlatformAdmin()
   @Idempotent()
-  @ApiOperation({ summary: 'Make a registered user a platform administrator' })
-  @ApiCreatedResponse({ type: PlatformAdminResponse })
-  @ApiNotFoundResponse({ description: '`user_not_found`: nobody has registered with the address.' })
+  @Operation({
+    summary: 'Make a registered user a platform administrator',
+    answers: PlatformAdminResponse,
+    refuses: ['user_not_found', 'already_admin'],
+  })
   async add(@CurrentOperator() operator: ActingUser, @Body() body: AddPlatformAdminRequest): Promise<PlatformAdminResponse> {
     return toPlatformAdmin(await this.admins.add(operator, body.email));
   }
 
   @Delete(':user_id')
-  @HttpCode(204)
   @PlatformAdmin()
-  @ApiOperation({
+  @Operation({
     summary: 'Take the administration of the platform from a user',
     description: 'Not from yourself, and not from the last one who can act.',
+    refuses: ['user_not_found', 'last_admin', 'self_action'],
   })
-  @ApiNoContentResponse()
   async remove(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<void> {
     await this.admins.remove(operator, userId);
   }

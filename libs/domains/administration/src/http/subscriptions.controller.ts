@@ -1,7 +1,8 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import { ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { SubscriptionBackfillRequest, SubscriptionBackfillResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { SubscriptionBackfill } from '../subscriptions/subscription-backfill';
 import { CurrentOperator } from './current-operator';
@@ -12,15 +13,15 @@ export class AdminSubscriptionsController {
   constructor(private readonly subscriptions: SubscriptionBackfill) {}
 
   @Post('backfill')
-  @HttpCode(200)
   @PlatformAdmin()
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Subscribe organizations that have no subscription',
     description: 'Never changes an existing subscription; repeating it creates none.',
+    status: 200,
+    answers: SubscriptionBackfillResponse,
+    refuses: ['not_found'],
   })
-  @ApiOkResponse({ type: SubscriptionBackfillResponse })
-  @ApiNotFoundResponse({ description: '`not_found`: there is no such organization or plan.' })
   backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
     return this.subscriptions.run({ orgId: body.org_id ?? null, planCode: body.plan_code ?? null }, operator);
   }

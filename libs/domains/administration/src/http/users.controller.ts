@@ -1,8 +1,9 @@
-import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { UserStatusResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { UsersService } from '@aps/identity';
+import { Operation } from '@aps/platform/http';
 import { toUserStatus } from './admins.convert';
 import { CurrentOperator } from './current-operator';
 
@@ -12,22 +13,27 @@ export class AdminUsersController {
   constructor(private readonly users: UsersService) {}
 
   @Post('deactivate')
-  @HttpCode(200)
   @PlatformAdmin()
-  @ApiOperation({
+  @Operation({
     summary: 'Deactivate a user',
     description: 'Ends their sessions and refuses their API tokens. Not yourself. Repeating it changes nothing.',
+    status: 200,
+    answers: UserStatusResponse,
+    refuses: ['user_not_found', 'last_admin', 'self_action'],
   })
-  @ApiOkResponse({ type: UserStatusResponse })
   async deactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
     return toUserStatus(await this.users.deactivate(operator, userId));
   }
 
   @Post('reactivate')
-  @HttpCode(200)
   @PlatformAdmin()
-  @ApiOperation({ summary: 'Reactivate a user', description: 'Their API tokens work again; their sessions do not come back.' })
-  @ApiOkResponse({ type: UserStatusResponse })
+  @Operation({
+    summary: 'Reactivate a user',
+    description: 'Their API tokens work again; their sessions do not come back.',
+    status: 200,
+    answers: UserStatusResponse,
+    refuses: ['user_not_found'],
+  })
   async reactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
     return toUserStatus(await this.users.reactivate(operator, userId));
   }

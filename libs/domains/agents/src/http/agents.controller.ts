@@ -1,13 +1,13 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AgentListQuery, AgentResponse, CreateAgentRequest, UpdateAgentQuery, UpdateAgentRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { AgentsQueries } from '../agents.queries';
 import { AgentsService } from '../agents.service';
 import { toAgent } from './agents.convert';
-import { ApiAgentPath, ApiConflict, ApiOrgPath, BY_AGENT } from './params';
+import { BY_AGENT } from './params';
 
 @ApiTags('Agents')
 @Controller('api/orgs/:org_id/agents')
@@ -19,9 +19,7 @@ export class AgentsController {
 
   @Get()
   @OrgMember('agents')
-  @ApiOrgPath()
-  @ApiOperation({ summary: 'List agents', description: 'Newest first.' })
-  @ApiPage(AgentResponse)
+  @Operation({ summary: 'List agents', description: 'Newest first.', answers: PageOf(AgentResponse) })
   async list(@CurrentOrg() scope: OrgScope, @Query() query: AgentListQuery): Promise<Page<AgentResponse>> {
     const { items, total } = await this.queries.list(scope, query, query);
     return toPage(items.map(toAgent), total, query);
@@ -30,32 +28,48 @@ export class AgentsController {
   @Post()
   @OrgAdmin('agents')
   @Idempotent()
-  @ApiOrgPath()
-  @ApiOperation({ summary: 'Create an agent', description: 'It is sealed and deployed as version 1 at once.' })
-  @ApiCreatedResponse({ type: AgentResponse })
-  @ApiConflict('`slug_taken`')
+  @Operation({
+    summary: 'Create an agent',
+    description: 'It is sealed and deployed as version 1 at once.',
+    answers: AgentResponse,
+    refuses: [
+      'entitlement_required',
+      'entitlement_exceeded',
+      'slug_taken',
+      'model_not_allowed',
+      'model_unknown',
+      'plan_mismatch',
+      'unknown_reference',
+    ],
+  })
   async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateAgentRequest): Promise<AgentResponse> {
     return toAgent(await this.agents.create(scope, body));
   }
 
   @Get(':agent_id')
   @OrgMember('agents', BY_AGENT)
-  @ApiAgentPath()
-  @ApiOperation({ summary: 'Get an agent' })
-  @ApiOkResponse({ type: AgentResponse })
+  @Operation({ summary: 'Get an agent', answers: AgentResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<AgentResponse> {
     return toAgent(await this.queries.get(scope, agentId));
   }
 
   @Patch(':agent_id')
   @OrgAdmin('agents', BY_AGENT)
-  @ApiAgentPath()
-  @ApiOperation({
+  @Operation({
     summary: 'Edit an agent',
-    description: 'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`.',
+    description:
+      'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`. The slug stays while other agents grant it as a tool.',
+    answers: AgentResponse,
+    refuses: [
+      'entitlement_required',
+      'agent_in_use',
+      'slug_taken',
+      'model_not_allowed',
+      'model_unknown',
+      'plan_mismatch',
+      'unknown_reference',
+    ],
   })
-  @ApiOkResponse({ type: AgentResponse })
-  @ApiConflict('`slug_taken`; `agent_in_use` when other agents grant the old slug as a tool')
   async update(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -67,15 +81,12 @@ export class AgentsController {
 
   @Delete(':agent_id')
   @OrgAdmin('agents', BY_AGENT)
-  @HttpCode(204)
-  @ApiAgentPath()
-  @ApiOperation({
+  @Operation({
     summary: 'Delete an agent',
     description:
       'Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.',
+    refuses: ['agent_in_use'],
   })
-  @ApiNoContentResponse()
-  @ApiConflict('`agent_in_use`, with the agents that name it')
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {
     await this.agents.delete(scope, agentId);
   }

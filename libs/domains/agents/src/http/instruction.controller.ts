@@ -1,35 +1,33 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { InstructionResponse, InstructionRevisionResponse, SaveInstructionDraftRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InstructionsService } from '../instructions.service';
-import { ApiAgentPath, ApiConflict, BY_AGENT } from './params';
+import { BY_AGENT } from './params';
 import { toInstruction, toInstructionRevision } from './texts.convert';
 
 @ApiTags('Agent instructions')
-@ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/instruction')
 export class AgentInstructionController {
   constructor(private readonly instructions: InstructionsService) {}
 
   @Get()
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({ summary: 'Get the instruction of an agent', description: 'The published one and the draft.' })
-  @ApiOkResponse({ type: InstructionResponse })
+  @Operation({ summary: 'Get the instruction of an agent', description: 'The published one and the draft.', answers: InstructionResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<InstructionResponse> {
     return toInstruction(await this.instructions.get(scope, agentId));
   }
 
   @Put('draft')
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({
+  @Operation({
     summary: 'Save the instruction draft',
     description: 'Begins a draft if there is none. Of several saves with one `base_version` exactly one succeeds.',
+    answers: InstructionResponse,
+    refuses: ['version_conflict'],
   })
-  @ApiOkResponse({ type: InstructionResponse })
-  @ApiConflict('`version_conflict`, with `current_version`')
   async saveDraft(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -41,27 +39,31 @@ export class AgentInstructionController {
   @Post('draft/publish')
   @OrgAdmin('agents', BY_AGENT)
   @Idempotent()
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Publish the instruction draft', description: 'It becomes part of the next revision that is sealed.' })
-  @ApiOkResponse({ type: InstructionResponse })
-  @ApiConflict('`no_draft`')
+  @Operation({
+    summary: 'Publish the instruction draft',
+    description: 'It becomes part of the next revision that is sealed.',
+    status: 200,
+    answers: InstructionResponse,
+    refuses: ['no_draft'],
+  })
   async publish(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<InstructionResponse> {
     return toInstruction(await this.instructions.publish(scope, agentId));
   }
 
   @Delete('draft')
   @OrgMember('agents', BY_AGENT)
-  @HttpCode(204)
-  @ApiOperation({ summary: 'Discard the instruction draft' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'Discard the instruction draft' })
   async discard(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {
     await this.instructions.discard(scope, agentId);
   }
 
   @Get('revisions')
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({ summary: 'List the versions of the instruction', description: 'The draft first, then newest first.' })
-  @ApiPage(InstructionRevisionResponse)
+  @Operation({
+    summary: 'List the versions of the instruction',
+    description: 'The draft first, then newest first.',
+    answers: PageOf(InstructionRevisionResponse),
+  })
   async revisions(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

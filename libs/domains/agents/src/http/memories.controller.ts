@@ -1,23 +1,21 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AgentMemoryResponse, CreateMemoryRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { MemoriesService } from '../memories.service';
-import { ApiAgentPath, BY_AGENT } from './params';
+import { BY_AGENT } from './params';
 import { toMemory } from './texts.convert';
 
 @ApiTags('Agent memories')
-@ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/memories')
 export class AgentMemoriesController {
   constructor(private readonly memories: MemoriesService) {}
 
   @Get()
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({ summary: 'List the memories of an agent', description: 'Newest first.' })
-  @ApiPage(AgentMemoryResponse)
+  @Operation({ summary: 'List the memories of an agent', description: 'Newest first.', answers: PageOf(AgentMemoryResponse) })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -30,8 +28,7 @@ export class AgentMemoriesController {
   @Post()
   @OrgAdmin('agents', BY_AGENT)
   @Idempotent()
-  @ApiOperation({ summary: 'Give an agent a memory' })
-  @ApiCreatedResponse({ type: AgentMemoryResponse })
+  @Operation({ summary: 'Give an agent a memory', answers: AgentMemoryResponse })
   async add(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -42,9 +39,7 @@ export class AgentMemoriesController {
 
   @Delete(':memory_id')
   @OrgAdmin('agents', BY_AGENT)
-  @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a memory of an agent' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'Delete a memory of an agent' })
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('memory_id') memoryId: string): Promise<void> {
     await this.memories.removeFromAgent(scope, agentId, memoryId);
   }

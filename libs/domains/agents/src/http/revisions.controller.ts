@@ -1,18 +1,17 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AgentRevisionResponse, RolloutDetailResponse } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { AgentRevisions } from '../revisions.queries';
 import { RevisionsService } from '../revisions.service';
 import { RolloutsQueries } from '../rollouts.queries';
 import { toRevision, toRollout } from './agents.convert';
-import { ApiAgentPath, BY_AGENT } from './params';
+import { BY_AGENT } from './params';
 
 @ApiTags('Agent revisions')
-@ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/revisions')
 export class AgentRevisionsController {
   constructor(
@@ -23,8 +22,7 @@ export class AgentRevisionsController {
 
   @Get()
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({ summary: 'List the sealed revisions of an agent', description: 'Newest first.' })
-  @ApiPage(AgentRevisionResponse)
+  @Operation({ summary: 'List the sealed revisions of an agent', description: 'Newest first.', answers: PageOf(AgentRevisionResponse) })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -37,12 +35,12 @@ export class AgentRevisionsController {
   @Post()
   @OrgAdmin('agents', BY_AGENT)
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Seal the draft',
-    description: 'Makes a revision of the draft. When nothing has changed since the latest one, that one is returned.',
+    description: 'Makes a revision of the draft. When nothing has changed since the latest one, that one is returned, with 200.',
+    status: [201, 200],
+    answers: AgentRevisionResponse,
   })
-  @ApiCreatedResponse({ type: AgentRevisionResponse, description: 'A new revision.' })
-  @ApiOkResponse({ type: AgentRevisionResponse, description: 'The latest revision, which seals the same already.' })
   async seal(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -55,8 +53,7 @@ export class AgentRevisionsController {
 
   @Get(':revision_id')
   @OrgMember('agents', BY_AGENT)
-  @ApiOperation({ summary: 'Get a sealed revision' })
-  @ApiOkResponse({ type: AgentRevisionResponse })
+  @Operation({ summary: 'Get a sealed revision', answers: AgentRevisionResponse })
   async get(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -68,13 +65,14 @@ export class AgentRevisionsController {
   @Post(':revision_id/deploy')
   @OrgAdmin('agents', BY_AGENT)
   @Idempotent()
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Deploy a revision',
     description:
       'New chats run on it from now on; an older one is a rollback. A running experiment ends. Deploying what is live already changes nothing.',
+    status: 200,
+    answers: RolloutDetailResponse,
+    refuses: ['unknown_reference'],
   })
-  @ApiOkResponse({ type: RolloutDetailResponse })
   async deploy(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

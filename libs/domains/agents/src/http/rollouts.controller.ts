@@ -1,25 +1,26 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { RolloutDetailResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { ApiPage, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { RolloutsQueries } from '../rollouts.queries';
 import { toRollout } from './agents.convert';
-import { ApiAgentPath } from './params';
 
 /** On these routes `agent_id` is a plain string: what is neither id nor slug is not found, and not malformed. */
 const PLAIN: AccessOptions = { params: { agent_id: 'string' } };
 
 @ApiTags('Rollouts')
-@ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/rollouts')
 export class RolloutsController {
   constructor(private readonly rollouts: RolloutsQueries) {}
 
   @Get()
   @OrgMember('rollouts', PLAIN)
-  @ApiOperation({ summary: 'List the rollouts of an agent', description: 'Deployments and experiments, newest first.' })
-  @ApiPage(RolloutDetailResponse, 'RolloutListResponse')
+  @Operation({
+    summary: 'List the rollouts of an agent',
+    description: 'Deployments and experiments, newest first.',
+    answers: PageOf(RolloutDetailResponse, 'RolloutListResponse'),
+  })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -31,8 +32,7 @@ export class RolloutsController {
 
   @Get(':rollout_id')
   @OrgMember('rollouts', PLAIN)
-  @ApiOperation({ summary: 'Get a rollout' })
-  @ApiOkResponse({ type: RolloutDetailResponse })
+  @Operation({ summary: 'Get a rollout', answers: RolloutDetailResponse })
   async get(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

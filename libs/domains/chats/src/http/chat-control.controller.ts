@@ -1,15 +1,5 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import {
-  ApiConflictResponse,
-  ApiCreatedResponse,
-  ApiForbiddenResponse,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiResponse,
-  ApiServiceUnavailableResponse,
-  ApiTags,
-} from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, CloseService, ContinueService, DiagnosisQueries, RetryService, StopService, UpdateService } from '@aps/chats';
 import {
@@ -21,6 +11,7 @@ import {
   UpdateChatRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import { toChat } from './chats.convert';
 import { toDiagnosis, toStop, toTerminated } from './control.convert';
@@ -42,12 +33,12 @@ export class ChatControlController {
 
   @Patch()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'Rename, share or archive a chat',
     description: 'At least one field. An archived chat keeps its open questions to humans, but answers no longer have it go on.',
+    answers: ChatResponse,
+    refuses: ['creator_only', 'cannot_unarchive', 'follows_root'],
   })
-  @ApiOkResponse({ type: ChatResponse })
-  @ApiForbiddenResponse({ description: '`creator_only`: only who began the chat may change `shared`.' })
   async update(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -60,26 +51,24 @@ export class ChatControlController {
 
   @Delete()
   @OrgMember('chats')
-  @HttpCode(204)
-  @ApiOperation({
+  @Operation({
     summary: 'Delete a chat',
     description: 'Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.',
   })
-  @ApiNoContentResponse()
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<void> {
     await this.closing.delete(scope, agentId, chatId);
   }
 
   @Post('stop')
   @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Stop what the chat is doing',
     description:
       'Ends the running turn, one that has not begun, or the waiting for child chats, a timer or room to run; waiting for a human goes on. The chat stays usable. ' +
       'With `cascade`, every chat that it has delegated to is stopped likewise. Doing nothing is no error.',
+    status: 200,
+    answers: StopChatResponse,
   })
-  @ApiOkResponse({ type: StopChatResponse })
   async stop(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -91,12 +80,12 @@ export class ChatControlController {
 
   @Post('terminate')
   @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'End a chat',
     description: 'It is archived for good: what runs is cut off, questions to humans are cancelled. Chats that it has delegated to run on.',
+    status: 200,
+    answers: TerminateChatResponse,
   })
-  @ApiOkResponse({ type: TerminateChatResponse })
   async terminate(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -107,15 +96,14 @@ export class ChatControlController {
 
   @Post('continue')
   @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Continue a chat',
     description:
-      'Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message. Two at once dispatch one turn.',
+      'Dispatches the next turn of a chat that failed, or was closed because credits were used up or its model has no price, without a new message; refused while that has not passed. Two at once dispatch one turn.',
+    status: 200,
+    answers: ChatResponse,
+    refuses: ['credits_exhausted', 'budget_exceeded', 'agent_deleted', 'not_continuable', 'queue_full'],
   })
-  @ApiOkResponse({ type: ChatResponse })
-  @ApiConflictResponse({ description: '`agent_deleted`: the chat can only be read.' })
-  @ApiResponse({ status: 402, description: '`credits_exhausted` or `budget_exceeded`: what closed the chat has not passed.' })
   async continue(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -128,16 +116,13 @@ export class ChatControlController {
   @Post('retry')
   @OrgMember('chats')
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Begin a chat anew',
     description:
-      'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is.',
-  })
-  @ApiCreatedResponse({ type: ChatResponse })
-  @ApiConflictResponse({ description: '`agent_deleted`: there is nothing that a new chat could run on.' })
-  @ApiServiceUnavailableResponse({
-    description:
-      '`dispatch_failed`: the new chat is stored as `context.chat_id`, but nothing runs. Continue it, or repeat the request with the same `Idempotency-Key`.',
+      'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is. ' +
+      '`dispatch_failed` means that the new chat is stored, as `context.chat_id`, and nothing runs: continue it, or repeat the request with the same `Idempotency-Key`.',
+    answers: ChatResponse,
+    refuses: ['agent_deleted', 'nothing_to_retry', 'queue_full', 'dispatch_failed'],
   })
   async retry(
     @CurrentOrg() scope: OrgScope,
@@ -150,12 +135,12 @@ export class ChatControlController {
 
   @Get('diagnosis')
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'Explain what a chat waits for',
     description:
       'What keeps it from going on, who runs it, where it stands in the queue, and what may be done. Works while no worker and no queue can be reached.',
+    answers: ChatDiagnosisResponse,
   })
-  @ApiOkResponse({ type: ChatDiagnosisResponse })
   async diagnosis(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

@@ -1,8 +1,9 @@
-import { Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Delete, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { PresenceService } from '@aps/chats';
 import { ChatPresenceResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { toPresence } from './presence.convert';
 
 @ApiTags('Chats')
@@ -12,13 +13,13 @@ export class ChatPresenceController {
 
   @Post()
   @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Say that one has the chat open',
     description:
       'To be repeated every `heartbeat_interval_s`; who is silent for `expires_in_s` is gone. An open stream alone is no presence. The chat’s streams are told of who comes and goes by `presence_changed` (no id, best effort), with `viewers` as they are then.',
+    status: 200,
+    answers: ChatPresenceResponse,
   })
-  @ApiOkResponse({ type: ChatPresenceResponse })
   async heartbeat(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -29,9 +30,11 @@ export class ChatPresenceController {
 
   @Delete()
   @OrgMember('chats')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Say that one has closed the chat', description: 'Best effort: who does not say it ages out.' })
-  @ApiOkResponse({ type: ChatPresenceResponse })
+  @Operation({
+    summary: 'Say that one has closed the chat',
+    description: 'Best effort: who does not say it ages out.',
+    answers: ChatPresenceResponse,
+  })
   async leave(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

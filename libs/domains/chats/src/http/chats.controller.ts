@@ -1,13 +1,5 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  ApiAcceptedResponse,
-  ApiConflictResponse,
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiServiceUnavailableResponse,
-  ApiTags,
-} from '@nestjs/swagger';
+import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
 import { chatTopic } from '@aps/contracts';
@@ -23,13 +15,11 @@ import {
   SendMessageResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
-import { ApiEventStream, ApiPage, PageOf, type Page } from '@aps/platform/http';
+import { eventStream, Operation, PageOf, type Page } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { toChat, toChatSummary, toTodo } from './chats.convert';
 import { EventStreams } from './event-streams';
-
-const ChatPage = PageOf(ChatSummary, 'ChatListResponse');
 
 @ApiTags('Chats')
 @Controller('api/orgs/:org_id/agents/:agent_id/chats')
@@ -44,11 +34,11 @@ export class ChatsController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'List the agent’s chats',
     description: 'Newest first, without their messages. Only chats that the caller may open.',
+    answers: PageOf(ChatSummary, 'ChatListResponse'),
   })
-  @ApiOkResponse({ type: ChatPage })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -61,8 +51,12 @@ export class ChatsController {
   @Post()
   @OrgMember('chats')
   @Idempotent()
-  @ApiOperation({ summary: 'Open a chat', description: 'The chat keeps the agent revision that is live now.' })
-  @ApiCreatedResponse({ type: ChatResponse })
+  @Operation({
+    summary: 'Open a chat',
+    description: 'The chat keeps the agent revision that is live now.',
+    answers: ChatResponse,
+    refuses: ['plan_mismatch', 'unknown_reference'],
+  })
   async create(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateChatRequest): Promise<ChatResponse> {
     const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body), this.hidesDollars(scope)]);
     return toChat(chat, [], hide);
@@ -70,8 +64,7 @@ export class ChatsController {
 
   @Get(':chat_id')
   @OrgMember('chats')
-  @ApiOperation({ summary: 'Get a chat with all its messages' })
-  @ApiOkResponse({ type: ChatResponse })
+  @Operation({ summary: 'Get a chat with all its messages', answers: ChatResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
     const [{ chat, messages }, hide] = await Promise.all([this.queries.withMessages(scope, agentId, chatId), this.hidesDollars(scope)]);
     return toChat(chat, messages, hide);
@@ -79,17 +72,25 @@ export class ChatsController {
 
   @Post(':chat_id/messages')
   @OrgMember('chats')
-  @HttpCode(202)
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Send a message',
     description:
       'Stores the message and dispatches the turn that answers it; follow the chat’s stream for the answer. While a turn runs, the message waits and becomes its own turn. ' +
-      'A 503 means that the message is stored and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message.',
+      '`dispatch_failed` means that the message is stored, as `context.message_id`, and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message.',
+    status: 202,
+    answers: SendMessageResponse,
+    refuses: [
+      'entitlement_required',
+      'agent_deleted',
+      'model_not_allowed',
+      'model_unknown',
+      'plan_mismatch',
+      'unknown_reference',
+      'queue_full',
+      'dispatch_failed',
+    ],
   })
-  @ApiAcceptedResponse({ type: SendMessageResponse })
-  @ApiConflictResponse({ description: '`agent_deleted`: the chat can only be read.' })
-  @ApiServiceUnavailableResponse({ description: '`dispatch_failed`: stored as `context.message_id`, but not dispatched.' })
   send(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -102,8 +103,7 @@ export class ChatsController {
 
   @Get(':chat_id/todos')
   @OrgMember('chats')
-  @ApiOperation({ summary: 'List what the agent means to do' })
-  @ApiPage(ChatTodo)
+  @Operation({ summary: 'List what the agent means to do', answers: PageOf(ChatTodo) })
   async todos(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -115,13 +115,13 @@ export class ChatsController {
 
   @Get(':chat_id/stream')
   @OrgMember('chats', { ticketTopics: (request) => [chatTopic((request.params as Record<string, string>).chat_id)] })
-  @ApiOperation({
+  @Operation({
     summary: 'Follow a chat',
     description:
       'Server-sent events: `snapshot` first, then every event of the chat once and in order, with its number as `id`, and `message_delta` and `presence_changed` in between (no id, best effort). ' +
       'Resume with `Last-Event-ID` or `?after=`; no id is too old. `ping` every 15 seconds. A user may have 20 streams open at once, unless the service is set up otherwise; the next is answered 429.',
+    answers: eventStream(ChatStreamEvent, 'The last event that the client has seen.'),
   })
-  @ApiEventStream(ChatStreamEvent, 'The last event that the client has seen.')
   stream(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

@@ -1,8 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { CostQueries } from '@aps/chats';
 import { ChatCostBreakdownResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { toCostBreakdown } from './cost.convert';
 
 @ApiTags('Chats')
@@ -12,12 +13,12 @@ export class CostController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'What the chat has cost, by kind of token and by model',
     description:
       'Every model call of the chat counts, its title and summaries too, at the prices of its time. Chats that it delegated to stand apart, in `descendants`.',
+    answers: ChatCostBreakdownResponse,
   })
-  @ApiOkResponse({ type: ChatCostBreakdownResponse })
   async get(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { DomainError } from '@aps/contracts';
 import { CreateTicketRequest, FollowEventsQuery, TicketResponse, TopicStreamEvent } from '@aps/dtos';
 import {
@@ -13,7 +13,7 @@ import {
   type AuthenticatedRequest,
   type Principal,
 } from '@aps/guards';
-import { ApiEventStream, ShowsCredential } from '@aps/platform/http';
+import { eventStream, Operation } from '@aps/platform/http';
 import type { Response } from 'express';
 import { EventStreams } from './event-streams';
 import { listTopics } from './topics';
@@ -25,7 +25,7 @@ export class EventsController {
 
   @Get()
   @OrgMember('chats', { ticketTopics: (request) => listTopics(request.query.topics) })
-  @ApiOperation({
+  @Operation({
     summary: 'Follow many topics on one stream',
     description:
       'Server-sent events. A `snapshot` of each topic first; then every event of each topic once and, within the topic, in order; `message_delta` and `presence_changed` in between, best effort. ' +
@@ -33,8 +33,8 @@ export class EventsController {
       '`data.id` is the number of the event within its topic. `ping` every 15 seconds, with `topic` null. ' +
       'Topics that are not there or that the caller may not follow are answered 404 with `context.topics`, and nothing is followed. ' +
       '`topic_closed` says that the caller may not follow a topic any more; the stream goes on with the others. A stream counts as one of the user’s, however many topics it has.',
+    answers: eventStream(TopicStreamEvent, 'The id of the last frame that the client has seen.'),
   })
-  @ApiEventStream(TopicStreamEvent, 'The id of the last frame that the client has seen.')
   follow(
     @CurrentOrg() scope: OrgScope,
     @Query() query: FollowEventsQuery,
@@ -52,15 +52,14 @@ export class TicketsController {
 
   @Post()
   @SignedIn()
-  @ApiOperation({
+  @Operation({
     summary: 'Get a ticket for a stream',
     description:
       'For clients that cannot send a header, as a browser’s `EventSource`: `?ticket=` opens one stream about these topics, or some of them, within 60 seconds. It opens no more than the caller may follow when the stream opens, ' +
       'and the stream ends when the session or token ends that the ticket was asked for with.',
+    answers: TicketResponse,
+    refuses: ['not_org_member'],
   })
-  @ApiCreatedResponse({ type: TicketResponse })
-  @ShowsCredential(TicketResponse)
-  @ApiServiceUnavailableResponse({ description: '`service_unavailable`: tickets cannot be kept right now.' })
   async create(@CurrentPrincipal() principal: Principal, @Body() body: CreateTicketRequest): Promise<TicketResponse> {
     const topics = listTopics(body.topics.join());
     if (topics.includes('org') && !body.org_id) {

@@ -1,9 +1,9 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { HitlQueries, HitlService } from '@aps/chats';
 import { AnsweredHitlRequest, AnswerHitlRequest, HitlRequest, HitlRequestsQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toHitlRequest } from './hitl.convert';
 
@@ -17,11 +17,11 @@ export class HitlController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'List requests to humans',
     description: 'Newest first: those of chats that the caller may open, and those that are assigned to the caller.',
+    answers: PageOf(HitlRequest),
   })
-  @ApiPage(HitlRequest)
   async list(@CurrentOrg() scope: OrgScope, @Query() query: HitlRequestsQuery): Promise<Page<HitlRequest>> {
     const { items, total } = await this.queries.list(scope, query, query);
     return toPage(items.map(toHitlRequest), total, query);
@@ -29,24 +29,23 @@ export class HitlController {
 
   @Get(':request_id')
   @OrgMember('chats')
-  @ApiOperation({ summary: 'Get a request to a human' })
-  @ApiOkResponse({ type: HitlRequest })
+  @Operation({ summary: 'Get a request to a human', answers: HitlRequest })
   async get(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string): Promise<HitlRequest> {
     return toHitlRequest(await this.queries.get(scope, id));
   }
 
   @Post(':request_id/answer')
   @OrgMember('chats')
-  @HttpCode(200)
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Answer a request',
     description:
       'The chat goes on when no other question of the same step is open. Everybody who sees a request may answer it; where there is an assignee, that user and admins. ' +
       'What is approved runs exactly as the request shows it, or with the edited arguments.',
+    status: 200,
+    answers: AnsweredHitlRequest,
+    refuses: ['insufficient_role', 'already_resolved'],
   })
-  @ApiOkResponse({ type: AnsweredHitlRequest })
-  @ApiResponse({ status: 409, description: '`already_resolved`, with its `status`', schema: { $ref: '#/components/schemas/Error' } })
   async answer(
     @CurrentOrg() scope: OrgScope,
     @Param('request_id') id: string,

@@ -1,10 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
 import { TimelineQueries } from '@aps/chats';
 import { TimelineEvent, TimelineQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { toTimeline } from './timeline.convert';
 
 @ApiTags('Chats')
@@ -17,13 +17,13 @@ export class TimelineController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'What has happened in the chat',
     description:
       'Newest first: what users wrote (`user_message_received`), the steps of the agent (`agent_step`, by `metadata.kind` a model call or a tool call, with its tokens and cost), ' +
       'and every event that the chat’s stream keeps. An event stands once. Clients ignore types that they do not know.',
+    answers: PageOf(TimelineEvent, 'ConversationTimelineResponse'),
   })
-  @ApiOkResponse({ type: PageOf(TimelineEvent, 'ConversationTimelineResponse') })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

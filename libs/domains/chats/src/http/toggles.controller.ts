@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Put } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { TogglesService } from '@aps/chats';
 import { ChangeTogglesRequest, TogglesResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
@@ -11,24 +11,25 @@ export class TogglesController {
 
   @Get()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'What the chat has switched on',
     description: 'The web, and each active connection that the agent of this chat is granted.',
+    answers: TogglesResponse,
   })
-  @ApiOkResponse({ type: TogglesResponse })
   get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<TogglesResponse> {
     return this.toggles.get(scope, agentId, chatId);
   }
 
   @Put()
   @OrgMember('chats')
-  @ApiOperation({
+  @Operation({
     summary: 'Switch the web and connections on and off in a chat',
     description:
       'Give exactly one of `toggles`, which is merged into what is set, and `enabled_scopes`, which replaces it. Who may open the chat may switch. ' +
       'It holds for turns that begin afterwards. Switching never grants what the agent may not use.',
+    answers: TogglesResponse,
+    refuses: ['unknown_reference'],
   })
-  @ApiOkResponse({ type: TogglesResponse })
   change(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -38,3 +39,4 @@ export class TogglesController {
     return this.toggles.change(scope, agentId, chatId, body);
   }
 }
+import { Operation } from '@aps/platform/http';

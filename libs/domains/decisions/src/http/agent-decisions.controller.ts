@@ -1,6 +1,6 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiAgentPath, BY_AGENT } from '@aps/agents/http';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { BY_AGENT } from '@aps/agents/http';
 import { DecisionsQueries, DecisionsService } from '@aps/decisions';
 import {
   AgreeDecisionsRequest,
@@ -11,13 +11,12 @@ import {
   DecisionResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { toDecision, toDecisionGroup } from './decisions.convert';
 
 const SEEN = 'Only of chats that the caller may open, whether the decision log is on or off.';
 
 @ApiTags('Decisions')
-@ApiAgentPath()
 @Controller('api/orgs/:org_id/agents/:agent_id/decisions')
 export class AgentDecisionsController {
   constructor(
@@ -27,8 +26,11 @@ export class AgentDecisionsController {
 
   @Get()
   @OrgMember('decisions', BY_AGENT)
-  @ApiOperation({ summary: 'List an agent’s decisions', description: `Newest first. ${SEEN}` })
-  @ApiPage(DecisionResponse, 'AgentDecisionPage')
+  @Operation({
+    summary: 'List an agent’s decisions',
+    description: `Newest first. ${SEEN}`,
+    answers: PageOf(DecisionResponse, 'AgentDecisionPage'),
+  })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -40,11 +42,11 @@ export class AgentDecisionsController {
 
   @Get('groups')
   @OrgMember('decisions', BY_AGENT)
-  @ApiOperation({
+  @Operation({
     summary: 'Group an agent’s decisions by the basis that they cite',
     description: `Word for word; the largest group first, then the latest. \`total\` counts groups. ${SEEN}`,
+    answers: PageOf(DecisionGroupItem),
   })
-  @ApiPage(DecisionGroupItem)
   async groups(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -56,12 +58,13 @@ export class AgentDecisionsController {
 
   @Post('archive')
   @OrgMember('decisions', BY_AGENT)
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Archive decisions',
     description: 'By ids or by a filter; an empty filter archives every live one. What is archived already keeps the time when it was.',
+    status: 200,
+    answers: DecisionBulkUpdateResponse,
+    refuses: ['exactly_one_required'],
   })
-  @ApiOkResponse({ type: DecisionBulkUpdateResponse })
   archive(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -72,12 +75,13 @@ export class AgentDecisionsController {
 
   @Post('unarchive')
   @OrgMember('decisions', BY_AGENT)
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Bring decisions back from the archive',
     description: 'By ids or by a filter; an empty filter brings back every one. What was thought of them stays.',
+    status: 200,
+    answers: DecisionBulkUpdateResponse,
+    refuses: ['exactly_one_required'],
   })
-  @ApiOkResponse({ type: DecisionBulkUpdateResponse })
   unarchive(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
@@ -88,12 +92,13 @@ export class AgentDecisionsController {
 
   @Post('review')
   @OrgMember('decisions', BY_AGENT)
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Agree to many decisions',
     description: 'By ids or by a filter. Only unreviewed ones that are not archived are changed.',
+    status: 200,
+    answers: DecisionBulkUpdateResponse,
+    refuses: ['exactly_one_required'],
   })
-  @ApiOkResponse({ type: DecisionBulkUpdateResponse })
   review(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,

@@ -1,9 +1,9 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { DecisionsQueries, DecisionsService } from '@aps/decisions';
 import { ChatDecisionListQuery, DecisionResponse, ReviewDecisionRequest, RevisionDraftResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { ApiPage, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toDecision, toRevisionDraft } from './decisions.convert';
 
@@ -17,8 +17,11 @@ export class ChatDecisionsController {
 
   @Get()
   @OrgMember('decisions')
-  @ApiOperation({ summary: 'List the decisions of a chat', description: 'Oldest first, archived ones included.' })
-  @ApiPage(DecisionResponse, 'DecisionListResponse')
+  @Operation({
+    summary: 'List the decisions of a chat',
+    description: 'Oldest first, archived ones included.',
+    answers: PageOf(DecisionResponse, 'DecisionListResponse'),
+  })
   async list(
     @CurrentOrg() scope: OrgScope,
     @Param('chat_id') chatId: string,
@@ -30,9 +33,12 @@ export class ChatDecisionsController {
 
   @Post(':decision_id/review')
   @OrgMember('decisions')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Review a decision', description: 'Any status may follow any other. Nothing but the decision changes.' })
-  @ApiOkResponse({ type: DecisionResponse })
+  @Operation({
+    summary: 'Review a decision',
+    description: 'Any status may follow any other. Nothing but the decision changes.',
+    status: 200,
+    answers: DecisionResponse,
+  })
   async review(
     @CurrentOrg() scope: OrgScope,
     @Param('chat_id') chatId: string,
@@ -45,13 +51,14 @@ export class ChatDecisionsController {
   @Post(':decision_id/revision-draft')
   @OrgMember('decisions')
   @Idempotent()
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Write a dispute into the agent’s instruction draft',
     description:
       'Needs `disputed` with `should_have`. Appends it once, beginning a draft from the published instruction if there is none. Nothing is published or deployed.',
+    status: 200,
+    answers: RevisionDraftResponse,
+    refuses: ['instruction_too_long', 'not_disputed', 'should_have_missing'],
   })
-  @ApiOkResponse({ type: RevisionDraftResponse })
   async revisionDraft(
     @CurrentOrg() scope: OrgScope,
     @Param('chat_id') chatId: string,

@@ -1,3 +1,5 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import busboy from 'busboy';
 import type { IncomingFile } from '@aps/files';
 import { DomainError } from '@aps/contracts';
@@ -13,6 +15,20 @@ const LIMITS = { files: 10, fields: 20, parts: 30, fieldSize: 10_000, headerPair
 const formProblem = (msg: string, type: string) =>
   new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg, type }] });
 const malformed = () => formProblem('The body is not valid multipart/form-data', 'value_error');
+
+/** Documents the body that {@link receiveFile} reads. */
+export const TakesFile = () =>
+  applyDecorators(
+    ApiConsumes('multipart/form-data'),
+    ApiBody({
+      required: true,
+      schema: {
+        type: 'object',
+        required: ['file'],
+        properties: { file: { type: 'string', format: 'binary', description: 'The file, with its name.' } },
+      },
+    }),
+  );
 
 /**
  * The field `file` of a multipart form, as soon as it begins. Other fields are passed over.

@@ -1,5 +1,5 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import {
   AuthResponse,
   LoginRequest,
@@ -11,14 +11,13 @@ import {
   UserInfo,
 } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, Public, SignedIn } from '@aps/guards';
-import { PageQuery, ShowsCredential, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
 import type { SessionClient } from '../sessions.repository';
 import { SessionsService } from '../sessions.service';
 import { SignupService } from '../signup.service';
 import { UsersService } from '../users.service';
 import { toAuth, toMe, toSession, toUserInfo } from './identity.convert';
-import { Refuses } from './refuses.decorator';
 import { CurrentActor, CurrentClient, RequestId } from './request.decorators';
 
 @ApiTags('Authentication')
@@ -33,21 +32,14 @@ export class AuthController {
   @Post('signup')
   @Public()
   @RateLimit('signup')
-  @ApiOperation({
+  @Operation({
     summary: 'Sign up',
     description:
       'Redeems the pending invitations of the address; with none, makes an organization that the new user owns. Unless an `invitation_token` proves the address, a link is mailed, ' +
       'and invitations wait for `POST /api/auth/verify`; who is invited has no organization until then. (With `EMAIL_PROOF=off` every address counts as proven.)',
+    answers: AuthResponse,
+    refuses: ['registration_not_allowed', 'invitation_email_mismatch', 'not_found', 'email_taken', 'invitation_gone'],
   })
-  @ApiCreatedResponse({ type: AuthResponse })
-  @ShowsCredential(AuthResponse)
-  @Refuses(404, '`not_found`: there is no such invitation.')
-  @Refuses(410, '`invitation_gone`: it was revoked or has expired.')
-  @Refuses(
-    403,
-    '`registration_not_allowed`: the address may not sign up (yet); `context.waitlist_url` says where to ask. `invitation_email_mismatch`: the invitation is for another address.',
-  )
-  @Refuses(409, '`email_taken`: the address has an account.')
   async signup(@Body() body: SignupRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string): Promise<AuthResponse> {
     return toAuth(await this.signups.signup(body, client, requestId));
   }
@@ -55,12 +47,14 @@ export class AuthController {
   @Post('login')
   @Public()
   @RateLimit('login')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Sign in' })
-  @ApiOkResponse({ type: AuthResponse })
-  @ShowsCredential(AuthResponse)
-  @Refuses(401, '`invalid_credentials`, or `user_deactivated` with the right password.')
-  @Refuses(429, '`too_many_attempts`, with `Retry-After`: five log-ins of the address have failed in 15 minutes; or `rate_limited`.')
+  @Operation({
+    summary: 'Sign in',
+    description:
+      'After five failures for an address within 15 minutes the next tries wait for `Retry-After`. That a user is locked out is told with the right password only.',
+    status: 200,
+    answers: AuthResponse,
+    refuses: ['user_deactivated', 'invalid_credentials', 'too_many_attempts'],
+  })
   async login(
     @Body() { email, password }: LoginRequest,
     @CurrentClient() client: SessionClient,
@@ -71,19 +65,14 @@ export class AuthController {
 
   @Post('logout')
   @SignedIn(null, { sessionOnly: true })
-  @HttpCode(204)
-  @ApiOperation({ summary: 'End the session' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'End the session' })
   logout(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal): Promise<void> {
     return this.sessions.logout(actor, credentialId);
   }
 
   @Post('refresh')
   @SignedIn(null, { sessionOnly: true })
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Exchange the session for a new one', description: 'The old session ends.' })
-  @ApiOkResponse({ type: AuthResponse })
-  @ShowsCredential(AuthResponse)
+  @Operation({ summary: 'Exchange the session for a new one', description: 'The old session ends.', status: 200, answers: AuthResponse })
   async refresh(
     @CurrentActor() actor: ActingUser,
     @CurrentPrincipal() { credentialId }: Principal,
@@ -94,8 +83,11 @@ export class AuthController {
 
   @Get('sessions')
   @SignedIn(null, { sessionOnly: true })
-  @ApiOperation({ summary: 'List my sessions', description: 'Where I am signed in, newest first. Only a session can do this.' })
-  @ApiOkResponse({ type: SessionListResponse })
+  @Operation({
+    summary: 'List my sessions',
+    description: 'Where I am signed in, newest first. Only a session can do this.',
+    answers: SessionListResponse,
+  })
   async list(@CurrentPrincipal() { credentialId, userId }: Principal, @Query() query: PageQuery): Promise<Page<SessionDetails>> {
     const { items, total } = await this.sessions.list(userId, query);
     return toPage(
@@ -107,25 +99,25 @@ export class AuthController {
 
   @Delete('sessions/:session_id')
   @SignedIn(null, { sessionOnly: true })
-  @HttpCode(204)
-  @ApiOperation({ summary: 'End one of my sessions', description: 'It stops working within a second; the current one may be ended, too.' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'End one of my sessions', description: 'It stops working within a second; the current one may be ended, too.' })
   end(@CurrentActor() actor: ActingUser, @Param('session_id') sessionId: string): Promise<void> {
     return this.sessions.end(actor, sessionId);
   }
 
   @Get('me')
   @SignedIn()
-  @ApiOperation({ summary: 'Who am I' })
-  @ApiOkResponse({ type: MeResponse })
+  @Operation({ summary: 'Who am I', answers: MeResponse })
   async me(@CurrentPrincipal() { userId, orgPin, isPlatformAdmin }: Principal): Promise<MeResponse> {
     return toMe(await this.sessions.me(userId, orgPin), isPlatformAdmin);
   }
 
   @Patch('me')
   @SignedIn(null, { sessionOnly: true })
-  @ApiOperation({ summary: 'Change my profile', description: 'Only the fields that are present; an explicit null removes the picture.' })
-  @ApiOkResponse({ type: UserInfo })
+  @Operation({
+    summary: 'Change my profile',
+    description: 'Only the fields that are present; an explicit null removes the picture.',
+    answers: UserInfo,
+  })
   async updateMe(@CurrentActor() actor: ActingUser, @Body() body: UpdateMeRequest): Promise<UserInfo> {
     return toUserInfo(await this.users.updateProfile(actor, body));
   }

@@ -1,7 +1,8 @@
-import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import { ReceivedResponse, ResendVerificationRequest, VerifyEmailRequest, VerifyEmailResponse } from '@aps/dtos';
 import { type AuthenticatedRequest, Public } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
 import { EmailProofsService } from '../email-proofs.service';
 import { toVerified } from './identity.convert';
@@ -15,13 +16,14 @@ export class EmailProofController {
   @Post()
   @Public()
   @RateLimit('verification')
-  @HttpCode(200)
-  @ApiOperation({
+  @Operation({
     summary: 'Prove an address with a mailed link',
     description:
       'Redeems the pending invitations of the address. The link is good for 24 hours and once; a bad or used one is 422 `verification_invalid`.',
+    status: 200,
+    answers: VerifyEmailResponse,
+    refuses: ['invitation_gone', 'verification_invalid'],
   })
-  @ApiOkResponse({ type: VerifyEmailResponse })
   async verify(@Body() { token }: VerifyEmailRequest, @RequestId() requestId: string): Promise<VerifyEmailResponse> {
     return toVerified(await this.proofs.verify(token, requestId));
   }
@@ -29,14 +31,14 @@ export class EmailProofController {
   @Post('resend')
   @Public({ identifies: true })
   @RateLimit('verification')
-  @HttpCode(202)
-  @ApiOperation({
+  @ApiBody({ type: ResendVerificationRequest, required: false })
+  @Operation({
     summary: 'Ask for another link that proves an address',
     description:
       'The answer is the same for every address; one that is proven, or has been mailed three of them in the last hour, gets none.',
+    status: 202,
+    answers: ReceivedResponse,
   })
-  @ApiBody({ type: ResendVerificationRequest, required: false })
-  @ApiAcceptedResponse({ type: ReceivedResponse })
   async resend(@Body() { email }: ResendVerificationRequest, @Req() { principal }: AuthenticatedRequest): Promise<ReceivedResponse> {
     if (email !== undefined) await this.proofs.resend({ email });
     else if (principal) await this.proofs.resend({ userId: principal.userId });

@@ -1,7 +1,8 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { ChangePasswordRequest, ForgotPasswordRequest, ReceivedResponse, ResetPasswordRequest } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, Public, SignedIn } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
 import { PasswordsService } from '../passwords.service';
 import { CurrentActor, RequestId } from './request.decorators';
@@ -14,12 +15,12 @@ export class PasswordController {
   @Post('forgot')
   @Public()
   @RateLimit('password_reset')
-  @HttpCode(202)
-  @ApiOperation({
+  @Operation({
     summary: 'Ask for a link to choose a new password',
     description: 'The answer is the same whether the address has an account or not.',
+    status: 202,
+    answers: ReceivedResponse,
   })
-  @ApiAcceptedResponse({ type: ReceivedResponse })
   async forgot(@Body() { email }: ForgotPasswordRequest): Promise<ReceivedResponse> {
     await this.passwords.forgot(email);
     return { status: 'received' };
@@ -28,12 +29,11 @@ export class PasswordController {
   @Post('reset')
   @Public()
   @RateLimit('password_reset')
-  @HttpCode(204)
-  @ApiOperation({
+  @Operation({
     summary: 'Choose a new password with a mailed link',
     description: 'The link is good for one hour and once. All sessions end; API tokens only with `revoke_tokens`.',
+    refuses: ['reset_token_invalid'],
   })
-  @ApiNoContentResponse()
   reset(@Body() { token, password, revoke_tokens }: ResetPasswordRequest, @RequestId() requestId: string): Promise<void> {
     return this.passwords.reset(token, password, { revokeTokens: revoke_tokens, requestId });
   }
@@ -41,9 +41,11 @@ export class PasswordController {
   @Post('change')
   @SignedIn(null, { sessionOnly: true })
   @RateLimit('login')
-  @HttpCode(204)
-  @ApiOperation({ summary: 'Change my password', description: 'All other sessions end; API tokens only with `revoke_tokens`.' })
-  @ApiNoContentResponse()
+  @Operation({
+    summary: 'Change my password',
+    description: 'All other sessions end; API tokens only with `revoke_tokens`.',
+    refuses: ['password_incorrect'],
+  })
   change(
     @CurrentActor() actor: ActingUser,
     @CurrentPrincipal() { credentialId }: Principal,

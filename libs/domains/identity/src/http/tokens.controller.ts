@@ -1,12 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { CreateTokenRequest, CreateTokenResponse, TokenInfo, TokenListResponse } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, SignedIn } from '@aps/guards';
-import { PageQuery, ShowsCredential, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageQuery, toPage, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { ApiTokensService } from '../api-tokens.service';
 import { toCreatedToken, toTokenInfo } from './identity.convert';
-import { Refuses } from './refuses.decorator';
 import { CurrentActor } from './request.decorators';
 
 @ApiTags('API tokens')
@@ -16,11 +15,11 @@ export class TokensController {
 
   @Get()
   @SignedIn('settings')
-  @ApiOperation({
+  @Operation({
     summary: 'List my API tokens',
     description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.',
+    answers: TokenListResponse,
   })
-  @ApiOkResponse({ type: TokenListResponse })
   async list(@CurrentPrincipal() { userId, orgPin }: Principal, @Query() query: PageQuery): Promise<Page<TokenInfo>> {
     const { items, total } = await this.tokens.list(userId, orgPin, query);
     return toPage(items.map(toTokenInfo), total, query);
@@ -29,19 +28,19 @@ export class TokensController {
   @Post()
   @SignedIn(null, { sessionOnly: true })
   @Idempotent()
-  @ApiOperation({ summary: 'Make an API token', description: 'The answer shows the token, this once. Only a session can do this.' })
-  @ApiCreatedResponse({ type: CreateTokenResponse })
-  @ShowsCredential(CreateTokenResponse)
-  @Refuses(403, '`entitlement_exceeded`: a user has at most 50 API tokens that work.')
+  @Operation({
+    summary: 'Make an API token',
+    description: 'The answer shows the token, this once. Only a session can do this. A user has at most 50 that work.',
+    answers: CreateTokenResponse,
+    refuses: ['entitlement_exceeded', 'unknown_reference'],
+  })
   async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest): Promise<CreateTokenResponse> {
     return toCreatedToken(await this.tokens.create(actor, body));
   }
 
   @Delete(':token_id')
   @SignedIn('settings')
-  @HttpCode(204)
-  @ApiOperation({ summary: 'Revoke an API token', description: 'It stops working within a second.' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'Revoke an API token', description: 'It stops working within a second.' })
   revoke(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { orgPin }: Principal, @Param('token_id') tokenId: string): Promise<void> {
     return this.tokens.revoke(actor, orgPin, tokenId);
   }

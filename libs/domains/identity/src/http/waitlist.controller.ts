@@ -1,7 +1,8 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { JoinWaitlistRequest, ReceivedResponse } from '@aps/dtos';
 import { Public } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
 import { WaitlistService } from '../waitlist.service';
 
@@ -13,9 +14,12 @@ export class WaitlistController {
   @Post()
   @Public()
   @RateLimit('waitlist')
-  @HttpCode(202)
-  @ApiOperation({ summary: 'Ask to be let in', description: 'The answer is the same for every address.' })
-  @ApiAcceptedResponse({ type: ReceivedResponse })
+  @Operation({
+    summary: 'Ask to be let in',
+    description: 'The answer is the same for every address.',
+    status: 202,
+    answers: ReceivedResponse,
+  })
   async join(@Body() { email, name, note }: JoinWaitlistRequest): Promise<ReceivedResponse> {
     await this.waitlist.ask(email, name, note);
     return { status: 'received' };

@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { ModelConfigResponse, ModelModesResponse, ModelResponse, OrgModelResponse, OrgModelsQuery } from '@aps/dtos';
 import { CurrentOrg, CurrentPrincipal, OrgMember, OrgScope, SignedIn, type Principal } from '@aps/guards';
-import { ApiPage, PageQuery, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
 import { ModelQueries } from '../model.queries';
 import { ModelDirectory } from './model-directory';
 import { toModel, toModelConfig, toModelMode, toOrgModel } from './models.convert';
@@ -18,38 +18,44 @@ export class ModelsController {
 
   @Get('models')
   @SignedIn()
-  @ApiOperation({
+  @Operation({
     summary: 'List the models of the platform',
     description: 'Those that are on, in display order. Prices are null when every organization of the caller pays in credits.',
+    answers: PageOf(ModelResponse),
   })
-  @ApiPage(ModelResponse)
   async catalog(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<ModelResponse>> {
     return pageOf(await this.directory.catalogFor(principal), query, toModel);
   }
 
   @Get('orgs/:org_id/models')
   @OrgMember('settings')
-  @ApiParam({ name: 'org_id', description: 'The organization.' })
-  @ApiOperation({ summary: 'List the models that an organization may choose', description: 'Filtered by its allowlists.' })
-  @ApiPage(OrgModelResponse)
+  @Operation({
+    summary: 'List the models that an organization may choose',
+    description: 'Filtered by its allowlists.',
+    answers: PageOf(OrgModelResponse),
+  })
   async models(@CurrentOrg() scope: OrgScope, @Query() query: OrgModelsQuery): Promise<Page<OrgModelResponse>> {
     return pageOf(await this.queries.ofOrg(scope, query.scope), query, toOrgModel);
   }
 
   @Get('orgs/:org_id/model-modes')
   @OrgMember('settings')
-  @ApiParam({ name: 'org_id', description: 'The organization.' })
-  @ApiOperation({ summary: 'List the model modes', description: 'What an organization without direct model choice chooses from.' })
-  @ApiOkResponse({ type: ModelModesResponse })
+  @Operation({
+    summary: 'List the model modes',
+    description: 'What an organization without direct model choice chooses from.',
+    answers: ModelModesResponse,
+  })
   async modes(@CurrentOrg() scope: OrgScope): Promise<ModelModesResponse> {
     return { items: (await this.queries.modes(scope)).map(toModelMode), default: 'normal' };
   }
 
   @Get('orgs/:org_id/model-config')
   @OrgMember('settings')
-  @ApiParam({ name: 'org_id', description: 'The organization.' })
-  @ApiOperation({ summary: 'Get what model pickers offer', description: 'Allowlist, default and models of each scope.' })
-  @ApiOkResponse({ type: ModelConfigResponse })
+  @Operation({
+    summary: 'Get what model pickers offer',
+    description: 'Allowlist, default and models of each scope.',
+    answers: ModelConfigResponse,
+  })
   async config(@CurrentOrg() scope: OrgScope): Promise<ModelConfigResponse> {
     return toModelConfig(await this.queries.config(scope));
   }

@@ -1,50 +1,29 @@
-import { applyDecorators, Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import {
-  ApiCreatedResponse,
-  ApiExtraModels,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { InvitationResponse, InviteRequest, MemberResponse, UpdateInvitationRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
+import { oneOf, Operation, type OperationDeclaration } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InvitationsService } from '../invitations.service';
 import { toInvitation, toInvited } from './convert';
-import { ApiInvitationPath, ApiOrgPath, ApiRefusal } from './docs';
 
-const oneOf = [{ $ref: getSchemaPath(MemberResponse) }, { $ref: getSchemaPath(InvitationResponse) }];
-const mapping = { member: getSchemaPath(MemberResponse), invitation: getSchemaPath(InvitationResponse) };
-
-const ApiInvited = (summary: string) =>
-  applyDecorators(
-    ApiExtraModels(MemberResponse, InvitationResponse),
-    ApiOperation({
-      summary,
-      description:
-        'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days.',
-    }),
-    ApiCreatedResponse({
-      description: 'A member or an invitation; `kind` tells.',
-      schema: { oneOf, discriminator: { propertyName: 'kind', mapping } },
-    }),
-    ApiRefusal(403, '`insufficient_role`; `entitlement_exceeded` when members and open invitations take all seats of the plan.'),
-    ApiRefusal(409, '`already_member`; `invitation_pending` when the address has an open invitation.'),
-  );
+/** Of the same operation under its two addresses. */
+const INVITE = {
+  description:
+    'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days. Members and open invitations take the seats of the plan.',
+  answers: oneOf('kind', { member: MemberResponse, invitation: InvitationResponse }),
+  refuses: ['entitlement_exceeded', 'already_member', 'invitation_pending'],
+} satisfies Partial<OperationDeclaration>;
 
 /** Must be registered before the members' controller, whose `:member_id` would take `invitations` for an id. */
 @ApiTags('Invitations')
-@ApiOrgPath()
 @Controller('api/orgs/:org_id/members')
 export class InvitationsController {
   constructor(private readonly invitations: InvitationsService) {}
 
   @Get('invitations')
   @OrgAdmin('members')
-  @ApiOperation({ summary: 'List the pending invitations', description: 'Oldest first.' })
-  @ApiOkResponse({ type: InvitationResponse, isArray: true })
+  @Operation({ summary: 'List the pending invitations', description: 'Oldest first.', answers: [InvitationResponse] })
   async list(@CurrentOrg() scope: OrgScope): Promise<InvitationResponse[]> {
     return (await this.invitations.pending(scope)).map(toInvitation);
   }
@@ -52,7 +31,7 @@ export class InvitationsController {
   @Post('invitations')
   @OrgAdmin('members')
   @Idempotent()
-  @ApiInvited('Add or invite somebody')
+  @Operation({ summary: 'Add or invite somebody', ...INVITE })
   async invite(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest): Promise<MemberResponse | InvitationResponse> {
     return toInvited(await this.invitations.invite(scope, body));
   }
@@ -60,16 +39,18 @@ export class InvitationsController {
   @Post('invite')
   @OrgAdmin('members')
   @Idempotent()
-  @ApiInvited('Add or invite somebody (the same as POST …/invitations)')
+  @Operation({ summary: 'Add or invite somebody (the same as POST …/invitations)', ...INVITE })
   async inviteAlias(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest): Promise<MemberResponse | InvitationResponse> {
     return toInvited(await this.invitations.invite(scope, body));
   }
 
   @Patch('invitations/:invitation_id')
   @OrgAdmin('members')
-  @ApiInvitationPath()
-  @ApiOperation({ summary: 'Change the role that an invitation offers', description: 'Only an owner can raise it to ADMIN or OWNER.' })
-  @ApiOkResponse({ type: InvitationResponse })
+  @Operation({
+    summary: 'Change the role that an invitation offers',
+    description: 'Only an owner can raise it to ADMIN or OWNER.',
+    answers: InvitationResponse,
+  })
   async setRole(
     @CurrentOrg() scope: OrgScope,
     @Param('invitation_id') invitationId: string,
@@ -80,10 +61,7 @@ export class InvitationsController {
 
   @Delete('invitations/:invitation_id')
   @OrgAdmin('members')
-  @HttpCode(204)
-  @ApiInvitationPath()
-  @ApiOperation({ summary: 'Revoke a pending invitation', description: 'Its link is dead for good; inviting again makes a new one.' })
-  @ApiNoContentResponse()
+  @Operation({ summary: 'Revoke a pending invitation', description: 'Its link is dead for good; inviting again makes a new one.' })
   async revoke(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string): Promise<void> {
     await this.invitations.revoke(scope, invitationId);
   }

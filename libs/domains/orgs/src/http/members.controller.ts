@@ -1,15 +1,13 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { MemberResponse, UpdateMemberRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, type OrgScope } from '@aps/guards';
-import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
 import { MembersQueries } from '../members.queries';
 import { MembersService } from '../members.service';
 import { toMember, toPageOf } from './convert';
-import { ApiMemberPath, ApiOrgPath, ApiRefusal } from './docs';
 
 @ApiTags('Members')
-@ApiOrgPath()
 @Controller('api/orgs/:org_id/members')
 export class MembersController {
   constructor(
@@ -19,40 +17,37 @@ export class MembersController {
 
   @Get()
   @OrgMember('members')
-  @ApiOperation({ summary: 'List the members', description: 'Oldest membership first.' })
-  @ApiPage(MemberResponse, 'MemberListResponse')
+  @Operation({
+    summary: 'List the members',
+    description: 'Oldest membership first.',
+    answers: PageOf(MemberResponse, 'MemberListResponse'),
+  })
   async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<MemberResponse>> {
     return toPageOf(await this.queries.list(scope, query), query, toMember);
   }
 
   @Post('leave')
   @OrgMember('members')
-  @HttpCode(204)
-  @ApiOperation({ summary: 'Leave the organization' })
-  @ApiNoContentResponse()
-  @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
+  @Operation({ summary: 'Leave the organization', refuses: ['last_owner'] })
   async leave(@CurrentOrg() scope: OrgScope): Promise<void> {
     await this.members.leave(scope);
   }
 
   @Get(':member_id')
   @OrgMember('members')
-  @ApiMemberPath()
-  @ApiOperation({ summary: 'Show a member' })
-  @ApiOkResponse({ type: MemberResponse })
+  @Operation({ summary: 'Show a member', answers: MemberResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<MemberResponse> {
     return toMember(await this.queries.get(scope, memberId));
   }
 
   @Patch(':member_id')
   @OrgAdmin('members')
-  @ApiMemberPath()
-  @ApiOperation({
+  @Operation({
     summary: "Change a member's role",
     description: 'Only an owner can give ADMIN or OWNER, or change an owner. Nobody changes their own role (422 `self_action`).',
+    answers: MemberResponse,
+    refuses: ['last_owner', 'self_action'],
   })
-  @ApiOkResponse({ type: MemberResponse })
-  @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
   async setRole(
     @CurrentOrg() scope: OrgScope,
     @Param('member_id') memberId: string,
@@ -63,14 +58,11 @@ export class MembersController {
 
   @Delete(':member_id')
   @OrgAdmin('members')
-  @HttpCode(204)
-  @ApiMemberPath()
-  @ApiOperation({
+  @Operation({
     summary: 'Remove a member',
     description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave).',
+    refuses: ['last_owner', 'self_action'],
   })
-  @ApiNoContentResponse()
-  @ApiRefusal(409, '`last_owner`: the organization would have no owner who can sign in.')
   async remove(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<void> {
     await this.members.remove(scope, memberId);
   }

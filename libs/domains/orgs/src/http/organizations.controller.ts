@@ -1,5 +1,5 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query, Req } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Patch, Post, Query, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { CreateOrganizationRequest, OrganizationDeletedResponse, OrganizationResponse, UpdateOrganizationRequest } from '@aps/dtos';
 import {
   type AuthenticatedRequest,
@@ -13,13 +13,12 @@ import {
   SignedIn,
 } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { ApiPage, type Page, PageQuery } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OrganizationsQueries } from '../organizations.queries';
 import { OrganizationsService } from '../organizations.service';
 import { actingPerson } from './actor';
 import { toOrganization, toPageOf } from './convert';
-import { ApiOrgPath, ApiRefusal } from './docs';
 
 @ApiTags('Organizations')
 @Controller('api/orgs')
@@ -33,56 +32,49 @@ export class OrganizationsController {
   @Post()
   @SignedIn('settings')
   @Idempotent()
-  @ApiOperation({
+  @Operation({
     summary: 'Make an organization',
-    description: 'The caller becomes its owner. Without a slug, one is made from the name.',
+    description: 'The caller becomes its owner, unless they own as many as one user may. Without a slug, one is made from the name.',
+    answers: OrganizationResponse,
+    refuses: ['entitlement_exceeded', 'slug_taken'],
   })
-  @ApiCreatedResponse({ type: OrganizationResponse })
-  @ApiRefusal(403, '`entitlement_exceeded`: the caller owns as many organizations as one user may.')
-  @ApiRefusal(409, '`slug_taken`: another organization has the given slug.')
   async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest): Promise<OrganizationResponse> {
     return toOrganization(await this.organizations.create(this.db, actingPerson(request), body));
   }
 
   @Get()
   @SignedIn('settings')
-  @ApiOperation({
+  @Operation({
     summary: "List the caller's organizations",
     description: 'By name; suspended ones too. A token that is confined to one organization sees that one.',
+    answers: PageOf(OrganizationResponse, 'OrganizationListResponse'),
   })
-  @ApiPage(OrganizationResponse, 'OrganizationListResponse')
   async list(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<OrganizationResponse>> {
     return toPageOf(await this.queries.listOf(principal.userId, principal.orgPin, query), query, toOrganization);
   }
 
   @Get(':org_id')
   @OrgMember('settings')
-  @ApiOrgPath()
-  @ApiOperation({ summary: 'Show an organization' })
-  @ApiOkResponse({ type: OrganizationResponse })
+  @Operation({ summary: 'Show an organization', answers: OrganizationResponse })
   async get(@CurrentOrg() scope: OrgScope): Promise<OrganizationResponse> {
     return toOrganization(await this.queries.get(scope));
   }
 
   @Patch(':org_id')
   @OrgAdmin('settings')
-  @ApiOrgPath()
-  @ApiOperation({ summary: 'Change name or slug of an organization' })
-  @ApiOkResponse({ type: OrganizationResponse })
-  @ApiRefusal(409, '`slug_taken`: another organization has the slug.')
+  @Operation({ summary: 'Change name or slug of an organization', answers: OrganizationResponse, refuses: ['slug_taken'] })
   async update(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrganizationRequest): Promise<OrganizationResponse> {
     return toOrganization(await this.organizations.update(scope, body));
   }
 
   @Delete(':org_id')
   @OrgOwner('settings')
-  @HttpCode(202)
-  @ApiOrgPath()
-  @ApiOperation({
+  @Operation({
     summary: 'Delete an organization',
     description: 'Nobody gets in from now on, pending invitations die, the slug is free again.',
+    status: 202,
+    answers: OrganizationDeletedResponse,
   })
-  @ApiAcceptedResponse({ type: OrganizationDeletedResponse })
   async remove(@CurrentOrg() scope: OrgScope): Promise<OrganizationDeletedResponse> {
     const { org_id, deleted_at } = await this.organizations.remove(scope);
     return { org_id, deleted_at: deleted_at.toISOString() };

@@ -1,0 +1,94 @@
+import { applyDecorators, HttpCode, SetMetadata, type Type } from '@nestjs/common';
+import { ApiExtension, ApiExtraModels, ApiHeader, ApiOperation, ApiProduces, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import type { ErrorCode } from '@aps/contracts';
+
+/** An answer that is no JSON object of one class. */
+export interface OtherAnswer {
+  description: string;
+  /** Of an answer that is no JSON. */
+  mediaType?: string;
+  schema: Record<string, unknown>;
+  /** Classes that the schema names. */
+  models: Type<unknown>[];
+  /** What a request may send for an answer of this kind. */
+  header?: { name: string; description: string };
+}
+
+export interface OperationDeclaration {
+  /** At most 80 characters, without a full stop. */
+  summary: string;
+  description?: string;
+  /** A class, `[class]` for a list, `PageOf(class)` for a page, or one of the others below; nothing for a 204. */
+  answers?: Type<unknown> | [Type<unknown>] | OtherAnswer;
+  /** Where it is not 201 of a POST, 204 without an answer and else 200. Of two, the handler sets the second one. */
+  status?: number | [number, number];
+  /**
+   * What the operation itself refuses. What follows from verb, path, access, body and `Idempotent` is documented without; a house check
+   * compares this list with what can be thrown.
+   */
+  refuses?: ErrorCode[];
+}
+
+/** Metadata of handlers: their {@link OperationDeclaration}. */
+export const OPERATION = 'aps:operation';
+
+/** Says what a handler does, what it answers and what it refuses; beside the verb, which says where, and the access declaration. */
+export function Operation(declaration: OperationDeclaration): MethodDecorator {
+  const { summary, description, answers, status = answers ? [] : 204, refuses = [] } = declaration;
+  const [usual, ...others] = [status].flat();
+  const content = answers && contentOf(answers);
+  return applyDecorators(
+    SetMetadata(OPERATION, declaration),
+    ApiOperation({ summary, description }),
+    ApiExtension('x-refuses', refuses),
+    // Which verb the handler has is not known yet: without a status the document's builder asks it.
+    ...[usual, ...others].map((each) => ApiResponse({ ...(each !== undefined && { status: each }), ...content })),
+    ...(usual === undefined ? [] : [HttpCode(usual)]),
+    ...(answers && 'schema' in answers ? documentOf(answers) : []),
+  );
+}
+
+/** Server-sent events; the schema is that of one event's `data:` line. */
+export const eventStream = (events: Type<unknown>, resumesAfter: string): OtherAnswer => ({
+  description: 'The events. The schema is that of each one’s `data:` line; `event:` is its `type`.',
+  mediaType: 'text/event-stream',
+  schema: { $ref: getSchemaPath(events) },
+  models: [events],
+  header: { name: 'Last-Event-ID', description: resumesAfter },
+});
+
+/** The bytes of a file, or of a range of it. */
+export const FILE_BYTES: OtherAnswer = {
+  description: 'The bytes, of the file or of the range that was asked for.',
+  mediaType: 'application/octet-stream',
+  schema: { type: 'string', format: 'binary' },
+  models: [],
+  header: { name: 'Range', description: 'One range of bytes.' },
+};
+
+/** One of several classes, told apart by a field of each. */
+export const oneOf = (field: string, byValue: Record<string, Type<unknown>>): OtherAnswer => ({
+  description: `Its \`${field}\` is ${Object.keys(byValue)
+    .map((value) => `\`${value}\``)
+    .join(' or ')}.`,
+  schema: {
+    oneOf: Object.values(byValue).map((one) => ({ $ref: getSchemaPath(one) })),
+    discriminator: {
+      propertyName: field,
+      mapping: Object.fromEntries(Object.entries(byValue).map(([value, one]) => [value, getSchemaPath(one)])),
+    },
+  },
+  models: Object.values(byValue),
+});
+
+function contentOf(answers: NonNullable<OperationDeclaration['answers']>): object {
+  if (!('schema' in answers)) return { type: answers };
+  const { description, mediaType, schema } = answers;
+  return { description, ...(mediaType ? { content: { [mediaType]: { schema } } } : { schema }) };
+}
+
+const documentOf = ({ mediaType, models, header }: OtherAnswer): MethodDecorator[] => [
+  ApiExtraModels(...models),
+  ...(mediaType ? [ApiProduces(mediaType)] : []),
+  ...(header ? [ApiHeader({ ...header, required: false, schema: { type: 'string' } })] : []),
+];
