@@ -10,7 +10,7 @@ import { hashToken, newApiToken, newSessionToken, tokenHint } from '@aps/platfor
 import type { Database } from '@aps/platform/database';
 import { configureHttpApp } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
-import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { sql, createTestDatabase, watchErrors, type TestDatabase } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
@@ -42,6 +42,7 @@ export interface CallOptions {
 export class House {
   private constructor(
     private readonly apps: NestExpressApplication[],
+    private readonly judgeErrors: (() => void)[],
     readonly database: TestDatabase,
     readonly url: string,
     readonly adminUrl: string,
@@ -56,7 +57,7 @@ export class House {
     process.env.ADMIN_API_URL = admin.url;
     loadConfig();
     const gateway = await listen(Gateway, LANE_PREFIXES);
-    return new House([gateway.app, admin.app], database, gateway.url, admin.url);
+    return new House([gateway.app, admin.app], [gateway.judgeErrors, admin.judgeErrors], database, gateway.url, admin.url);
   }
 
   get db(): Database {
@@ -138,20 +139,26 @@ export class House {
     return id;
   }
 
+  /** Fails where an operation has answered an error that the API document does not know of it. */
   async close(): Promise<void> {
     for (const app of this.apps) await app.close();
     await this.database.drop();
+    for (const judge of this.judgeErrors) judge();
   }
 }
 
-async function listen(module: Type<unknown>, rawPaths: readonly string[] = []): Promise<{ app: NestExpressApplication; url: string }> {
+async function listen(
+  module: Type<unknown>,
+  rawPaths: readonly string[] = [],
+): Promise<{ app: NestExpressApplication; url: string; judgeErrors: () => void }> {
   const logger = createLogger('test');
   const built = await Test.createTestingModule({ imports: [module] })
     .setLogger(new NestLogger(logger))
     .compile();
   const app = built.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: new NestLogger(logger) });
+  const judgeErrors = watchErrors(app);
   configureHttpApp(app, logger, rawPaths);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as http.Server).address() as AddressInfo;
-  return { app, url: `http://127.0.0.1:${port}` };
+  return { app, url: `http://127.0.0.1:${port}`, judgeErrors };
 }

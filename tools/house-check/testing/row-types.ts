@@ -1,5 +1,6 @@
 import path from 'node:path';
 import ts from 'typescript';
+import { sourceProgram } from './program';
 
 /** Where code called `statement`, innermost frame first: the call itself, then who called the function that it stands in. */
 export type Site = { file: string; line: number }[];
@@ -35,12 +36,7 @@ export class RowTypes {
   private readonly checker: ts.TypeChecker;
 
   constructor(root: string) {
-    const config = ts.getParsedCommandLineOfConfigFile(
-      path.join(root, 'tsconfig.json'),
-      { noEmit: true },
-      { ...ts.sys, onUnRecoverableConfigFileDiagnostic: (problem) => expect(problem.messageText).toBeUndefined() },
-    )!;
-    this.program = ts.createProgram(config.fileNames, config.options);
+    this.program = sourceProgram(root);
     this.checker = this.program.getTypeChecker();
   }
 

@@ -4,3 +4,4 @@ export * from './test-app';
 export * from './test-database';
 export * from './smtp-server';
 export * from './sql';
+export * from './watch-errors';

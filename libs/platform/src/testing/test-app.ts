@@ -6,11 +6,13 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { broadcastTransport } from '@aps/platform/broadcast';
 import { configureHttpApp, HttpAdapter } from '@aps/platform/http';
 import { createLogger, NestLogger } from '@aps/platform/observability';
+import { watchErrors } from './watch-errors';
 
 export interface TestApp {
   app: NestExpressApplication;
   /** `http://127.0.0.1:<port>` */
   url: string;
+  /** Fails where an operation has answered an error that the API document does not know of it. */
   close(): Promise<void>;
 }
 
@@ -29,10 +31,15 @@ export async function createTestApp(
     bodyParser: false,
     logger: new NestLogger(logger),
   });
+  const judgeErrors = watchErrors(app);
   configureHttpApp(app, logger);
   app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
   await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
+  const close = async () => {
+    await app.close();
+    judgeErrors();
+  };
   const { port } = (app.getHttpServer() as http.Server).address() as AddressInfo;
-  return { app, url: `http://127.0.0.1:${port}`, close: () => app.close() };
+  return { app, url: `http://127.0.0.1:${port}`, close };
 }
