@@ -14,12 +14,18 @@ export interface OtherAnswer {
   header?: { name: string; description: string };
 }
 
-export interface OperationDeclaration {
+/** A class, `[class]` for a list, `PageOf(class)` for a page, or one of the others below. */
+type Answers = Type<unknown> | [Type<unknown>] | OtherAnswer;
+
+/** What a handler of such answers returns; others write theirs, or say which class it is. */
+type Returned<A> = A extends Type<infer One> ? One : A extends [Type<infer One>] ? One[] : A extends undefined ? void : unknown;
+
+export interface OperationDeclaration<A extends Answers | undefined = Answers | undefined> {
   /** At most 80 characters, without a full stop. */
   summary: string;
   description?: string;
-  /** A class, `[class]` for a list, `PageOf(class)` for a page, or one of the others below; nothing for a 204. */
-  answers?: Type<unknown> | [Type<unknown>] | OtherAnswer;
+  /** Without, it is a 204. */
+  answers?: A;
   /** Where it is not 201 of a POST, 204 without an answer and else 200. Of two, the handler sets the second one. */
   status?: number | [number, number];
   /**
@@ -32,8 +38,17 @@ export interface OperationDeclaration {
 /** Metadata of handlers: their {@link OperationDeclaration}. */
 export const OPERATION = 'aps:operation';
 
-/** Says what a handler does, what it answers and what it refuses; beside the verb, which says where, and the access declaration. */
-export function Operation(declaration: OperationDeclaration): MethodDecorator {
+/**
+ * Says what a handler does, what it answers and what it refuses; beside the verb, which says where, and the access declaration. A
+ * handler that returns something else does not compile.
+ */
+export function Operation<A extends Answers | undefined = undefined>(
+  declaration: OperationDeclaration<A>,
+): <H extends (...args: never[]) => Returned<A> | Promise<Returned<A>>>(
+  target: object,
+  key: string | symbol,
+  handler: TypedPropertyDescriptor<H>,
+) => void {
   const { summary, description, answers, status = answers ? [] : 204, refuses = [] } = declaration;
   const [usual, ...others] = [status].flat();
   const content = answers && contentOf(answers);
@@ -81,7 +96,7 @@ export const oneOf = (field: string, byValue: Record<string, Type<unknown>>): Ot
   models: Object.values(byValue),
 });
 
-function contentOf(answers: NonNullable<OperationDeclaration['answers']>): object {
+function contentOf(answers: Answers): object {
   if (!('schema' in answers)) return { type: answers };
   const { description, mediaType, schema } = answers;
   return { description, ...(mediaType ? { content: { [mediaType]: { schema } } } : { schema }) };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
-import { routeOf } from '../http/request-context';
+import { routeOf } from '@aps/platform/http';
 
 type Paths = Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
 
