@@ -11,6 +11,7 @@ const { testTimeout, ...shared } = preset;
 
 module.exports = {
   testTimeout,
+  testSequencer: path.join(__dirname, 'tools/dev/lib/jest-order.cjs'),
   projects: [
     {
       ...shared,

@@ -21,8 +21,8 @@ const moduleNameMapper = Object.fromEntries(
 
 module.exports = {
   rootDir: __dirname,
-  testEnvironment: 'node',
-  testTimeout: 30_000,
+  testEnvironment: path.join(__dirname, 'tools/dev/lib/jest-environment.cjs'),
+  testTimeout: 60_000,
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }] },
   moduleNameMapper,
   moduleFileExtensions: ['ts', 'js', 'json'],

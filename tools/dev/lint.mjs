@@ -1,10 +1,11 @@
 /**
- * `npm run lint`: whether the code is formatted (`npm run format` does it), and then ESLint over the workspace. Arguments go to ESLint.
+ * `npm run lint`: whether the code is formatted (`npm run format` does it), and at the same time ESLint over the workspace. Arguments go to ESLint.
  *
  * The walls between projects are checked against Nx's project graph, and where none has been made yet (a fresh checkout) that rule would
  * only warn and skip; so the graph is made first. Without a cache of results: what is right in one file depends on what others import.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { makeClientTypes } from '../openapi/client-types.mjs';
@@ -14,9 +15,10 @@ process.env.NX_DAEMON = 'false';
 process.chdir(root);
 const require = createRequire(path.join(root, 'package.json'));
 /** @returns whether it found nothing */
-const run = (name, bin, ...args) => {
+const run = async (name, bin, ...args) => {
   const file = path.join(path.dirname(require.resolve(`${name}/package.json`)), bin);
-  return spawnSync(process.execPath, [file, ...args], { stdio: 'inherit' }).status === 0;
+  const [code] = await once(spawn(process.execPath, [file, ...args], { stdio: 'inherit' }), 'exit');
+  return code === 0;
 };
 
 // The lint knows types, those of the API too.
@@ -24,4 +26,5 @@ await makeClientTypes();
 const formatted = run('prettier', 'bin/prettier.cjs', '--check', '--log-level', 'warn', '.');
 const { createProjectGraphAsync } = require('@nx/devkit');
 await createProjectGraphAsync({ exitOnError: true, resetDaemonClient: true });
-process.exit(run('eslint', 'bin/eslint.js', '.', ...process.argv.slice(2)) && formatted ? 0 : 1);
+const clean = await run('eslint', 'bin/eslint.js', '.', ...process.argv.slice(2));
+process.exit((await formatted) && clean ? 0 : 1);

@@ -3,21 +3,19 @@
  * arguments go to Jest: `npm test -- libs/platform`. TEST_DATABASE_URL and TEST_REDIS_URL, or else DATABASE_URL and
  * REDIS_URL, name servers to use instead; the first must let us create databases.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from './build.mjs';
 import { UserError, runMain, say, step } from './lib/console.mjs';
-import { readJson } from './lib/files.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
-import { makeClientTypes } from '../openapi/client-types.mjs';
-import { root } from './lib/paths.mjs';
+import { runJest } from './lib/jest.mjs';
 import { isAlive } from './lib/processes.mjs';
+import { TestReport } from './lib/test-report.mjs';
+import { makeClientTypes } from '../openapi/client-types.mjs';
 import { makeDataDir, startPostgres, startRedis } from './stack.mjs';
 
 const PREFIX = 'aps-test-';
-const LINGER_MS = 20_000;
 
 async function main() {
   checkNode();
@@ -31,7 +29,7 @@ async function main() {
   const dir = makeDataDir(mkdtempSync(path.join(tmpdir(), PREFIX)));
   writeFileSync(path.join(dir, 'pid'), String(process.pid));
   const services = [];
-  let counts;
+  const report = new TestReport();
   let interrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (interrupted = true));
   try {
@@ -47,61 +45,18 @@ async function main() {
       delete env.REDIS_URL;
       return `PostgreSQL ${postgres.detail}; Redis ${redis.detail}`;
     });
-    const runs = [];
-    for (const project of ['unit', 'e2e']) if (!interrupted) runs.push(await runJest(project, env, dir));
-    counts = { passed: sum(runs, 'passed'), failed: sum(runs, 'failed') };
+    if (!interrupted) await runJest(process.argv.slice(2), env, report);
   } finally {
     await Promise.all(services.map((service) => service?.stop()));
     rmSync(dir, { recursive: true, force: true });
   }
+  report.end();
   if (interrupted) throw new UserError('Interrupted.');
-  if (counts.passed + counts.failed === 0)
+  const { passed, failed } = report;
+  if (passed + failed === 0)
     throw new UserError(`No test was found${process.argv.length > 2 ? ` for ${process.argv.slice(2).join(' ')}` : ''}.`);
-  say(`${counts.passed} passed, ${counts.failed} failed`);
-  process.exitCode = counts.failed ? 1 : 0;
-}
-
-const sum = (runs, key) => runs.reduce((total, run) => total + run[key], 0);
-
-/** One Jest run over one project; what cannot be counted counts as one failure. */
-async function runJest(project, env, dir) {
-  const summary = path.join(dir, `${project}.json`);
-  const args = [
-    path.join(root, 'node_modules/jest/bin/jest.js'),
-    '--selectProjects',
-    project,
-    '--passWithNoTests',
-    '--reporters=default',
-    `--reporters=${new URL('./lib/jest-summary.cjs', import.meta.url).pathname}`,
-    ...(project === 'e2e' ? ['--runInBand'] : ['--maxWorkers=2']),
-    ...process.argv.slice(2),
-  ];
-  const jest = spawn(process.execPath, args, { cwd: root, env: { ...env, APS_TEST_SUMMARY: summary }, stdio: 'inherit' });
-  const ended = new Promise((resolve) => jest.once('exit', (code, signal) => resolve(code ?? signal)));
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => jest.kill(signal));
-
-  // Jest waits for ever for a test that left something open: that is a mistake of the test, and no reason to hang.
-  let lingering = false;
-  const watch = setInterval(() => {
-    if (lingering || !readJson(summary)) return;
-    lingering = true;
-    setTimeout(() => jest.kill('SIGKILL'), LINGER_MS).unref();
-  }, 500);
-  const code = await ended;
-  clearInterval(watch);
-
-  const counts = readJson(summary);
-  if (!counts) {
-    // Jest says "No tests found" without a report when a path matches nothing in this project.
-    return code === 0 ? { passed: 0, failed: 0 } : { passed: 0, failed: 1 };
-  }
-  if (code === 'SIGKILL') {
-    say(
-      `Jest (${project}) did not end by itself: a test leaves a connection, timer or process open; find it with: npm test -- --detectOpenHandles`,
-    );
-    return { ...counts, failed: counts.failed + 1 };
-  }
-  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+  say(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed ? 1 : 0;
 }
 
 /** Removes the data folders of test runs that were killed. */

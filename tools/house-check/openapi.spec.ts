@@ -223,28 +223,41 @@ describe('the OpenAPI document', () => {
 });
 
 describe('client types', () => {
-  /** Type-checks a client that stands beside the types; the messages of what is wrong with it. */
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.CommonJS,
+    types: [],
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+  };
+  const host = ts.createCompilerHost(options);
+  /** Read once for all clients. */
+  const libraries = new Map<string, ts.SourceFile | undefined>();
+  const library = (name: string) => {
+    if (!libraries.has(name)) libraries.set(name, host.getSourceFile(name, ts.ScriptTarget.ES2022));
+    return libraries.get(name);
+  };
+
+  /** Type-checks a client that stands beside the types, and them with it; the messages of what is wrong. */
   function check(code: string): string[] {
     const files: Record<string, string> = { '/openapi.d.ts': read('openapi/openapi.d.ts'), '/client.ts': code };
-    const options: ts.CompilerOptions = {
-      strict: true,
-      noEmit: true,
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.CommonJS,
-      skipLibCheck: false,
-      types: [],
-      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
-    };
-    const host = ts.createCompilerHost(options);
     const beside: ts.CompilerHost = {
       ...host,
-      getSourceFile: (name, ...rest) =>
-        files[name] === undefined ? host.getSourceFile(name, ...rest) : ts.createSourceFile(name, files[name], ts.ScriptTarget.ES2022),
+      getSourceFile: (name) => (files[name] === undefined ? library(name) : ts.createSourceFile(name, files[name], ts.ScriptTarget.ES2022)),
       fileExists: (name) => files[name] !== undefined || host.fileExists(name),
       readFile: (name) => files[name] ?? host.readFile(name),
     };
     const program = ts.createProgram(['/client.ts'], options, beside);
-    return ts.getPreEmitDiagnostics(program).map((d) => ts.flattenDiagnosticMessageText(d.messageText, ' '));
+    const problems = [
+      ...program.getOptionsDiagnostics(),
+      ...program.getGlobalDiagnostics(),
+      ...Object.keys(files).flatMap((name) => {
+        const file = program.getSourceFile(name);
+        return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+      }),
+    ];
+    return problems.map((d) => ts.flattenDiagnosticMessageText(d.messageText, ' '));
   }
 
   const CLIENT = `

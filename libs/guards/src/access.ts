@@ -1,6 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension, ApiParam, ApiQuery } from '@nestjs/swagger';
-import { SLUG } from '@aps/platform/http';
+import { SLUG } from '@aps/contracts';
 import type { Request } from 'express';
 
 /** Who may call a route. */
