@@ -19,8 +19,6 @@ interface Made {
 /** Columns that may be null, in rows where their statement's own condition or assignment keeps them from it. */
 const NEVER_NULL_THERE: Record<string, string> = {
   'libs/platform/src/mail/mail.sql.ts body': 'a pending mail has one',
-  'libs/domains/orgs/src/organizations.repository.ts deleted_at': 'has just been set',
-  'libs/domains/orgs/src/organizations.repository.ts suspended_at': 'has just been set',
   'libs/domains/agents/src/agents.queries.ts revision_id': 'only agents with a live revision',
   'libs/domains/chats/src/turns/turn.repository.ts tool_call_id': 'only tool calls begin as an intent',
   'libs/domains/chats/src/turns/turn.repository.ts wait': 'a waiting turn has one',

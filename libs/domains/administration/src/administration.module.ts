@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { IdentityModule } from '@aps/identity';
-import { AuditQueries } from './audit.queries';
 import { OrgOverviewQueries } from './org-overview.queries';
 import { SubscriptionBackfill } from './subscriptions/subscription-backfill';
 import { WithoutSubscriptions } from './subscriptions/without-subscriptions';
@@ -8,7 +7,7 @@ import { UsageModule } from './usage/usage.module';
 
 @Module({
   imports: [IdentityModule, UsageModule],
-  providers: [AuditQueries, OrgOverviewQueries, { provide: SubscriptionBackfill, useClass: WithoutSubscriptions }],
-  exports: [IdentityModule, UsageModule, AuditQueries, OrgOverviewQueries, SubscriptionBackfill],
+  providers: [OrgOverviewQueries, { provide: SubscriptionBackfill, useClass: WithoutSubscriptions }],
+  exports: [IdentityModule, UsageModule, OrgOverviewQueries, SubscriptionBackfill],
 })
 export class AdministrationModule {}

@@ -1,5 +1,4 @@
 export * from './administration.module';
-export * from './audit.queries';
 export * from './org-overview.queries';
 export * from './operator.queries';
 export * from './subscriptions/subscription-backfill';

@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
-import { OrganizationsService, OrgDirectoryQueries, type OrgDirectoryDetail, type OrgDirectoryEntry } from '@aps/orgs';
-import { Database, type Slice } from '@aps/platform/database';
-import { AuditQueries, type AuditRecord } from './audit.queries';
+import {
+  AuditQueries,
+  OrganizationsService,
+  OrgDirectoryQueries,
+  type AuditLine,
+  type OrgDirectoryEntry,
+  type OrgDirectoryFilter,
+} from '@aps/orgs';
+import { Database, type Listed, type Slice } from '@aps/platform/database';
 import { UsageQueries } from './usage/usage.queries';
 import type { UsageSummary, UsageWindow } from './usage/usage.summary';
 
 /** As a plan's code: organizations without a subscription. */
 const NO_PLAN = '__none__';
 
-export interface OrgFilter {
-  q?: string;
-  suspended?: boolean;
+export interface OrgFilter extends OrgDirectoryFilter {
   plan_code?: string;
-  limit?: number;
-  offset?: number;
 }
 
 /** Organizations in the eyes of an operator: what several domains know of them, without membership. */
@@ -29,20 +31,15 @@ export class OrgOverviewQueries {
   ) {}
 
   /** Nobody has a subscription yet, so every organization is without a plan and none is on one. */
-  async list({ plan_code, ...filter }: OrgFilter): Promise<{ items: OrgDirectoryEntry[]; total: number }> {
+  async list({ plan_code, ...filter }: OrgFilter, slice: Slice): Promise<Listed<OrgDirectoryEntry>> {
     if (plan_code !== undefined && plan_code !== NO_PLAN) return { items: [], total: 0 };
-    return this.directory.list(filter);
+    return this.directory.list(filter, slice);
   }
 
   /** @throws DomainError 404 `not_found` */
-  get(orgId: string): Promise<OrgDirectoryDetail> {
-    return this.directory.get(orgId);
-  }
-
-  /** @throws DomainError 404 `not_found` */
-  async audit(scope: OrgScope, slice: Slice): Promise<{ rows: AuditRecord[]; total: number }> {
+  async audit(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
     await this.organizations.get(this.db, scope.orgId);
-    return this.auditLog.ofOrganization(scope, slice);
+    return this.auditLog.page({ org_id: scope.orgId }, slice);
   }
 
   /** @throws DomainError 404 `not_found` */

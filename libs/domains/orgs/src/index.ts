@@ -7,4 +7,3 @@ export * from './org-limits';
 export * from './organizations.queries';
 export * from './organizations.service';
 export * from './orgs.module';
-export * from './orgs.types';

@@ -1,36 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
+import { type Invitation, Membership, Organization } from '@aps/entities';
 import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
 import { EmailProofsService, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, type Db, type Tx } from '@aps/platform/database';
+import { Database, OrgTable, Table, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { appLink, Mailer } from '@aps/platform/mail';
 import { invitationMail } from './invitation.mail';
-import { InvitationsRepository, type LinkedInvitation } from './invitations.repository';
-import { refuseInvitationRole } from './members.policy';
-import { MembersQueries } from './members.queries';
-import { MembersRepository } from './members.repository';
+import { InvitationsRepository, type InvitationView } from './invitations.repository';
+import { adminNeeded, obey, refuseInvitationRole } from './members.policy';
+import { MembersQueries, type MemberView } from './members.queries';
 import { alreadyMember, MembersService } from './members.service';
 import { OrgLimits } from './org-limits';
-import { OrganizationsQueries } from './organizations.queries';
-import { OrganizationsRepository } from './organizations.repository';
-import type { InvitationPreview, InvitationView, Invited, OrganizationView } from './orgs.types';
-import { requireAdmin, Roster } from './roster';
+import { OrganizationsQueries, type OrganizationView } from './organizations.queries';
+import { Roster } from './roster';
+
+/** What became of an invite: an address with an account is a member at once. */
+export type Invited = { member: MemberView } | { invitation: Invitation };
 
 /** Offers of membership, from the invite to the day they are taken up or die. */
 @Injectable()
 export class InvitationsService {
+  private readonly organizations = new Table(Organization);
+  private readonly memberships = new OrgTable(Membership);
+
   constructor(
     private readonly db: Database,
     private readonly roster: Roster,
     private readonly invitations: InvitationsRepository,
-    private readonly organizations: OrganizationsRepository,
     private readonly organizationViews: OrganizationsQueries,
-    private readonly members: MembersRepository,
+    private readonly members: MembersService,
     private readonly memberViews: MembersQueries,
-    private readonly membersService: MembersService,
     private readonly users: UsersService,
     private readonly proofs: EmailProofsService,
     private readonly limits: OrgLimits,
@@ -39,7 +41,7 @@ export class InvitationsService {
   ) {}
 
   /** Pending ones, oldest first; those that have expired too, until they are revoked. */
-  pending(scope: OrgScope): Promise<InvitationView[]> {
+  pending(scope: OrgScope): Promise<Invitation[]> {
     return this.invitations.pending(this.db, scope);
   }
 
@@ -52,41 +54,34 @@ export class InvitationsService {
     return this.roster.change(
       scope,
       async (tx, actor) => {
-        mayOffer(actor.role, role);
+        obey(refuseInvitationRole(actor.role, role));
         const user = await this.users.findOwner(tx, email);
-        if (user && (await this.members.ofUser(tx, scope, user.id))) throw alreadyMember();
+        if (user && (await this.memberships.find(tx, scope, { user_id: user.id }))) throw alreadyMember();
         const waiting = await this.invitations.pendingFor(tx, scope, email);
         const open = waiting && !waiting.expired;
         if (waiting?.expired) await this.revokeOne(tx, scope, waiting.id);
         if (open && !user) throw new DomainError('invitation_pending', 'An invitation for this address is pending already.');
         // A user's own open invitation is the seat that they now take.
         if (!open) await this.requireSeat(tx, scope);
-        if (!user) return { kind: 'invitation', invitation: await this.offer(tx, scope, email, role) };
-        const member = await this.membersService.join(tx, scope, scope, user, role);
+        if (!user) return { invitation: await this.offer(tx, scope, email, role) };
+        const member = await this.members.join(tx, scope, scope, user, role);
         if (!member) throw alreadyMember();
-        return { kind: 'member', member: await this.memberViews.get(scope, member.id, tx) };
+        return { member: await this.memberViews.get(scope, member.id, tx) };
       },
       email,
     );
   }
 
   /** @throws DomainError `not_found` when it is not pending */
-  setRole(scope: OrgScope, id: string, role: OrgRole): Promise<InvitationView> {
+  setRole(scope: OrgScope, id: string, role: OrgRole): Promise<Invitation> {
     return this.roster.change(scope, async (tx, actor) => {
-      const before = await this.invitations.pendingById(tx, scope, id);
-      if (!before) throw notFound('Invitation');
+      const before = await this.invitations.getPending(tx, scope, id);
       // An offer that stands may be confirmed by an admin, whatever it offers.
       if (role === before.role) return before;
-      mayOffer(actor.role, role);
+      obey(refuseInvitationRole(actor.role, role));
       const after = await this.invitations.setRole(tx, scope, id, role);
-      if (!after) throw notFound('Invitation');
-      await this.audit.record(
-        tx,
-        scope,
-        'invitation.role_changed',
-        { kind: 'invitation', id },
-        { email: after.email, from: before.role, to: role },
-      );
+      const facts = { email: before.email, from: before.role, to: role };
+      await this.audit.record(tx, scope, 'invitation.role_changed', { kind: 'invitation', id }, facts);
       return after;
     });
   }
@@ -94,15 +89,14 @@ export class InvitationsService {
   /** @throws DomainError `not_found` when it is not pending */
   revoke(scope: OrgScope, id: string): Promise<void> {
     return this.roster.change(scope, async (tx, actor) => {
-      requireAdmin(actor.role);
-      if (!(await this.revokeOne(tx, scope, id))) throw notFound('Invitation');
+      if (actor.role === 'MEMBER') throw adminNeeded();
+      await this.revokeOne(tx, scope, id);
     });
   }
 
   /** What a link leads to. @throws DomainError `not_found`, `invitation_gone` */
-  async preview(token: string): Promise<InvitationPreview> {
-    const { org_name, email, role, expires_at } = await this.linked(this.db, token);
-    return { org_name, email, role, state: 'pending', expires_at };
+  preview(token: string): Promise<InvitationView> {
+    return this.linked(this.db, token);
   }
 
   /**
@@ -117,7 +111,7 @@ export class InvitationsService {
       // The proof redeems all that is open; this one has been revoked meanwhile, or is among it.
       if (!(await this.proofs.prove(tx, user, 'invitation')))
         await this.redeem(tx, found, { id: user.userId, email: user.email }, user.requestId);
-      else if (!(await this.members.ofUser(tx, OrgScope.system(found.org_id, 'an invitation is redeemed'), user.userId))) throw gone();
+      else if (!(await this.memberships.find(tx, redeeming(found.org_id), { user_id: user.userId }))) throw gone();
       return this.organizationViews.ofMember(tx, found.org_id, user.userId);
     });
   }
@@ -131,68 +125,53 @@ export class InvitationsService {
   async redeemAll(tx: Tx, user: { id: string; email: string }, token?: string, requestId?: string): Promise<number> {
     await this.roster.lockAddress(tx, user.email);
     // Under the locks of their organizations none can be revoked any more: what is open then is redeemed.
-    for (const { org_id } of await this.invitations.openFor(tx, user.email))
-      await this.roster.lock(tx, OrgScope.system(org_id, 'an invitation is redeemed'));
+    for (const { org_id } of await this.invitations.openFor(tx, user.email)) await this.roster.lock(tx, redeeming(org_id));
     if (token !== undefined) await this.linkedTo(tx, token, user.email);
     const open = await this.invitations.openFor(tx, user.email);
     for (const invitation of open) await this.redeem(tx, invitation, user, requestId);
     return open.length;
   }
 
-  /** Whether an address may sign up because it is invited. A link adds nothing to it: one is good for its own address only. */
-  async isInvited(db: Db, email: string): Promise<boolean> {
-    return (await this.invitations.openFor(db, email)).length > 0;
-  }
-
-  private async redeem(
-    tx: Tx,
-    { id, org_id }: { id: string; org_id: string },
-    user: { id: string; email: string },
-    requestId?: string,
-  ): Promise<void> {
-    const scope = OrgScope.system(org_id, 'an invitation is redeemed', { requestId });
+  private async redeem(tx: Tx, { id, org_id }: InvitationView, user: { id: string; email: string }, requestId?: string): Promise<void> {
+    const scope = redeeming(org_id, requestId);
     await this.roster.lock(tx, scope);
     // Between the look and the lock it may have been revoked, or the organization deleted, which revokes it as well.
-    const accepted = await this.invitations.accept(tx, scope, id);
+    const accepted = await this.invitations.close(tx, scope, id, 'accepted');
     if (!accepted) throw gone();
     const by = { orgId: org_id, actor: actingUser(user.id, { requestId }) };
     await this.audit.record(tx, by, 'invitation.accepted', { kind: 'invitation', id }, { email: accepted.email, role: accepted.role });
-    await this.membersService.join(tx, scope, by, user, accepted.role);
+    await this.members.join(tx, scope, by, user, accepted.role);
   }
 
-  private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<InvitationView> {
+  private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<Invitation> {
     const token = newOpaqueToken();
-    const invitation = await this.invitations.insert(tx, scope, { email, role, tokenHash: hashToken(token) });
-    const organization = await this.organizations.find(tx, scope);
-    await this.mailer.send(
-      tx,
-      { to: email, ...invitationMail(appLink('/invite/', token), organization?.name ?? '') },
-      { requestId: scope.requestId },
-    );
+    const invitation = await this.invitations.insert(tx, scope, email, { role, token_hash: hashToken(token) });
+    const { name } = await this.organizations.get(tx, scope.orgId);
+    await this.mailer.send(tx, { to: email, ...invitationMail(appLink('/invite/', token), name) }, { requestId: scope.requestId });
     await this.audit.record(tx, scope, 'invitation.created', { kind: 'invitation', id: invitation.id }, { email, role });
     return invitation;
   }
 
-  private async revokeOne(tx: Tx, scope: OrgScope, id: string): Promise<boolean> {
-    const revoked = await this.invitations.revoke(tx, scope, id);
-    if (revoked) await this.audit.record(tx, scope, 'invitation.revoked', { kind: 'invitation', id }, { email: revoked.email });
-    return revoked !== null;
+  private async revokeOne(tx: Tx, scope: OrgScope, id: string): Promise<void> {
+    const revoked = await this.invitations.close(tx, scope, id, 'revoked');
+    if (!revoked) throw notFound('Invitation');
+    await this.audit.record(tx, scope, 'invitation.revoked', { kind: 'invitation', id }, { email: revoked.email });
   }
 
   /** Members and open invitations hold a seat each; the roster's lock keeps the count true until the commit. */
   private async requireSeat(tx: Tx, scope: OrgScope): Promise<void> {
-    const taken = (await this.members.count(tx, scope)) + (await this.invitations.countOpen(tx, scope));
+    const taken = (await this.memberships.count(tx, scope)) + (await this.invitations.countOpen(tx, scope));
     await this.limits.requireRoom(scope.orgId, 'max_seats', taken, tx);
   }
 
-  private async linked(db: Db, token: string): Promise<LinkedInvitation> {
+  private async linked(db: Db, token: string): Promise<InvitationView> {
     const found = await this.invitations.byTokenHash(db, hashToken(token));
     if (!found) throw notFound('Invitation');
     if (found.state !== 'pending' || found.expired) throw gone();
     return found;
   }
 
-  private async linkedTo(db: Db, token: string, email: string): Promise<LinkedInvitation> {
+  private async linkedTo(db: Db, token: string, email: string): Promise<InvitationView> {
     const found = await this.linked(db, token);
     if (canonicalEmail(found.email) !== canonicalEmail(email))
       throw new DomainError('invitation_email_mismatch', 'This invitation is for another address.');
@@ -200,10 +179,5 @@ export class InvitationsService {
   }
 }
 
+const redeeming = (orgId: string, requestId?: string) => OrgScope.system(orgId, 'an invitation is redeemed', { requestId });
 const gone = () => new DomainError('invitation_gone', 'This invitation is no longer good: it was used, revoked, or is too old.');
-
-function mayOffer(actor: OrgRole, role: OrgRole): void {
-  requireAdmin(actor);
-  const refusal = refuseInvitationRole(actor, role);
-  if (refusal) throw refusal;
-}

@@ -2,11 +2,11 @@ import type { OrgRole } from '@aps/guards';
 import { refuseInvitationRole, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
 
 const act = (actor: OrgRole, target: OrgRole, otherOwners = 1) => ({
-  actor: { userId: 'a', role: actor },
-  target: { userId: 'b', role: target },
+  actor: { user_id: 'a', role: actor },
+  target: { user_id: 'b', role: target },
   otherOwners,
 });
-const self = (role: OrgRole, otherOwners = 1) => ({ actor: { userId: 'a', role }, target: { userId: 'a', role }, otherOwners });
+const self = (role: OrgRole, otherOwners = 1) => ({ actor: { user_id: 'a', role }, target: { user_id: 'a', role }, otherOwners });
 
 describe('refuseRoleChange', () => {
   it.each<[OrgRole, OrgRole, OrgRole, string | undefined]>([
@@ -21,6 +21,7 @@ describe('refuseRoleChange', () => {
     ['ADMIN', 'ADMIN', 'OWNER', 'insufficient_role'],
     ['ADMIN', 'OWNER', 'MEMBER', 'insufficient_role'],
     ['ADMIN', 'OWNER', 'OWNER', 'insufficient_role'],
+    ['MEMBER', 'MEMBER', 'MEMBER', 'insufficient_role'],
   ])('%s changes %s to %s: %s', (actor, target, to, code) => expect(refuseRoleChange(act(actor, target), to)?.code).toBe(code));
 
   it('never of oneself', () => {
@@ -40,6 +41,7 @@ describe('refuseRemoval', () => {
     ['ADMIN', 'MEMBER', undefined],
     ['ADMIN', 'ADMIN', undefined],
     ['ADMIN', 'OWNER', 'insufficient_role'],
+    ['MEMBER', 'MEMBER', 'insufficient_role'],
   ])('%s removes %s: %s', (actor, target, code) => expect(refuseRemoval(act(actor, target))?.code).toBe(code));
 
   it('never of oneself', () => expect(refuseRemoval(self('OWNER', 0))?.code).toBe('self_action'));
@@ -53,6 +55,7 @@ describe('refuseInvitationRole', () => {
     ['ADMIN', 'MEMBER', undefined],
     ['ADMIN', 'ADMIN', 'insufficient_role'],
     ['ADMIN', 'OWNER', 'insufficient_role'],
+    ['MEMBER', 'MEMBER', 'insufficient_role'],
   ])('%s invites as %s: %s', (actor, role, code) => expect(refuseInvitationRole(actor, role)?.code).toBe(code));
 });
 

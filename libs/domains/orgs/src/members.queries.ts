@@ -1,37 +1,74 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
+import type { Membership, User } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, sliceBounds, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
-import type { MemberView } from './orgs.types';
+import { Database, OrgListing, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+
+/** A member as the organization's own members see one. */
+export interface MemberView extends Membership, Pick<User, 'email' | 'name' | 'avatar_url'> {
+  last_active_at: Date | null;
+}
+
+/** A member as operators see one. */
+export interface OrgMemberInfo extends Pick<Membership, 'user_id' | 'role'>, Pick<User, 'email' | 'name'> {
+  joined_at: Date;
+  deactivated: boolean;
+}
+
+const MEMBERS = { key: 'm.id', org: 'm.org_id', from: 'memberships m JOIN users u ON u.id = m.user_id', what: 'Member' };
+const OLDEST_FIRST = 'm.created_at, m.id';
 
 // Last use is that of sessions and of the API tokens that are good for this organization.
-const SELECT = `
-  SELECT m.id, m.user_id, u.email, u.name, u.avatar_url, m.role, m.created_at, m.updated_at,
-         greatest((SELECT max(last_used_at) FROM sessions WHERE user_id = m.user_id),
-                  (SELECT max(last_used_at) FROM api_tokens WHERE user_id = m.user_id AND (org_id IS NULL OR org_id = m.org_id))) AS last_active_at
-  FROM memberships m JOIN users u ON u.id = m.user_id`;
+const VIEWS = new OrgListing<MemberView, object>({
+  ...MEMBERS,
+  select: `m.*, u.email, u.name, u.avatar_url,
+    greatest((SELECT max(last_used_at) FROM sessions WHERE user_id = m.user_id),
+             (SELECT max(last_used_at) FROM api_tokens WHERE user_id = m.user_id AND (org_id IS NULL OR org_id = m.org_id))) AS last_active_at`,
+  order: OLDEST_FIRST,
+});
+const INFOS = new OrgListing<OrgMemberInfo, object>({
+  ...MEMBERS,
+  select: 'm.user_id, u.email, u.name, m.role, m.created_at AS joined_at, u.deactivated_at IS NOT NULL AS deactivated',
+  order: OLDEST_FIRST,
+});
 
-const LIST = statement<MemberView>(`${SELECT} WHERE m.org_id = $1 ORDER BY m.created_at, m.id LIMIT $2 OFFSET $3`);
-const COUNT = statement<{ n: number }>('SELECT count(*)::int AS n FROM memberships WHERE org_id = $1');
-const ONE = statement<MemberView>(`${SELECT} WHERE m.org_id = $1 AND m.id = $2`);
+const OWNERS_BESIDE = statement<{ n: number }>(`
+  SELECT count(*)::int AS n FROM memberships m JOIN users u ON u.id = m.user_id
+  WHERE m.org_id = $1 AND m.role = 'OWNER' AND m.user_id <> $2 AND u.deactivated_at IS NULL`);
+const OWNED = statement<{ n: number }>(`
+  SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL`);
 
+/** Reads who belongs to an organization. Changes go through the {@link Roster}, one at a time. */
 @Injectable()
 export class MembersQueries {
   constructor(private readonly db: Database) {}
 
   /** Oldest membership first. */
-  async list(scope: OrgScope, slice: Slice): Promise<Listed<MemberView>> {
-    const [items, [{ n }]] = await Promise.all([
-      this.db.query(LIST, [scope.orgId, ...sliceBounds(slice)]),
-      this.db.query(COUNT, [scope.orgId]),
-    ]);
-    return { items, total: n };
+  list(scope: OrgScope, slice: Slice): Promise<Listed<MemberView>> {
+    return VIEWS.page(this.db, scope, {}, slice);
   }
 
   /** @throws DomainError `not_found` */
-  async get(scope: OrgScope, id: string, db: Db = this.db): Promise<MemberView> {
-    const [row] = await db.query(ONE, [scope.orgId, id]);
-    if (!row) throw notFound('Member');
-    return row;
+  get(scope: OrgScope, id: string, db: Db = this.db): Promise<MemberView> {
+    return VIEWS.get(db, scope, id, {});
+  }
+
+  /** Everybody, the oldest membership first. */
+  infos(db: Db, scope: OrgScope): Promise<OrgMemberInfo[]> {
+    return INFOS.list(db, scope, {});
+  }
+
+  /** @throws DomainError `not_found` */
+  info(db: Db, scope: OrgScope, id: string): Promise<OrgMemberInfo> {
+    return INFOS.get(db, scope, id, {});
+  }
+
+  /** Owners beside the user who can sign in: one who is deactivated cannot care for the organization. */
+  async ownersBeside(tx: Tx, scope: OrgScope, userId: string): Promise<number> {
+    return (await tx.query(OWNERS_BESIDE, [scope.orgId, userId]))[0].n;
+  }
+
+  /** How many live organizations the user owns, alone or with others. */
+  async countOwned(tx: Tx, userId: string): Promise<number> {
+    return (await tx.query(OWNED, [userId]))[0].n;
   }
 }

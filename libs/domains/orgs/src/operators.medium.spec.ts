@@ -28,7 +28,7 @@ describe('what operators do', () => {
       const { orgId } = await t.orgWithOwner();
       const send = jest.spyOn(t.get(Broadcaster), 'send').mockImplementation();
       const first = await organizations.suspend(operator, orgId);
-      expect(first).toEqual({ org_id: orgId, suspended: true, suspended_at: expect.any(Date), changed: true });
+      expect(first).toEqual({ ...(await organizations.get(t.db, orgId)), suspended_at: expect.any(Date), changed: true });
       expect(await organizations.suspend(operator, orgId)).toEqual({ ...first, changed: false });
       expect(send.mock.calls).toEqual([['settings.changed', { org_id: orgId }]]);
       expect((await t.audit(orgId)).slice(1)).toEqual([
@@ -42,18 +42,8 @@ describe('what operators do', () => {
           request_id: 'op-1',
         },
       ]);
-      expect(await organizations.unsuspend(operator, orgId)).toEqual({
-        org_id: orgId,
-        suspended: false,
-        suspended_at: null,
-        changed: true,
-      });
-      expect(await organizations.unsuspend(operator, orgId)).toEqual({
-        org_id: orgId,
-        suspended: false,
-        suspended_at: null,
-        changed: false,
-      });
+      expect(await organizations.unsuspend(operator, orgId)).toMatchObject({ id: orgId, suspended_at: null, changed: true });
+      expect(await organizations.unsuspend(operator, orgId)).toMatchObject({ id: orgId, suspended_at: null, changed: false });
       expect((await t.audit(orgId)).slice(2)).toEqual([expect.objectContaining({ source: 'admin', action: 'organization.unsuspended' })]);
       expect(send).toHaveBeenCalledTimes(2);
     });
@@ -173,7 +163,7 @@ describe('what operators do', () => {
         await t.orgWithOwner('zed under_score'),
         await t.orgWithOwner('ZED back\\slash'),
       ];
-      const ids = async (q: string) => (await directory.list({ q })).items.map((o) => o.id);
+      const ids = async (q: string) => (await directory.list({ q }, {})).items.map((o) => o.id);
       expect(await ids('zed')).toEqual([backslash.orgId, underscore.orgId, percent.orgId]);
       expect(await ids('0%')).toEqual([percent.orgId]);
       expect(await ids('R_S')).toEqual([underscore.orgId]);
@@ -187,13 +177,13 @@ describe('what operators do', () => {
       await t.member(a.orgId, 'MEMBER');
       await organizations.suspend(operator, b.orgId);
       await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [(await t.orgWithOwner('Pager')).orgId]);
-      expect(await directory.list({ q: 'pager', limit: 1, offset: 2 })).toEqual({
-        items: [{ id: a.orgId, name: 'Pager', slug: 'pager', created_at: expect.any(Date), suspended_at: null, member_count: 2 }],
+      expect(await directory.list({ q: 'pager' }, { limit: 1, offset: 2 })).toEqual({
+        items: [{ ...(await organizations.get(t.db, a.orgId)), name: 'Pager', slug: 'pager', suspended_at: null, member_count: 2 }],
         total: 3,
       });
-      expect((await directory.list({ q: 'pager', suspended: true })).items.map((o) => o.id)).toEqual([b.orgId]);
-      expect((await directory.list({ q: 'pager', suspended: false })).items.map((o) => o.id)).toEqual([c.orgId, a.orgId]);
-      expect((await directory.list({})).total).toBeGreaterThan(3);
+      expect((await directory.list({ q: 'pager', suspended: true }, {})).items.map((o) => o.id)).toEqual([b.orgId]);
+      expect((await directory.list({ q: 'pager', suspended: false }, {})).items.map((o) => o.id)).toEqual([c.orgId, a.orgId]);
+      expect((await directory.list({}, {})).total).toBeGreaterThan(3);
     });
 
     it('shows one with its roster', async () => {

@@ -2,6 +2,7 @@ import { actingUser } from '@aps/guards';
 import { Injectable } from '@nestjs/common';
 import { type MembershipSummary, OrganizationDoor, type SignupWish } from '@aps/identity';
 import type { Db, Tx } from '@aps/platform/database';
+import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
@@ -10,6 +11,7 @@ import { OrganizationsService } from './organizations.service';
 @Injectable()
 export class OrgsDoor extends OrganizationDoor {
   constructor(
+    private readonly open: InvitationsRepository,
     private readonly invitations: InvitationsService,
     private readonly organizations: OrganizationsService,
     private readonly queries: OrganizationsQueries,
@@ -17,8 +19,9 @@ export class OrgsDoor extends OrganizationDoor {
     super();
   }
 
-  isInvited(db: Db, email: string): Promise<boolean> {
-    return this.invitations.isInvited(db, email);
+  /** A link adds nothing to it: one is good for its own address only. */
+  async isInvited(db: Db, email: string): Promise<boolean> {
+    return (await this.open.openFor(db, email)).length > 0;
   }
 
   async onSignup(tx: Tx, { user, isProven, invitationToken, orgName, requestId }: SignupWish): Promise<void> {

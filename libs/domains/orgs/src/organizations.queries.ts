@@ -1,21 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import type { OrgScope } from '@aps/guards';
+import type { Organization } from '@aps/entities';
+import type { OrgRole, OrgScope } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
-import { Database, sliceBounds, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
-import type { OrganizationView } from './orgs.types';
+import { Database, Listing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
-const SELECT = `
-  SELECT o.id, o.name, o.slug, o.suspended_at, o.created_at, o.updated_at, m.role AS my_role,
-         (SELECT count(*)::int FROM memberships WHERE org_id = o.id) AS member_count
-  FROM memberships m JOIN organizations o ON o.id = m.org_id`;
-const MINE = `m.user_id = $1 AND o.deleted_at IS NULL AND ($2::uuid IS NULL OR o.id = $2)`;
+/** An organization in the eyes of one of its members. */
+export interface OrganizationView extends Organization {
+  member_count: number;
+  my_role: OrgRole;
+}
 
-const LIST = statement<OrganizationView>(`${SELECT} WHERE ${MINE} ORDER BY lower(o.name), o.id LIMIT $3 OFFSET $4`);
-const COUNT = statement<{ n: number }>(
-  `SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE ${MINE}`,
-);
-const ONE = statement<OrganizationView>(`${SELECT} WHERE ${MINE}`);
+const VIEWS = new Listing<OrganizationView, { user_id: string; org_id?: string }>({
+  key: 'm.id',
+  select: 'o.*, m.role AS my_role, (SELECT count(*)::int FROM memberships WHERE org_id = o.id) AS member_count',
+  from: 'memberships m JOIN organizations o ON o.id = m.org_id',
+  always: 'o.deleted_at IS NULL',
+  where: { user_id: 'm.user_id = $', org_id: 'm.org_id = $' },
+  order: 'lower(o.name), o.id',
+});
 const SUMMARIES = statement<MembershipSummary>(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND o.deleted_at IS NULL ORDER BY lower(o.name), o.id`);
@@ -37,26 +40,22 @@ export class OrganizationsQueries {
    *
    * @param onlyOrgId the organization that the caller's token is confined to
    */
-  async listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
-    const [items, [{ n }]] = await Promise.all([
-      this.db.query(LIST, [userId, onlyOrgId, ...sliceBounds(slice)]),
-      this.db.query(COUNT, [userId, onlyOrgId]),
-    ]);
-    return { items, total: n };
+  listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
+    return VIEWS.page(this.db, { user_id: userId, org_id: onlyOrgId ?? undefined }, slice);
   }
 
-  async get(scope: OrgScope): Promise<OrganizationView> {
+  get(scope: OrgScope): Promise<OrganizationView> {
     return this.ofMember(this.db, scope.orgId, scope.userId);
   }
 
   /** @throws DomainError `not_found` when the user is no member of such an organization */
   async ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
-    const [row] = await db.query(ONE, [userId, orgId]);
+    const [row] = await VIEWS.list(db, { user_id: userId, org_id: orgId });
     if (!row) throw notFound('Organization');
     return row;
   }
 
-  async summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {
+  summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {
     return db.query(SUMMARIES, [userId]);
   }
 

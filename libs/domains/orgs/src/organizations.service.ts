@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, numberedSlug, slugFrom } from '@aps/contracts';
+import { Membership, Organization } from '@aps/entities';
 import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
-import { advisoryLock, Database, type Db, type Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
+import { advisoryLock, Database, isUniqueViolation, now, OrgTable, Table, type Db, type Tx } from '@aps/platform/database';
+import { In, IsNull, Not } from 'typeorm';
 import { InvitationsRepository } from './invitations.repository';
-import { MembersRepository } from './members.repository';
-import { OrganizationsQueries } from './organizations.queries';
-import { isSlugTaken, OrganizationsRepository } from './organizations.repository';
+import { ownerNeeded } from './members.policy';
+import { MembersQueries } from './members.queries';
+import { OrganizationsQueries, type OrganizationView } from './organizations.queries';
 import { orgsConfig } from './orgs.config';
-import type { OrganizationRecord, OrganizationSuspension, OrganizationView } from './orgs.types';
 import { Roster } from './roster';
+
+export interface OrganizationSuspension extends Organization {
+  /** Whether this call did it. */
+  changed: boolean;
+}
 
 /** Namesakes that get a number; the ones after them get something random. */
 const NUMBERED = 100;
@@ -20,12 +25,14 @@ const NUMBERED = 100;
 /** Tenants: made by users, changed and ended by their members, suspended by operators. */
 @Injectable()
 export class OrganizationsService {
+  private readonly organizations = new Table(Organization);
+  private readonly memberships = new OrgTable(Membership);
+
   constructor(
     private readonly db: Database,
-    private readonly organizations: OrganizationsRepository,
-    private readonly members: MembersRepository,
-    private readonly invitations: InvitationsRepository,
     private readonly queries: OrganizationsQueries,
+    private readonly members: MembersQueries,
+    private readonly invitations: InvitationsRepository,
     private readonly roster: Roster,
     private readonly audit: Audit,
     private readonly broadcaster: Broadcaster,
@@ -39,68 +46,74 @@ export class OrganizationsService {
    * @throws DomainError `slug_taken` when the given slug is in use, `entitlement_exceeded` when the actor owns as many as one may
    */
   create(db: Db, actor: ActingUser, wish: { name: string; slug?: string }): Promise<OrganizationView> {
-    const name = wish.name.trim();
     return db.transaction(actor, async (tx) => {
       await this.requireRoom(tx, actor.userId);
-      const row = { id: uuidv7(), name, created_by: actor.userId };
+      const columns = { name: wish.name.trim(), created_by: actor.userId };
       const made =
-        wish.slug === undefined ? await this.insertWithFreeSlug(tx, row) : await this.organizations.insert(tx, { ...row, slug: wish.slug });
+        wish.slug === undefined
+          ? await this.insertWithFreeSlug(tx, columns)
+          : await this.organizations.insertOrNothing(tx, { ...columns, slug: wish.slug });
       if (!made) throw slugTaken();
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
-      await this.members.insert(tx, scope, actor.userId, 'OWNER');
+      await this.memberships.insert(tx, scope, { user_id: actor.userId, role: 'OWNER' });
       await this.audit.record(tx, scope, 'organization.created', organization(made.id), { name: made.name, slug: made.slug });
       return this.queries.ofMember(tx, made.id, actor.userId);
     });
   }
 
   /** @throws DomainError `not_found` when there is no such live organization */
-  async get(db: Db, orgId: string): Promise<OrganizationRecord> {
-    const row = await this.organizations.find(db, OrgScope.system(orgId, 'look-up'));
-    if (!row) throw notFound('Organization');
-    return row;
+  get(db: Db, orgId: string): Promise<Organization> {
+    return this.organizations.get(db, orgId);
   }
 
-  async update(scope: OrgScope, changes: { name?: string; slug?: string }): Promise<OrganizationView> {
-    try {
-      return await this.db.transaction(scope, (tx) => this.change(tx, scope, changes));
-    } catch (error) {
-      // The unique index decides between two who want the same slug at once; it does so by ending the transaction.
-      throw isSlugTaken(error) ? slugTaken() : error;
-    }
+  update(scope: OrgScope, changes: { name?: string; slug?: string }): Promise<OrganizationView> {
+    return this.db.transaction(scope, async (tx) => {
+      const before = await this.organizations.get(tx, scope.orgId, 'for no key update');
+      const after = { name: changes.name?.trim() ?? before.name, slug: changes.slug ?? before.slug };
+      const changed = (['name', 'slug'] as const).filter((key) => after[key] !== before[key]);
+      if (changed.length) {
+        await this.organizations.update(tx, scope.orgId, after).catch((error: unknown) => {
+          // The unique index decides between two who want the same slug at once.
+          throw isUniqueViolation(error, 'organizations_slug') ? slugTaken() : error;
+        });
+        const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
+        await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), facts);
+      }
+      return this.queries.ofMember(tx, scope.orgId, scope.userId);
+    });
   }
 
   /** Ends an organization for its members at once; its rows stay for whoever must clean up or account for it. */
   remove(scope: OrgScope): Promise<{ org_id: string; deleted_at: Date }> {
     return this.roster.change(scope, async (tx, actor) => {
-      if (actor.role !== 'OWNER')
-        throw new DomainError('insufficient_role', 'Only an owner may do this.', { context: { required: ['OWNER'] } });
-      const deletedAt = await this.organizations.softDelete(tx, scope);
-      if (!deletedAt) throw notFound('Organization');
+      if (actor.role !== 'OWNER') throw ownerNeeded();
+      const deleted = await this.organizations.delete(tx, scope.orgId);
+      if (!deleted?.deleted_at) throw notFound('Organization');
       const revoked = await this.invitations.revokeAll(tx, scope);
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
       this.announce(tx, scope.orgId);
-      return { org_id: scope.orgId, deleted_at: deletedAt };
+      return { org_id: scope.orgId, deleted_at: deleted.deleted_at };
     });
   }
 
   /** Shuts the members out. Again is no change: the first time is kept, and nothing is recorded. */
-  async suspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
-    return this.db.transaction(actor, async (tx) => {
-      const suspendedAt = await this.organizations.suspend(tx, OrgScope.system(orgId, 'suspension'));
-      if (!suspendedAt) return this.unchanged(tx, orgId);
-      await this.audit.record(tx, { orgId, actor }, 'organization.suspended', organization(orgId));
-      this.announce(tx, orgId);
-      return { org_id: orgId, suspended: true, suspended_at: suspendedAt, changed: true };
-    });
+  suspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
+    return this.setSuspended(actor, orgId, true);
   }
 
   /** Lets the members in again. An organization that is not suspended stays as it is. */
-  async unsuspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
+  unsuspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
+    return this.setSuspended(actor, orgId, false);
+  }
+
+  private setSuspended(actor: ActingUser, orgId: string, suspended: boolean): Promise<OrganizationSuspension> {
     return this.db.transaction(actor, async (tx) => {
-      if (!(await this.organizations.unsuspend(tx, OrgScope.system(orgId, 'suspension')))) return this.unchanged(tx, orgId);
-      await this.audit.record(tx, { orgId, actor }, 'organization.unsuspended', organization(orgId));
+      const otherwise = { id: orgId, suspended_at: suspended ? null : Not(IsNull()) };
+      const row = await this.organizations.update(tx, otherwise, { suspended_at: suspended ? now : null });
+      if (!row) return { ...(await this.organizations.get(tx, orgId)), changed: false };
+      await this.audit.record(tx, { orgId, actor }, `organization.${suspended ? 'suspended' : 'unsuspended'}`, organization(orgId));
       this.announce(tx, orgId);
-      return { org_id: orgId, suspended: false, suspended_at: null, changed: true };
+      return { ...row, changed: true };
     });
   }
 
@@ -117,34 +130,17 @@ export class OrganizationsService {
     }
   }
 
-  private async unchanged(tx: Tx, orgId: string): Promise<OrganizationSuspension> {
-    const { suspended_at } = await this.get(tx, orgId);
-    return { org_id: orgId, suspended: suspended_at !== null, suspended_at, changed: false };
-  }
-
-  private async change(tx: Tx, scope: OrgScope, changes: { name?: string; slug?: string }): Promise<OrganizationView> {
-    const before = await this.organizations.lock(tx, scope);
-    if (!before) throw notFound('Organization');
-    const after = { name: changes.name?.trim() ?? before.name, slug: changes.slug ?? before.slug };
-    const changed = (['name', 'slug'] as const).filter((key) => after[key] !== before[key]);
-    if (changed.length) {
-      await this.organizations.update(tx, scope, after);
-      const metadata = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
-      await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), metadata);
-    }
-    return this.queries.ofMember(tx, scope.orgId, scope.userId);
-  }
-
-  private async insertWithFreeSlug(tx: Tx, row: { id: string; name: string; created_by: string }): Promise<OrganizationRecord | null> {
-    const base = slugFrom(row.name, 'org');
+  private async insertWithFreeSlug(tx: Tx, columns: { name: string; created_by: string }): Promise<Organization | null> {
+    const base = slugFrom(columns.name, 'org');
     const candidates = Array.from({ length: NUMBERED }, (_, i) => numberedSlug(base, i + 1));
-    const taken = await this.organizations.takenSlugs(tx, candidates);
+    const taken = new Set((await this.organizations.list(tx, { slug: In(candidates) }, {})).map(({ slug }) => slug));
     for (const slug of candidates) {
       // One that looked free may be taken meanwhile; the loser waits for the winner's commit and takes the next.
-      const made = taken.has(slug) ? null : await this.organizations.insert(tx, { ...row, slug });
+      const made = taken.has(slug) ? null : await this.organizations.insertOrNothing(tx, { ...columns, slug });
       if (made) return made;
     }
-    return this.organizations.insert(tx, { ...row, slug: `${base.slice(0, 50).replace(/-$/, '')}-${randomBytes(6).toString('hex')}` });
+    const slug = `${base.slice(0, 50).replace(/-$/, '')}-${randomBytes(6).toString('hex')}`;
+    return this.organizations.insertOrNothing(tx, { ...columns, slug });
   }
 
   private announce(tx: Tx, orgId: string): void {

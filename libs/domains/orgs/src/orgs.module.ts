@@ -1,16 +1,14 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { IdentityModule, OrganizationDoor } from '@aps/identity';
-import { OrgAuditQueries } from './audit.queries';
+import { AuditQueries } from './audit.queries';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
 import { MembersQueries } from './members.queries';
-import { MembersRepository } from './members.repository';
 import { MembersService } from './members.service';
 import { OrgDirectoryQueries } from './org-directory.queries';
 import { OrgLimits, type OrgLimitsToken } from './org-limits';
 import { OrgsDoor } from './organization-door';
 import { OrganizationsQueries } from './organizations.queries';
-import { OrganizationsRepository } from './organizations.repository';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
 
@@ -21,7 +19,7 @@ const services = [
   MembersQueries,
   InvitationsService,
   OrgDirectoryQueries,
-  OrgAuditQueries,
+  AuditQueries,
 ];
 
 /** Organizations and their people. Global, because identity knows of organizations by the port that is bound here. */
@@ -38,8 +36,6 @@ export class OrgsModule {
       imports: [IdentityModule],
       providers: [
         ...services,
-        OrganizationsRepository,
-        MembersRepository,
         InvitationsRepository,
         Roster,
         { provide: OrgLimits, useExisting: limits },

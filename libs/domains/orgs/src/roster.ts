@@ -1,16 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import type { OrgRole, OrgScope } from '@aps/guards';
-import { advisoryLock, Database, type Tx } from '@aps/platform/database';
+import { Membership, Organization } from '@aps/entities';
+import { type ActingUser, OrgScope } from '@aps/guards';
+import type { By } from '@aps/platform/audit';
+import { advisoryLock, Database, OrgTable, Table, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
-import { MembersRepository } from './members.repository';
-import { OrganizationsRepository } from './organizations.repository';
-
-/** The acting member, as the locked roster has them. */
-export interface RosterActor {
-  userId: string;
-  role: OrgRole;
-}
 
 /**
  * Serializes what changes the people of one organization: members, and invitations, which hold seats. Only so can "another owner
@@ -21,11 +15,10 @@ export interface RosterActor {
  */
 @Injectable()
 export class Roster {
-  constructor(
-    private readonly db: Database,
-    private readonly organizations: OrganizationsRepository,
-    private readonly members: MembersRepository,
-  ) {}
+  private readonly organizations = new Table(Organization);
+  private readonly members = new OrgTable(Membership);
+
+  constructor(private readonly db: Database) {}
 
   /**
    * A change by a member, whose role is read under the lock: another owner may just have demoted them. That they may make the change is
@@ -33,15 +26,31 @@ export class Roster {
    *
    * @param email the address that the change is about, when it may belong to nobody yet
    */
-  change<T>(scope: OrgScope, fn: (tx: Tx, actor: RosterActor) => Promise<T>, email?: string): Promise<T> {
+  change<T>(scope: OrgScope, fn: (tx: Tx, actor: Membership) => Promise<T>, email?: string): Promise<T> {
     return this.db.transaction(scope, async (tx) => {
       if (email !== undefined) await this.lockAddress(tx, email);
       await this.lock(tx, scope);
       await tx.confirm();
-      const live = await this.organizations.find(tx, scope);
-      const self = live && (await this.members.ofUser(tx, scope, scope.userId));
+      const live = await this.organizations.find(tx, scope.orgId);
+      const self = live && (await this.members.find(tx, scope, { user_id: scope.userId }));
       if (!self) throw new DomainError('not_org_member', 'You are not a member of this organization.');
-      return fn(tx, { userId: self.user_id, role: self.role });
+      return fn(tx, self);
+    });
+  }
+
+  /**
+   * A change by an operator, who may belong to no organization at all.
+   *
+   * @param email the address that the change is about, when it may belong to nobody yet
+   * @throws DomainError `not_found`
+   */
+  operate<T>(operator: ActingUser, orgId: string, fn: (tx: Tx, scope: OrgScope, by: By) => Promise<T>, email?: string): Promise<T> {
+    const scope = OrgScope.system(orgId, 'an operator acts');
+    return this.db.transaction(operator, async (tx) => {
+      if (email !== undefined) await this.lockAddress(tx, email);
+      await this.lock(tx, scope);
+      await this.organizations.get(tx, orgId);
+      return fn(tx, scope, { orgId, actor: operator });
     });
   }
 
@@ -53,10 +62,4 @@ export class Roster {
   async lockAddress(tx: Tx, email: string): Promise<void> {
     await advisoryLock(tx, `address:${canonicalEmail(email)}`);
   }
-}
-
-/** Role of an actor who must be at least an admin now. */
-export function requireAdmin(role: OrgRole): void {
-  if (role === 'MEMBER')
-    throw new DomainError('insufficient_role', 'Your role does not allow this.', { context: { required: ['ADMIN', 'OWNER'] } });
 }

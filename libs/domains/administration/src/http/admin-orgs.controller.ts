@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AdminOrgListQuery, OrgDetailResponse, OrgListItem, OrgSuspensionResponse, UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
-import { OrganizationsService } from '@aps/orgs';
+import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { CurrentOperator, OperatedOrg } from './current-operator';
@@ -14,6 +14,7 @@ import { toUsageSummary } from './usage.convert';
 export class AdminOrgsController {
   constructor(
     private readonly overview: OrgOverviewQueries,
+    private readonly directory: OrgDirectoryQueries,
     private readonly organizations: OrganizationsService,
   ) {}
 
@@ -21,7 +22,7 @@ export class AdminOrgsController {
   @PlatformAdmin()
   @Operation({ summary: 'List organizations', answers: PageOf(OrgListItem, 'OrgListResponse') })
   async list(@Query() query: AdminOrgListQuery): Promise<Page<OrgListItem>> {
-    const { items, total } = await this.overview.list(query);
+    const { items, total } = await this.overview.list(query, query);
     return toPage(items.map(toOrgListItem), total, query);
   }
 
@@ -29,7 +30,7 @@ export class AdminOrgsController {
   @PlatformAdmin()
   @Operation({ summary: 'Read an organization and its roster', answers: OrgDetailResponse })
   async get(@Param('org_id') orgId: string): Promise<OrgDetailResponse> {
-    return toOrgDetail(await this.overview.get(orgId));
+    return toOrgDetail(await this.directory.get(orgId));
   }
 
   @Get(':org_id/usage')

@@ -2,8 +2,8 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AuditItem, PlatformAuditQuery } from '@aps/dtos';
 import { OrgScope, PlatformAdmin } from '@aps/guards';
+import { AuditQueries } from '@aps/orgs';
 import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
-import { AuditQueries } from '../audit.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { OperatedOrg } from './current-operator';
 import { toAuditItem } from './orgs.convert';
@@ -24,8 +24,8 @@ export class AdminAuditController {
     answers: PageOf(AuditItem, 'PlatformAuditResponse'),
   })
   async platform(@Query() query: PlatformAuditQuery): Promise<Page<AuditItem>> {
-    const { rows, total } = await this.audit.ofPlatform({ action: query.action, actorId: query.actor_id, orgId: query.org_id }, query);
-    return toPage(rows.map(toAuditItem), total, query);
+    const { items, total } = await this.audit.page({ ...query, platform: true }, query);
+    return toPage(items.map(toAuditItem), total, query);
   }
 
   @Get('orgs/:org_id/audit')
@@ -36,7 +36,7 @@ export class AdminAuditController {
     answers: PageOf(AuditItem, 'OrgAuditResponse'),
   })
   async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<AuditItem>> {
-    const { rows, total } = await this.overview.audit(scope, query);
-    return toPage(rows.map(toAuditItem), total, query);
+    const { items, total } = await this.overview.audit(scope, query);
+    return toPage(items.map(toAuditItem), total, query);
   }
 }

@@ -1,7 +1,6 @@
 import { AuditItem, type OrgDetailResponse, OrgListItem, OrgMemberInfo, OrgSuspensionResponse } from '@aps/dtos';
-import type { OrganizationSuspension, OrgDirectoryDetail, OrgDirectoryEntry, OrgMemberInfo as Member } from '@aps/orgs';
+import type { AuditLine, OrganizationSuspension, OrgDirectoryEntry, OrgMemberInfo as Member } from '@aps/orgs';
 import { answer } from '@aps/platform/http';
-import type { AuditRecord } from '../audit.queries';
 
 export const toOrgListItem = (org: OrgDirectoryEntry): OrgListItem =>
   answer(OrgListItem, org, {
@@ -16,14 +15,15 @@ export const toOrgListItem = (org: OrgDirectoryEntry): OrgListItem =>
 
 export const toOrgMember = (member: Member): OrgMemberInfo => answer(OrgMemberInfo, member);
 
-export const toOrgDetail = (org: OrgDirectoryDetail): OrgDetailResponse => ({
+export const toOrgDetail = (org: OrgDirectoryEntry & { members: Member[] }): OrgDetailResponse => ({
   ...toOrgListItem(org),
   members: org.members.map(toOrgMember),
 });
 
-export const toOrgSuspension = (suspension: OrganizationSuspension): OrgSuspensionResponse => answer(OrgSuspensionResponse, suspension);
+export const toOrgSuspension = (org: OrganizationSuspension): OrgSuspensionResponse =>
+  answer(OrgSuspensionResponse, org, { org_id: org.id, suspended: org.suspended_at !== null });
 
-export const toAuditItem = (row: AuditRecord): AuditItem =>
+export const toAuditItem = (row: AuditLine): AuditItem =>
   answer(AuditItem, row, {
     actor: row.actor_id === null ? null : { id: row.actor_id, email: row.actor_email },
     target: { kind: row.target_kind, id: row.target_id },

@@ -29,7 +29,7 @@ export class WithoutSubscriptions extends SubscriptionBackfill {
     if (orgId !== null) await this.organizations.get(this.db, orgId);
     const code = planCode ?? newOrgPlanConfig.value.code;
     if (code !== newOrgPlanConfig.value.code) throw notFound('Plan');
-    const skipped = orgId === null ? (await this.directory.list({ limit: 1 })).total : 1;
+    const skipped = orgId === null ? (await this.directory.list({}, { limit: 1 })).total : 1;
     return { created: 0, skipped, plan_code: code, org_ids: [] };
   }
 }

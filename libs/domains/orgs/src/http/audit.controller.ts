@@ -3,13 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import { OrganizationAuditItem } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
-import { OrgAuditQueries } from '../audit.queries';
+import { AuditQueries } from '../audit.queries';
 import { toAuditItem, toPageOf } from './convert';
 
 @ApiTags('Organizations')
 @Controller('api/orgs/:org_id/audit')
 export class OrganizationAuditController {
-  constructor(private readonly audit: OrgAuditQueries) {}
+  constructor(private readonly audit: AuditQueries) {}
 
   @Get()
   @OrgAdmin('settings')
@@ -20,6 +20,6 @@ export class OrganizationAuditController {
     refuses: ['entitlement_required'],
   })
   async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<OrganizationAuditItem>> {
-    return toPageOf(await this.audit.list(scope, query), query, toAuditItem);
+    return toPageOf(await this.audit.pageOfOrg(scope, query), query, toAuditItem);
   }
 }

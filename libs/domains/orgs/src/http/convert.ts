@@ -1,7 +1,12 @@
 import { InvitationPreviewResponse, InvitationResponse, MemberResponse, OrganizationAuditItem, OrganizationResponse } from '@aps/dtos';
+import type { Invitation } from '@aps/entities';
 import type { Listed, Slice } from '@aps/platform/database';
 import { answer, type Page, toPage } from '@aps/platform/http';
-import type { AuditItem, InvitationPreview, InvitationView, Invited, MemberView, OrganizationView } from '../orgs.types';
+import type { AuditLine } from '../audit.queries';
+import type { InvitationView } from '../invitations.repository';
+import type { Invited } from '../invitations.service';
+import type { MemberView } from '../members.queries';
+import type { OrganizationView } from '../organizations.queries';
 
 export const toPageOf = <A, B>({ items, total }: Listed<A>, slice: Slice, convert: (item: A) => B): Page<B> =>
   toPage(items.map(convert), total, slice);
@@ -18,14 +23,15 @@ export const toMember = (m: MemberView): MemberResponse =>
     joined_at: m.created_at.toISOString(),
   });
 
-export const toInvitation = (i: InvitationView): InvitationResponse =>
-  answer(InvitationResponse, i, {
-    kind: 'invitation',
-  });
+export const toInvitation = (i: Invitation): InvitationResponse => answer(InvitationResponse, i, { kind: 'invitation' });
 
 export const toInvited = (result: Invited): MemberResponse | InvitationResponse =>
-  result.kind === 'member' ? toMember(result.member) : toInvitation(result.invitation);
+  'member' in result ? toMember(result.member) : toInvitation(result.invitation);
 
-export const toPreview = (p: InvitationPreview): InvitationPreviewResponse => answer(InvitationPreviewResponse, p);
+export const toPreview = (i: InvitationView): InvitationPreviewResponse => answer(InvitationPreviewResponse, i);
 
-export const toAuditItem = (a: AuditItem): OrganizationAuditItem => answer(OrganizationAuditItem, a);
+export const toAuditItem = (line: AuditLine): OrganizationAuditItem =>
+  answer(OrganizationAuditItem, line, {
+    actor: line.actor_id === null ? null : { id: line.actor_id, email: line.actor_email },
+    target: { kind: line.target_kind, id: line.target_id },
+  });
