@@ -196,7 +196,7 @@ const CASES: Case[] = [
   },
   {
     why: 'a repository makes a statement late',
-    file: 'libs/domains/orgs/src/members.repository.ts',
+    file: 'libs/domains/orgs/src/invitations.repository.ts',
     code: "import { statement, type Db } from '@aps/platform/database';\nexport class R {\n  one(db: Db) {\n    return db.query(statement('SELECT 1'));\n  }\n}\n",
     rule: 'no-restricted-syntax',
   },
@@ -214,26 +214,26 @@ const CASES: Case[] = [
   },
   {
     why: 'a repository makes a list late',
-    file: 'libs/domains/orgs/src/members.repository.ts',
+    file: 'libs/domains/orgs/src/invitations.repository.ts',
     code: "import { Listing } from '@aps/platform/database';\nexport class R {\n  all = new Listing<{ id: string }, object>({ key: 'id', select: 'id', from: 'chats', order: 'id' });\n}\n",
     rule: 'no-restricted-syntax',
   },
   {
     why: 'a domain other than chats has batches',
-    file: 'libs/domains/orgs/src/members.repository.ts',
+    file: 'libs/domains/orgs/src/invitations.repository.ts',
     code: "import { batchStatement } from '@aps/platform/database';\nexport const BATCH = batchStatement('x', () => '', () => '');\n",
     rule: 'no-restricted-syntax',
   },
   {
     why: 'a domain other than chats answers ahead of its commit',
-    file: 'libs/domains/orgs/src/members.repository.ts',
+    file: 'libs/domains/orgs/src/invitations.repository.ts',
     code: "import type { BatchStatement, Database } from '@aps/platform/database';\nexport const run = (db: Database, batch: BatchStatement<string>) => db.batchedAhead(batch, 'x');\n",
     rule: 'no-restricted-syntax',
   },
   // What is allowed, so that the rules above are known to be about the import and not about the file.
   {
     why: 'a repository writes SQL',
-    file: 'libs/domains/orgs/src/members.repository.ts',
+    file: 'libs/domains/orgs/src/invitations.repository.ts',
     code: "import { statement } from '@aps/platform/database';\nexport const ONE = statement('SELECT 1');\n",
     rule: null,
   },

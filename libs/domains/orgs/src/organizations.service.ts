@@ -19,9 +19,6 @@ export interface OrganizationSuspension extends Organization {
   changed: boolean;
 }
 
-/** Namesakes that get a number; the ones after them get something random. */
-const NUMBERED = 100;
-
 /** Tenants: made by users, changed and ended by their members, suspended by operators. */
 @Injectable()
 export class OrganizationsService {
@@ -48,12 +45,9 @@ export class OrganizationsService {
   create(db: Db, actor: ActingUser, wish: { name: string; slug?: string }): Promise<OrganizationView> {
     return db.transaction(actor, async (tx) => {
       await this.requireRoom(tx, actor.userId);
-      const columns = { name: wish.name.trim(), created_by: actor.userId };
-      const made =
-        wish.slug === undefined
-          ? await this.insertWithFreeSlug(tx, columns)
-          : await this.organizations.insertOrNothing(tx, { ...columns, slug: wish.slug });
-      if (!made) throw slugTaken();
+      const name = wish.name.trim();
+      const slugs = wish.slug === undefined ? slugsFor(name) : [wish.slug];
+      const made = await this.insertWithFree(tx, slugs, { name, created_by: actor.userId });
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
       await this.memberships.insert(tx, scope, { user_id: actor.userId, role: 'OWNER' });
       await this.audit.record(tx, scope, 'organization.created', organization(made.id), { name: made.name, slug: made.slug });
@@ -130,17 +124,15 @@ export class OrganizationsService {
     }
   }
 
-  private async insertWithFreeSlug(tx: Tx, columns: { name: string; created_by: string }): Promise<Organization | null> {
-    const base = slugFrom(columns.name, 'org');
-    const candidates = Array.from({ length: NUMBERED }, (_, i) => numberedSlug(base, i + 1));
-    const taken = new Set((await this.organizations.list(tx, { slug: In(candidates) }, {})).map(({ slug }) => slug));
-    for (const slug of candidates) {
+  /** @param slugs the first that is free becomes that of the organization */
+  private async insertWithFree(tx: Tx, slugs: string[], columns: { name: string; created_by: string }): Promise<Organization> {
+    const taken = new Set((await this.organizations.list(tx, { slug: In(slugs) }, {})).map(({ slug }) => slug));
+    for (const slug of slugs.filter((candidate) => !taken.has(candidate))) {
       // One that looked free may be taken meanwhile; the loser waits for the winner's commit and takes the next.
-      const made = taken.has(slug) ? null : await this.organizations.insertOrNothing(tx, { ...columns, slug });
+      const made = await this.organizations.insertOrNothing(tx, { ...columns, slug });
       if (made) return made;
     }
-    const slug = `${base.slice(0, 50).replace(/-$/, '')}-${randomBytes(6).toString('hex')}`;
-    return this.organizations.insertOrNothing(tx, { ...columns, slug });
+    throw slugTaken();
   }
 
   private announce(tx: Tx, orgId: string): void {
@@ -150,3 +142,10 @@ export class OrganizationsService {
 
 const organization = (id: string) => ({ kind: 'organization', id });
 const slugTaken = () => new DomainError('slug_taken', 'Another organization has this slug.');
+
+/** Namesakes get a number, and the ones after a hundred of them something random. */
+function slugsFor(name: string): string[] {
+  const base = slugFrom(name, 'org');
+  const numbered = Array.from({ length: 100 }, (_, i) => numberedSlug(base, i + 1));
+  return [...numbered, `${base.slice(0, 50).replace(/-$/, '')}-${randomBytes(6).toString('hex')}`];
+}

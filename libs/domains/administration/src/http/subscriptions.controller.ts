@@ -23,6 +23,6 @@ export class AdminSubscriptionsController {
     refuses: ['not_found'],
   })
   backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
-    return this.subscriptions.run({ orgId: body.org_id ?? null, planCode: body.plan_code ?? null }, operator);
+    return this.subscriptions.run(body, operator);
   }
 }

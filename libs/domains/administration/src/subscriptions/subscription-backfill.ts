@@ -1,10 +1,10 @@
 import type { ActingUser } from '@aps/guards';
 
 export interface BackfillWish {
-  /** Only this organization; null = every live one. */
-  orgId: string | null;
-  /** Null = the plan of new organizations. */
-  planCode: string | null;
+  /** Only this organization; without it, every live one. */
+  org_id?: string | null;
+  /** Without it, the plan of new organizations. */
+  plan_code?: string | null;
 }
 
 export interface BackfillResult {

@@ -25,11 +25,11 @@ export class WithoutSubscriptions extends SubscriptionBackfill {
     super();
   }
 
-  async run({ orgId, planCode }: BackfillWish): Promise<BackfillResult> {
-    if (orgId !== null) await this.organizations.get(this.db, orgId);
-    const code = planCode ?? newOrgPlanConfig.value.code;
-    if (code !== newOrgPlanConfig.value.code) throw notFound('Plan');
-    const skipped = orgId === null ? (await this.directory.list({}, { limit: 1 })).total : 1;
+  async run({ org_id, plan_code }: BackfillWish): Promise<BackfillResult> {
+    if (org_id) await this.organizations.get(this.db, org_id);
+    const { code } = newOrgPlanConfig.value;
+    if ((plan_code ?? code) !== code) throw notFound('Plan');
+    const skipped = org_id ? 1 : (await this.directory.list({}, { limit: 1 })).total;
     return { created: 0, skipped, plan_code: code, org_ids: [] };
   }
 }

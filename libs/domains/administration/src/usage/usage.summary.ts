@@ -22,29 +22,6 @@ export interface CountRow {
   count: number;
 }
 
-export interface Spend {
-  tokens: number;
-  /** Null where dollars are not shown. */
-  cost_usd: string | null;
-  credits: string;
-}
-
-export interface Totals extends Spend {
-  chats: number;
-  turns: number;
-}
-
-export interface UsageSummary {
-  window: UsageWindow;
-  from: Date;
-  to: Date;
-  totals: Totals;
-  by_day: (Totals & { day: string })[];
-  by_agent: (Totals & { agent_id: string | null; agent_name: string | null })[];
-  by_model: (Spend & { model_key: string; calls: number })[];
-  by_feature: (Spend & { feature: string; calls: number })[];
-}
-
 export interface UsageFacts {
   window: UsageWindow;
   from: Date;
@@ -53,6 +30,7 @@ export interface UsageFacts {
   chats: CountRow[];
   turns: CountRow[];
   names: ReadonlyMap<string, string>;
+  /** Otherwise they are null. */
   showDollars: boolean;
 }
 
@@ -69,14 +47,14 @@ export function daysOf(from: Date, to: Date): string[] {
 }
 
 /** Puts the sums into the shape of the answer. */
-export function summarize({ window, from, to, spend, chats, turns, names, showDollars }: UsageFacts): UsageSummary {
+export function summarize({ window, from, to, spend, chats, turns, names, showDollars }: UsageFacts) {
   const level = (wanted: number) => spend.filter((row) => row.level === wanted);
-  const spendOf = (row: SpendRow | undefined): Spend => ({
+  const spendOf = (row: SpendRow | undefined) => ({
     tokens: Number(row?.tokens ?? 0),
     cost_usd: showDollars ? (row?.cost_usd ?? '0') : null,
     credits: row?.credits ?? '0',
   });
-  const totalsOf = (row: SpendRow | undefined, counts: (c: CountRow) => boolean): Totals => ({
+  const totalsOf = (row: SpendRow | undefined, counts: (c: CountRow) => boolean) => ({
     chats: count(chats, counts),
     turns: count(turns, counts),
     ...spendOf(row),
@@ -103,10 +81,12 @@ export function summarize({ window, from, to, spend, chats, turns, names, showDo
   };
 }
 
+export type UsageSummary = ReturnType<typeof summarize>;
+
 const count = (rows: CountRow[], wanted: (row: CountRow) => boolean) => rows.reduce((sum, row) => (wanted(row) ? sum + row.count : sum), 0);
 
 /** By tokens, the largest first; the key makes the order the same each time. */
 const mostTokens =
-  <T extends Spend>(key: (item: T) => string) =>
+  <T extends { tokens: number }>(key: (item: T) => string) =>
   (a: T, b: T) =>
     b.tokens - a.tokens || key(a).localeCompare(key(b));
