@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Invitation } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Listing, now, OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
+import { Listing, now, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 
 /** An invitation, with what its organization and the clock say. */
@@ -65,10 +65,13 @@ export class InvitationsRepository {
     return (await tx.query(COUNT_OPEN, [scope.orgId]))[0].n;
   }
 
-  insert(tx: Tx, scope: OrgScope, email: string, columns: Columns<Invitation>): Promise<Invitation> {
-    const expires_at = () => `${now()} + interval '${INVITATION_DAYS} days'`;
-    const by = { invited_by: scope.actor.userId };
-    return this.invitations.insert(tx, scope, { email, email_canonical: canonicalEmail(email)!, expires_at, ...by, ...columns });
+  insert(tx: Tx, scope: OrgScope, columns: Pick<Invitation, 'email' | 'role' | 'token_hash'>): Promise<Invitation> {
+    return this.invitations.insert(tx, scope, {
+      ...columns,
+      email_canonical: canonicalEmail(columns.email)!,
+      invited_by: scope.actor.userId,
+      expires_at: () => `${now()} + interval '${INVITATION_DAYS} days'`,
+    });
   }
 
   async setRole(tx: Tx, scope: OrgScope, id: string, role: Invitation['role']): Promise<Invitation> {
@@ -77,7 +80,8 @@ export class InvitationsRepository {
 
   /** @returns null when it is not pending */
   close(tx: Tx, scope: OrgScope, id: string, state: 'accepted' | 'revoked'): Promise<Invitation | null> {
-    return this.invitations.update(tx, scope, { id, state: 'pending' }, { state, [`${state}_at`]: now });
+    const columns = state === 'accepted' ? { state, accepted_at: now } : { state, revoked_at: now };
+    return this.invitations.update(tx, scope, { id, state: 'pending' }, columns);
   }
 
   /** @returns how many were pending */

@@ -145,7 +145,7 @@ export class InvitationsService {
 
   private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<Invitation> {
     const token = newOpaqueToken();
-    const invitation = await this.invitations.insert(tx, scope, email, { role, token_hash: hashToken(token) });
+    const invitation = await this.invitations.insert(tx, scope, { email, role, token_hash: hashToken(token) });
     const { name } = await this.organizations.get(tx, scope.orgId);
     await this.mailer.send(tx, { to: email, ...invitationMail(appLink('/invite/', token), name) }, { requestId: scope.requestId });
     await this.audit.record(tx, scope, 'invitation.created', { kind: 'invitation', id: invitation.id }, { email, role });
