@@ -24,16 +24,11 @@ export class DecisionGate {
    */
   async refusal(db: Db, turn: { id: string; decision_log: boolean }, tool: GatedTool): Promise<string | null> {
     if (!turn.decision_log || !isCovered(tool.decisionMode ?? 'off', tool)) return null;
-    if (await this.hasDecision(db, turn.id, tool)) return null;
+    if ((await this.decisions.newestKind(db, turn.id, [tool.slug, tool.name])) === 'act') return null;
     refused.inc({ tool: tool.slug });
     return (
       `${tool.name} was not run: it needs a recorded decision. Call record_decision with kind "act" and tool_slug "${tool.slug}" in this turn, cite the rule that you ` +
       `act on as its basis, and then call ${tool.name} again. If no rule allows it, record "no_act" or "escalate" instead and do not call it.`
     );
-  }
-
-  /** Whether the newest decision of the turn on this tool is to act. */
-  async hasDecision(db: Db, turnId: string, tool: Pick<Tool, 'slug' | 'name'>): Promise<boolean> {
-    return (await this.decisions.newestKind(db, turnId, [tool.slug, tool.name])) === 'act';
   }
 }

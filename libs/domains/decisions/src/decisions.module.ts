@@ -4,7 +4,6 @@ import { InferenceModule } from '@aps/inference';
 import { ToolsModule } from '@aps/tools';
 import { DecisionGate } from './decision-gate';
 import { DecisionLog } from './decision-log';
-import { DecisionRecorder } from './decision-recorder';
 import { DecisionRetention } from './decisions.maintenance';
 import { DecisionsQueries } from './decisions.queries';
 import { DecisionsRepository } from './decisions.repository';
@@ -23,8 +22,8 @@ export class DecisionsModule {}
 /** Decisions as turns make them: whether there is a log, what is written into it, and what may not happen without it. */
 @Module({
   imports: [InferenceModule, ToolsModule],
-  providers: [DecisionsRepository, DecisionLog, DecisionRecorder, DecisionGate, Escalations, RecordDecisionTool],
-  exports: [DecisionLog, DecisionRecorder, DecisionGate, Escalations],
+  providers: [DecisionsRepository, DecisionLog, DecisionGate, Escalations, RecordDecisionTool],
+  exports: [DecisionLog, DecisionGate, Escalations],
 })
 export class DecisionMakingModule {}
 

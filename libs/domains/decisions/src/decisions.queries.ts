@@ -1,17 +1,111 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
-import { DomainError, isSlug, isUuid, notFound } from '@aps/contracts';
-import type { OrgScope } from '@aps/guards';
-import { Database, type Listed, type Slice } from '@aps/platform/database';
-import { DecisionsRepository } from './decisions.repository';
-import type { DecisionFilter, DecisionGroup, DecisionRow } from './decisions.types';
+import { DomainError, notFound } from '@aps/contracts';
+import { Decision, type DecisionKind, type ReviewStatus } from '@aps/entities';
+import { chatSeenBy, type OrgScope } from '@aps/guards';
+import {
+  Database,
+  listed,
+  OrgListing,
+  OrgTable,
+  sliceBounds,
+  statement,
+  type Db,
+  type Listed,
+  type Slice,
+  type Statement,
+} from '@aps/platform/database';
+
+/** Which decisions of an agent; what is left out does not matter. */
+export interface DecisionFilter {
+  kind?: DecisionKind;
+  review_status?: ReviewStatus;
+  deviation?: boolean;
+  /** True: determinations alone. False is no filter. */
+  determination?: boolean;
+  /** The archive, or the live queue; never both. */
+  archived?: boolean;
+}
+
+/** Decisions that cite the same basis, word for word. */
+export interface DecisionGroup {
+  basis: string;
+  count: number;
+  unreviewed: number;
+  disputed: number;
+  latest_at: Date;
+  /** The newest, at most three. */
+  sample_decision_ids: string[];
+}
+
+const IN_CHATS = 'decisions d JOIN chats c ON c.id = d.chat_id AND c.org_id = d.org_id';
+
+/** `seen_by` is who reads; null is the system. */
+const SEEN = new OrgListing<Decision, DecisionFilter & { seen_by: string | null; agent_id?: string; chat_id?: string; live?: boolean }>({
+  key: 'd.id',
+  org: 'd.org_id',
+  select: 'd.*',
+  from: IN_CHATS,
+  where: {
+    seen_by: chatSeenBy('$'),
+    agent_id: 'd.agent_id = $',
+    chat_id: 'd.chat_id = $',
+    kind: 'd.kind = $',
+    review_status: 'd.review_status = $',
+    deviation: 'd.deviation = $',
+    determination: 'd.determination',
+    archived: 'd.archived_at IS NOT NULL',
+    live: 'd.archived_at IS NULL',
+  },
+  order: 'd.id DESC',
+  what: 'Decision',
+});
+
+/** Decisions of an agent in chats that the reader may open. Values: org, user (null = system), agent. */
+export const OF_AGENT = `${IN_CHATS} WHERE d.org_id = $1 AND d.agent_id = $3 AND ${chatSeenBy('$2')}`;
+const MATCHES = `($4::text IS NULL OR d.kind = $4) AND ($5::text IS NULL OR d.review_status = $5) AND ($6::boolean IS NULL OR d.deviation = $6) AND ($7::boolean IS NOT TRUE OR d.determination)`;
+
+/** A statement about what a filter finds, for the live queue and for the archive. */
+export interface Filtered<Row> {
+  live: Statement<Row>;
+  archive: Statement<Row>;
+}
+
+/** @param text takes the conditions of the filter, which has the values $4 to $7 */
+export const filtered = <Row>(text: (matches: string) => string): Filtered<Row> => ({
+  // Written out and no value: the live queue has an index of its own.
+  live: statement(text(`d.archived_at IS NULL AND ${MATCHES}`)),
+  archive: statement(text(`d.archived_at IS NOT NULL AND ${MATCHES}`)),
+});
+
+/** The statement that a filter needs, and its values. */
+export function forFilter<Row>(
+  both: Filtered<Row>,
+  { orgId, actor }: OrgScope,
+  agentId: string,
+  { kind, review_status, deviation, determination, archived }: DecisionFilter,
+): [Statement<Row>, unknown[]] {
+  return [archived ? both.archive : both.live, [orgId, actor.userId, agentId, kind, review_status, deviation, determination]];
+}
+
+const GROUPS = filtered<DecisionGroup>(
+  (matches) => `
+  SELECT d.basis, count(*)::int AS count, count(*) FILTER (WHERE d.review_status = 'unreviewed')::int AS unreviewed, count(*) FILTER (WHERE d.review_status = 'disputed')::int AS disputed,
+    max(d.created_at) AS latest_at, (array_agg(d.id ORDER BY d.id DESC))[1:3] AS sample_decision_ids
+  FROM ${OF_AGENT} AND ${matches} GROUP BY d.basis ORDER BY count DESC, latest_at DESC, d.basis LIMIT $8 OFFSET $9`,
+);
+const GROUP_TOTAL = filtered<{ total: number }>(
+  (matches) => `SELECT count(DISTINCT d.basis)::int AS total FROM ${OF_AGENT} AND ${matches}`,
+);
+const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id = $3 AND ${chatSeenBy('$2')}`);
 
 /** Reads decisions of chats that the caller may open, whether the log is on or off. Never writes. */
 @Injectable()
 export class DecisionsQueries {
+  private readonly decisions = new OrgTable(Decision);
+
   constructor(
     private readonly db: Database,
-    private readonly decisions: DecisionsRepository,
     private readonly agents: AgentsQueries,
   ) {}
 
@@ -21,37 +115,41 @@ export class DecisionsQueries {
    * @param agentRef an id or a slug
    * @param query `agent_id` repeats the agent; it is refused when it means another one, and ignored when it means none
    */
-  async list(scope: OrgScope, agentRef: string, query: DecisionFilter & Slice & { agent_id?: string }): Promise<Listed<DecisionRow>> {
-    return this.decisions.list(this.db, scope, await this.agentOf(scope, agentRef, query.agent_id), query, query);
+  async list(scope: OrgScope, agentRef: string, query: DecisionFilter & Slice & { agent_id?: string }): Promise<Listed<Decision>> {
+    const agent_id = await this.agentOf(scope, agentRef, query.agent_id);
+    return SEEN.page(this.db, scope, { ...query, agent_id, seen_by: scope.actor.userId, live: !query.archived }, query);
   }
 
-  /** Grouped by the basis that they cite, the largest group first. The total counts groups. */
+  /** Grouped by the basis that they cite: the largest group first, then the one that was met latest. The total counts groups. */
   async groups(scope: OrgScope, agentRef: string, query: DecisionFilter & Slice & { agent_id?: string }): Promise<Listed<DecisionGroup>> {
-    return this.decisions.groups(this.db, scope, await this.agentOf(scope, agentRef, query.agent_id), query, query);
+    const agentId = await this.agentOf(scope, agentRef, query.agent_id);
+    const [groups, values] = forFilter(GROUPS, scope, agentId, query);
+    const [total] = forFilter(GROUP_TOTAL, scope, agentId, query);
+    const rows = this.db.query(groups, [...values, ...sliceBounds(query)]);
+    return listed(query, rows, async () => (await this.db.query(total, values))[0].total);
   }
 
   /** Oldest first, archived ones included. @throws DomainError `not_found` for a chat that the caller may not open */
-  async ofChat(scope: OrgScope, chatId: string, page: Slice): Promise<Listed<DecisionRow>> {
-    if (!(await this.decisions.isChatSeen(this.db, scope, chatId))) throw notFound('Chat');
-    return this.decisions.ofChat(this.db, scope, chatId, page);
+  async ofChat(scope: OrgScope, chatId: string, page: Slice): Promise<Listed<Decision>> {
+    const [chat] = await this.db.query(CHAT_SEEN, [scope.orgId, scope.actor.userId, chatId]);
+    if (!chat) throw notFound('Chat');
+    return this.decisions.page(this.db, scope, { chat_id: chatId }, { id: 'ASC' }, page);
   }
 
-  private async agentOf(scope: OrgScope, agentRef: string, repeated: string | undefined): Promise<string> {
+  /** @throws DomainError `not_found`, also in a chat that the caller may not open */
+  get(db: Db, scope: OrgScope, chatId: string, id: string): Promise<Decision> {
+    return SEEN.get(db, scope, id, { chat_id: chatId, seen_by: scope.actor.userId });
+  }
+
+  private async agentOf(scope: OrgScope, agentRef: string, repeated = agentRef): Promise<string> {
     const agentId = await this.agents.idOf(scope, agentRef);
-    if (repeated === undefined || repeated === agentRef) return agentId;
-    const other = await this.meant(scope, repeated);
-    if (other === null || other === agentId) return agentId;
+    if (repeated === agentRef) return agentId;
+    const meant = await this.agents.idOf(scope, repeated).catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'not_found') return agentId;
+      throw error;
+    });
+    if (meant === agentId) return agentId;
     const problem = { loc: ['query', 'agent_id'], msg: 'This is another agent than the one in the path', type: 'value_error' };
     throw new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
-  }
-
-  private async meant(scope: OrgScope, ref: string): Promise<string | null> {
-    if (!isUuid(ref) && !isSlug(ref)) return null;
-    try {
-      return await this.agents.idOf(scope, ref);
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'not_found') return null;
-      throw error;
-    }
   }
 }

@@ -1,10 +1,7 @@
 export { DecisionGate, type GatedTool } from './decision-gate';
 export { DecisionLog } from './decision-log';
-export { DecisionRecorder } from './decision-recorder';
 export { DecisionRetention } from './decisions.maintenance';
 export * from './decisions.module';
-export { DecisionsQueries } from './decisions.queries';
-export { DecisionsService, type CorrectionDraft } from './decisions.service';
-export * from './decisions.types';
+export { DecisionsQueries, type DecisionGroup } from './decisions.queries';
+export { DecisionsService } from './decisions.service';
 export { Escalations, type Escalated, type Escalation } from './escalations';
-export { recordedEvent } from './record-decision.tool';

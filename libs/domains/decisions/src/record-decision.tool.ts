@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DECISION_KINDS } from '@aps/entities';
-import { defineTool, parseArguments, ToolCatalog, type ToolEvent } from '@aps/tools';
+import { canonicalJson } from '@aps/agents';
+import { DECISION_KINDS, type Decision } from '@aps/entities';
+import type { Tx } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { defineTool, parseArguments, ToolCatalog, type ToolContext, type ToolEvent } from '@aps/tools';
 import { z } from 'zod';
-import { DecisionRecorder } from './decision-recorder';
-import type { DecisionRow, NewDecision } from './decisions.types';
+import { DecisionsRepository } from './decisions.repository';
 import { Escalations, type Escalated } from './escalations';
 
+const recorded = counter('decisions_recorded_total', 'Decisions that agents have recorded, by kind', ['kind']);
+
 /** The longest rule that can be cited; decisions are grouped by it. */
-export const MAX_BASIS = 500;
+const MAX_BASIS = 500;
 
 /** Text as PostgreSQL takes it, in columns and in JSON, without blanks around it. */
 const text = () => z.string().overwrite((given) => given.toWellFormed().replaceAll('\0', '').trim());
@@ -26,12 +31,13 @@ const parameters = z.object({
   determination: z.boolean().default(false).describe('No rule says it; you had to determine it yourself'),
   confidence: z.number().min(0).max(1).optional().describe('How sure you are, from 0 to 1'),
 });
+type NewDecision = z.infer<typeof parameters>;
 
 const NOBODY_ASKED =
   'It is recorded for review, and nobody is asked now: do not make the call that it is about and do not wait for an answer. Go on without it, or tell the user what has to be decided.';
 
 /** What the chat's readers are told. */
-export const recordedEvent = (d: DecisionRow): ToolEvent => ({
+const recordedEvent = (d: Decision): ToolEvent => ({
   type: 'decision_recorded',
   data: {
     decision_id: d.id,
@@ -51,7 +57,7 @@ export const recordedEvent = (d: DecisionRow): ToolEvent => ({
 export class RecordDecisionTool {
   constructor(
     private readonly catalog: ToolCatalog,
-    recorder: DecisionRecorder,
+    private readonly decisions: DecisionsRepository,
     escalations: Escalations,
   ) {
     catalog.register(
@@ -69,8 +75,7 @@ export class RecordDecisionTool {
         run: async (tx, decision, context) => {
           const call = decision.kind === 'escalate' ? this.callOf(decision) : undefined;
           if (typeof call === 'string') return { kind: 'result', content: `${call} Nothing was recorded.`, isError: true };
-          const { orgId, chatId, turnId, toolCallId } = context;
-          const row = await recorder.record(tx, { orgId, chatId, turnId, toolCallId }, decision);
+          const row = await this.record(tx, context, decision);
           const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
           if (asked) return { kind: 'wait', ref: asked.ref, events: [recordedEvent(row), ...asked.events] };
           const content = JSON.stringify({
@@ -84,8 +89,22 @@ export class RecordDecisionTool {
     );
   }
 
+  /** In the transaction of the call, which records it once. */
+  private async record(tx: Tx, context: ToolContext, { arguments: args, ...d }: NewDecision): Promise<Decision> {
+    const row = await this.decisions.record(tx, context, {
+      ...d,
+      // Models know a tool by its name; humans, and the gate, by its slug.
+      tool_slug: d.tool_slug === undefined ? null : (this.catalog.slugOf(d.tool_slug) ?? d.tool_slug),
+      arguments_digest: args ? createHash('sha256').update(canonicalJson(args)).digest('hex') : null,
+      rationale: d.rationale || null,
+      confidence: d.confidence === undefined ? null : String(d.confidence),
+    });
+    tx.afterCommit(() => recorded.inc({ kind: row.kind }));
+    return row;
+  }
+
   /** The call that a decision hands up, as it would run; a sentence for the model when it could not, undefined when there is none to run. */
-  private callOf({ tool_slug: named, arguments: args }: Pick<NewDecision, 'tool_slug' | 'arguments'>): Escalated['call'] | string {
+  private callOf({ tool_slug: named, arguments: args }: NewDecision): Escalated['call'] | string {
     const tool = named && args ? this.catalog.named(named) : undefined;
     // One that waits cannot run in the place of this call.
     if (!tool || !args || tool.waitsFor) return undefined;
@@ -95,5 +114,5 @@ export class RecordDecisionTool {
 }
 
 /** What the human reads who is asked. */
-const promptOf = ({ summary, basis, rationale }: DecisionRow): string =>
+const promptOf = ({ summary, basis, rationale }: Decision): string =>
   [summary, `Rule: ${basis}`, ...(rationale ? [rationale] : [])].join('\n\n');

@@ -1,23 +1,17 @@
+import type { InstructionView } from '@aps/agents';
+import type { DecisionGroup } from '@aps/decisions';
 import { DecisionGroupItem, DecisionResponse, type RevisionDraftResponse } from '@aps/dtos';
-import type { CorrectionDraft, DecisionGroup, DecisionRow } from '@aps/decisions';
+import type { Decision } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 
-export function toDecision(d: DecisionRow): DecisionResponse {
-  return answer(DecisionResponse, d, {
-    archived: d.archived_at !== null,
-  });
-}
+export const toDecision = (d: Decision): DecisionResponse => answer(DecisionResponse, d, { archived: d.archived_at !== null });
 
-export function toDecisionGroup(g: DecisionGroup): DecisionGroupItem {
-  return answer(DecisionGroupItem, g);
-}
+export const toDecisionGroup = (g: DecisionGroup): DecisionGroupItem => answer(DecisionGroupItem, g);
 
-export function toRevisionDraft({
-  draft_id,
-  base_revision_id,
-  content,
-  appended,
-  already_appended,
-}: CorrectionDraft): RevisionDraftResponse {
-  return { draft_id, base_revision_id, content, appended, already_appended };
-}
+export const toRevisionDraft = ({ draft, active, amended }: InstructionView & { amended: boolean }): RevisionDraftResponse => ({
+  draft_id: draft?.id ?? null,
+  base_revision_id: draft ? draft.base_revision_id : (active?.id ?? null),
+  content: (draft ?? active)?.content ?? '',
+  appended: amended,
+  already_appended: !amended,
+});
