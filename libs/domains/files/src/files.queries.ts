@@ -1,8 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
+import { FileLink } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database } from '@aps/platform/database';
+import { Database, OrgTable } from '@aps/platform/database';
 import { ObjectStorage, type ByteRange, type StoredBytes } from '@aps/platform/storage';
+import { In } from 'typeorm';
 import { FileTargets } from './file-targets';
 import { FilesRepository, type FileRow } from './files.repository';
 
@@ -10,6 +12,7 @@ import { FilesRepository, type FileRow } from './files.repository';
 @Injectable()
 export class FilesQueries {
   private readonly logger = new Logger('FilesQueries');
+  private readonly links = new OrgTable(FileLink);
 
   constructor(
     private readonly db: Database,
@@ -47,7 +50,7 @@ export class FilesQueries {
 
   /** Which of the files are referred to by something that the caller may open. */
   private async opened(scope: OrgScope, ids: string[]): Promise<Set<string>> {
-    const links = await this.files.links(this.db, scope, ids);
+    const links = await this.links.list(this.db, scope, { file_id: In(ids) }, {});
     const open = new Set<string>();
     for (const kind of new Set(links.map((link) => link.target_kind))) {
       const ofKind = links.filter((link) => link.target_kind === kind);

@@ -1,25 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { StoredFile } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db } from '@aps/platform/database';
+import { OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 
-/** A file that is whole and not expired. */
-export interface FileRow {
-  id: string;
-  filename: string;
-  media_type: string;
-  size_bytes: number;
-  /** Hex. */
-  sha256: string;
-  storage_key: string;
-  created_by: string | null;
-  expires_at: Date | null;
-}
-
-export interface LinkRow {
-  file_id: string;
-  target_kind: string;
-  target_id: string;
-}
+/** A file that is whole and not expired. It is no larger than a number counts exactly. */
+export type FileRow = Omit<StoredFile, 'size_bytes' | 'org_id' | 'created_at'> & { size_bytes: number };
 
 /** Where it lies, for who removes it. */
 export type StoredAt = Pick<FileRow, 'id' | 'storage_key'>;
@@ -33,14 +18,10 @@ const COLUMNS = 'f.id, f.filename, f.media_type, f.size_bytes::int AS size_bytes
 /** Whole, not expired, and nobody has begun to remove it. */
 const THERE = `f.sha256 <> '' AND (f.expires_at IS NULL OR f.expires_at > now())`;
 
-const BEGIN = statement(`
-  INSERT INTO files (id, org_id, filename, media_type, size_bytes, sha256, storage_key, created_by, expires_at)
-  VALUES ($1, $2, $3, '', 0, '', $4, $5, now() + ${UPLOAD_TIME})`);
 const FINISH = statement<FileRow>(`
   UPDATE files f SET media_type = $3, size_bytes = $4, sha256 = $5, expires_at = now() + ${UNATTACHED_TIME}
   WHERE f.org_id = $1 AND f.id = $2 AND f.sha256 = '' AND f.expires_at > now() RETURNING ${COLUMNS}`);
 const FIND = statement<FileRow>(`SELECT ${COLUMNS} FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE}`);
-const LINKS = statement<LinkRow>('SELECT file_id, target_kind, target_id FROM file_links WHERE org_id = $1 AND file_id = ANY($2::uuid[])');
 // The row locks settle who was first, this or a removal; in the order of the ids, so that two of these never wait for each other.
 const LINK = statement<{ id: string }>(`
 WITH f AS MATERIALIZED (
@@ -66,9 +47,13 @@ const REMOVE = statement(`DELETE FROM files WHERE id = $1 AND expires_at = '-inf
  */
 @Injectable()
 export class FilesRepository {
+  private readonly files = new OrgTable(StoredFile);
+
   /** Announces bytes that are about to be stored. */
-  async begin(db: Db, scope: OrgScope, file: { id: string; filename: string; storageKey: string }): Promise<void> {
-    await db.execute(BEGIN, [file.id, scope.orgId, file.filename, file.storageKey, scope.actor.userId]);
+  async begin(tx: Tx, scope: OrgScope, file: StoredAt & { filename: string }): Promise<void> {
+    const unknown = { media_type: '', size_bytes: '0', sha256: '' };
+    const expires_at = () => `now() + ${UPLOAD_TIME}`;
+    await this.files.insert(tx, scope, { ...file, ...unknown, created_by: scope.actor.userId, expires_at });
   }
 
   /** The bytes are there. @returns null when the file has been given up meanwhile */
@@ -79,10 +64,6 @@ export class FilesRepository {
 
   find(db: Db, scope: OrgScope, ids: string[]): Promise<FileRow[]> {
     return db.query(FIND, [scope.orgId, ids]);
-  }
-
-  links(db: Db, scope: OrgScope, ids: string[]): Promise<LinkRow[]> {
-    return db.query(LINKS, [scope.orgId, ids]);
   }
 
   /** From here on the files live as long as what refers to them. @returns those that are still there */

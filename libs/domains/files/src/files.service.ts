@@ -59,7 +59,7 @@ export class FilesService {
     const filename = safeFilename(incoming.filename);
     const probe = new FileProbe(filename);
     try {
-      await this.db.transaction(scope, (tx) => this.files.begin(tx, scope, { id, filename, storageKey: stored.storage_key }));
+      await this.db.transaction(scope, (tx) => this.files.begin(tx, scope, { ...stored, filename }));
     } catch (error) {
       incoming.bytes.destroy();
       throw error;
