@@ -16,7 +16,7 @@ export class AgentModels implements AgentModelReader, OnModuleInit {
     this.users.register(this);
   }
 
-  agentsOutside(scope: OrgScope, db: Db, allowed: readonly string[]): Promise<AgentModel[]> {
+  agentsOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
     return this.agents.withModelOutside(db, scope, allowed);
   }
 }

@@ -104,7 +104,7 @@ export class AgentsService {
   }
 
   private async requireResolvable(tx: Tx, scope: OrgScope, input: AgentInput, self?: Agent): Promise<void> {
-    if (isSet(input.model)) await this.catalog.assertKnownChatModel(tx, scope.orgId, input.model, 'agent');
+    if (isSet(input.model)) await this.catalog.assertKnownChatModel(tx, scope, input.model, 'agent');
     await this.references.require(tx, scope, columnsOf(input), { self });
   }
 

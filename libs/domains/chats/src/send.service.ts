@@ -166,7 +166,7 @@ export class SendService {
     if (input.model_mode_override && direct) {
       throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
     }
-    if (input.model) await this.catalog.assertKnownChatModel(this.db, scope.orgId, input.model, 'chat');
+    if (input.model) await this.catalog.assertKnownChatModel(this.db, scope, input.model, 'chat');
   }
 
   /** The chat is closed, has failed, or waits for something: decided step by step under its lock. */

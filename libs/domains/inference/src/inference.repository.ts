@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { OrgAiSettings } from '@aps/entities';
+import { OrgAiSettings, OrgRouteSetting } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type PlatformData } from './catalog-view';
 import type { CatalogEntry, OrgSettings, PlatformSettings, Route, RouteSetting } from './inference.types';
 
@@ -15,7 +15,6 @@ const PRICES = [
 ];
 const ENTRY = `id, owner_org_id, key, route_id, label, provider, kind, remote_model_id, enabled, deprecated, sort_order, context_window, max_output_tokens,
   allowed_efforts, cost_tier, supports_reasoning, supports_vision, price_tiers, replacement_model_id, ${PRICES.join(', ')}`;
-const SETTINGS = Object.keys(NO_ORG_SETTINGS) as (keyof OrgSettings)[];
 
 const PLATFORM_SETTINGS = statement<PlatformSettings>(
   `SELECT ${Object.keys(NO_PLATFORM_SETTINGS).join(', ')} FROM platform_ai_settings WHERE id = 1`,
@@ -38,15 +37,11 @@ const ORG_DATA = statement<{
     (SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM (SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id = $1) r) AS routes,
     (SELECT coalesce(jsonb_agg(to_jsonb(e) || jsonb_build_object(${numericText(PRICES, 'e')})), '[]') FROM (SELECT ${ENTRY} FROM model_catalog WHERE owner_org_id = $1) e) AS entries`);
 
-const ENSURE_SETTINGS = statement('INSERT INTO org_ai_settings (org_id) VALUES ($1) ON CONFLICT DO NOTHING');
-const LOCK_SETTINGS = statement<OrgSettings>(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1 FOR UPDATE`);
-const READ_SETTINGS = statement<OrgSettings>(`SELECT ${SETTINGS.join(', ')} FROM org_ai_settings WHERE org_id = $1`);
+// By a statement: a message that names a model asks.
+const SETTINGS = statement<OrgAiSettings>('SELECT * FROM org_ai_settings WHERE org_id = $1');
 
 const VISIBLE_ROUTES = statement<Route>(
   `SELECT ${ROUTE} FROM inference_routes WHERE owner_org_id IS NULL OR owner_org_id = $1 ORDER BY sort_order, slug`,
-);
-const ROUTE_SETTINGS = statement<RouteSetting>(
-  'SELECT route_id, api_key, credential_source, base_url, enabled FROM org_route_settings WHERE org_id = $1',
 );
 const SAVE_ROUTE_SETTING = statement(`
   INSERT INTO org_route_settings (org_id, route_id, api_key, credential_source, base_url, enabled, updated_by, updated_at)
@@ -62,6 +57,9 @@ const KNOWN_CHAT_KEYS = statement<{ key: string }>(`
 /** Routes, catalog and settings: the only code that names these tables, besides the seed. */
 @Injectable()
 export class InferenceRepository {
+  private readonly orgSettings = new OrgTable(OrgAiSettings);
+  private readonly orgRoutes = new OrgTable(OrgRouteSetting);
+
   async platform(db: Db): Promise<PlatformData> {
     const [[settings], routes, entries, keys] = await Promise.all([
       db.query(PLATFORM_SETTINGS),
@@ -89,47 +87,39 @@ export class InferenceRepository {
     };
   }
 
-  async settings(scope: OrgScope, db: Db): Promise<OrgSettings> {
-    return (await db.query(READ_SETTINGS, [scope.orgId]))[0] ?? NO_ORG_SETTINGS;
+  async settings(db: Db, scope: OrgScope): Promise<OrgSettings> {
+    return (await db.query(SETTINGS, [scope.orgId]))[0] ?? NO_ORG_SETTINGS;
   }
 
   /** Reads the settings and keeps others from changing them until the transaction ends. */
-  async lockSettings(scope: OrgScope, tx: Tx): Promise<OrgSettings> {
-    await tx.execute(ENSURE_SETTINGS, [scope.orgId]);
-    return (await tx.query(LOCK_SETTINGS, [scope.orgId]))[0];
+  async lockSettings(tx: Tx, scope: OrgScope): Promise<OrgSettings> {
+    await this.orgSettings.insertOrNothing(tx, scope, {});
+    return this.orgSettings.get(tx, scope, {}, 'for update');
   }
 
   /** Writes the given settings of a locked row and leaves the others. */
-  async saveSettings(scope: OrgScope, tx: Tx, patch: Partial<OrgSettings>): Promise<void> {
-    if (Object.values(patch).every((value) => value === undefined)) return;
-    await tx.manager.update(OrgAiSettings, { org_id: scope.orgId }, { ...patch, updated_at: () => 'now()' });
+  async saveSettings(tx: Tx, scope: OrgScope, patch: Partial<OrgSettings>): Promise<void> {
+    await this.orgSettings.update(tx, scope, {}, patch);
   }
 
   /** The platform's routes and the organization's own, in display order. */
-  async routes(scope: OrgScope, db: Db): Promise<Route[]> {
+  async routes(db: Db, scope: OrgScope): Promise<Route[]> {
     return db.query(VISIBLE_ROUTES, [scope.orgId]);
   }
 
-  async routeSettings(scope: OrgScope, db: Db): Promise<Map<string, RouteSetting>> {
-    return new Map((await db.query(ROUTE_SETTINGS, [scope.orgId])).map((s) => [s.route_id, s]));
+  async routeSettings(db: Db, scope: OrgScope): Promise<Map<string, RouteSetting>> {
+    return new Map((await this.orgRoutes.list(db, scope, {}, {})).map((s) => [s.route_id, s]));
   }
 
-  async saveRouteSetting(scope: OrgScope, tx: Tx, s: RouteSetting): Promise<void> {
-    await tx.execute(SAVE_ROUTE_SETTING, [
-      scope.orgId,
-      s.route_id,
-      s.api_key,
-      s.credential_source,
-      s.base_url,
-      s.enabled,
-      scope.actor.userId,
-    ]);
+  async saveRouteSetting(tx: Tx, scope: OrgScope, s: RouteSetting): Promise<void> {
+    const setting = [s.route_id, s.api_key, s.credential_source, s.base_url, s.enabled];
+    await tx.execute(SAVE_ROUTE_SETTING, [scope.orgId, ...setting, scope.actor.userId]);
   }
 
   /** Those of the keys that name a chat model which the organization could use. */
-  async knownChatKeys(db: Db, orgId: string, keys: readonly string[]): Promise<Set<string>> {
+  async knownChatKeys(db: Db, scope: OrgScope, keys: readonly string[]): Promise<Set<string>> {
     if (!keys.length) return new Set();
-    return new Set((await db.query(KNOWN_CHAT_KEYS, [orgId, keys])).map((r) => r.key));
+    return new Set((await db.query(KNOWN_CHAT_KEYS, [scope.orgId, keys])).map((r) => r.key));
   }
 }
 

@@ -205,7 +205,7 @@ describe('ModelResolver', () => {
 
   it('checks a model that is about to be stored', async () => {
     const catalog = t.app.get(ModelCatalog, { strict: false });
-    const check = (key: string, scope: 'chat' | 'agent' = 'chat') => catalog.assertKnownChatModel(t.db, org.id, key, scope);
+    const check = (key: string, scope: 'chat' | 'agent' = 'chat') => catalog.assertKnownChatModel(t.db, org.scope, key, scope);
     await check('mock');
     await expect(check('nope')).rejects.toMatchObject({ code: 'model_unknown', problems: [{ loc: ['body', 'model'] }] });
     await expect(check('mock-embedding')).rejects.toMatchObject({ code: 'model_unknown' });
@@ -215,13 +215,13 @@ describe('ModelResolver', () => {
     await t.db
       .transaction(NO_CALLER, async (tx) => {
         await tx.execute(sql(`UPDATE model_catalog SET enabled = false WHERE key = 'gpt-5.6-luna'`));
-        await expect(catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent')).rejects.toMatchObject({ code: 'model_unknown' });
+        await expect(catalog.assertKnownChatModel(tx, org.scope, 'gpt-5.6-luna', 'agent')).rejects.toMatchObject({ code: 'model_unknown' });
         await tx.execute(
           sql(
             `UPDATE model_catalog SET replacement_model_id = (SELECT id FROM model_catalog WHERE key = 'mock') WHERE key = 'gpt-5.6-luna'`,
           ),
         );
-        await catalog.assertKnownChatModel(tx, org.id, 'gpt-5.6-luna', 'agent');
+        await catalog.assertKnownChatModel(tx, org.scope, 'gpt-5.6-luna', 'agent');
         throw new Error('roll back');
       })
       .catch((error: Error) => expect(error.message).toBe('roll back'));

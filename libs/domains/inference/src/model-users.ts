@@ -12,7 +12,7 @@ export interface AgentModel {
 /** What the agents domain, which stands above, tells about the models that agents name. */
 export interface AgentModelReader {
   /** Agents that name a model which is not in the list. */
-  agentsOutside(scope: OrgScope, db: Db, allowed: readonly string[]): Promise<AgentModel[]>;
+  agentsOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]>;
 }
 
 /** Where domains above say who uses models. They register when they start; an application without them has no such users. */
@@ -25,7 +25,7 @@ export class ModelUsers {
   }
 
   /** Agents that an allowlist leaves out; an empty list leaves out nobody. */
-  async agentsOutside(scope: OrgScope, db: Db, allowed: readonly string[]): Promise<AgentModel[]> {
-    return allowed.length && this.agents ? this.agents.agentsOutside(scope, db, allowed) : [];
+  async agentsOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
+    return allowed.length && this.agents ? this.agents.agentsOutside(db, scope, allowed) : [];
   }
 }

@@ -48,8 +48,8 @@ export class OrgLimitsService {
 
   /** As stored, even where the plan would refuse it now. */
   async get(scope: OrgScope): Promise<OrgLimitsView> {
-    const limits = limitsOf(await this.repository.settings(scope, this.db));
-    return { ...limits, affected_agents: await this.users.agentsOutside(scope, this.db, limits.agent_model_allowlist) };
+    const limits = limitsOf(await this.repository.settings(this.db, scope));
+    return { ...limits, affected_agents: await this.users.agentsOutside(this.db, scope, limits.agent_model_allowlist) };
   }
 
   /**
@@ -64,7 +64,7 @@ export class OrgLimitsService {
         context: { entitlement: 'enforces_credits' },
       });
     }
-    if (Object.keys(patch).length) await this.db.transaction(scope, (tx) => this.store(scope, tx, patch));
+    if (Object.keys(patch).length) await this.db.transaction(scope, (tx) => this.store(tx, scope, patch));
     return this.get(scope);
   }
 
@@ -73,8 +73,8 @@ export class OrgLimitsService {
     const month = (n: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + n, 1));
     const [from, to] = [month(0), month(1)];
     const [{ chats, total }, { budget_limit_usd }, inCredits] = await Promise.all([
-      this.receipts.spent(scope, this.db, from, to),
-      this.repository.settings(scope, this.db),
+      this.receipts.spent(this.db, scope, from, to),
+      this.repository.settings(this.db, scope),
       this.entitlements.has(scope.orgId, 'enforces_credits'),
     ]);
     return {
@@ -87,18 +87,18 @@ export class OrgLimitsService {
     };
   }
 
-  private async store(scope: OrgScope, tx: Tx, patch: Partial<OrgLimits>): Promise<void> {
-    const before = await this.repository.lockSettings(scope, tx);
-    await this.assertKnown(scope, tx, patch);
+  private async store(tx: Tx, scope: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
+    const before = await this.repository.lockSettings(tx, scope);
+    await this.assertKnown(tx, scope, patch);
     assertDefaultsAllowed({ ...limitsOf(before), ...patch }, patch);
-    await this.repository.saveSettings(scope, tx, patch);
+    await this.repository.saveSettings(tx, scope, patch);
     await this.audit.record(tx, scope, 'settings.limits_updated', { kind: 'organization', id: scope.orgId }, { changes: patch });
     this.settings.announce(tx, 'settings.changed', scope.orgId);
   }
 
-  private async assertKnown(scope: OrgScope, tx: Tx, patch: Partial<OrgLimits>): Promise<void> {
+  private async assertKnown(tx: Tx, scope: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
     const named = namedModels(patch);
-    const known = await this.repository.knownChatKeys(tx, scope.orgId, [...new Set(named.map((n) => n.key))]);
+    const known = await this.repository.knownChatKeys(tx, scope, [...new Set(named.map((n) => n.key))]);
     const problems = named
       .filter((n) => !known.has(n.key))
       .map((n) => ({ loc: ['body', ...n.path], msg: 'There is no such chat model.', type: 'semantic.model_unknown' }));

@@ -39,7 +39,7 @@ export class OrgRoutesService {
 
   /** Every route of the platform, also unconfigured and disabled ones, and the organization's own. */
   async list(scope: OrgScope): Promise<RouteSettingView[]> {
-    const [routes, settings] = await Promise.all([this.repository.routes(scope, this.db), this.repository.routeSettings(scope, this.db)]);
+    const [routes, settings] = await Promise.all([this.repository.routes(this.db, scope), this.repository.routeSettings(this.db, scope)]);
     const slugs = new Map(routes.map((r) => [r.id, r.slug]));
     return Promise.all(
       routes.map(async (route) => {
@@ -67,7 +67,7 @@ export class OrgRoutesService {
   async update(scope: OrgScope, body: Record<string, unknown>): Promise<RouteSettingView[]> {
     const patches = readRoutePatches(body);
     if (setsAnything(patches.values())) await this.entitlements.require(scope.orgId, 'byo_keys');
-    const routes = new Map((await this.repository.routes(scope, this.db)).map((r) => [r.slug, r]));
+    const routes = new Map((await this.repository.routes(this.db, scope)).map((r) => [r.slug, r]));
     assertApplicable(patches, routes);
     // Resolves names, so it stays outside of the transaction.
     await Promise.all(
@@ -76,7 +76,7 @@ export class OrgRoutesService {
       }),
     );
     const touched = new Map([...patches].filter(([, patch]) => Object.keys(patch).length));
-    if (touched.size) await this.db.transaction(scope, (tx) => this.store(scope, tx, touched, routes));
+    if (touched.size) await this.db.transaction(scope, (tx) => this.store(tx, scope, touched, routes));
     return this.list(scope);
   }
 
@@ -95,10 +95,10 @@ export class OrgRoutesService {
     return `${origin}${pathname.replace(/\/+$/, '')}`;
   }
 
-  private async store(scope: OrgScope, tx: Tx, patches: Map<string, RoutePatch>, routes: Map<string, Route>): Promise<void> {
+  private async store(tx: Tx, scope: OrgScope, patches: Map<string, RoutePatch>, routes: Map<string, Route>): Promise<void> {
     // Rows may not be there yet, so there is nothing else to lock; without it two requests could leave an address without its key.
     await advisoryLock(tx, `org-route-settings:${scope.orgId}`);
-    const before = await this.repository.routeSettings(scope, tx);
+    const before = await this.repository.routeSettings(tx, scope);
     const after = new Map(
       [...patches].map(([slug, patch]) => [slug, applyPatch(routes.get(slug)!, before.get(routes.get(slug)!.id), patch)]),
     );
@@ -106,7 +106,7 @@ export class OrgRoutesService {
     for (const [slug, setting] of after) {
       const fresh = patches.get(slug)?.api_key;
       if (fresh) setting.api_key = await this.crypto.encrypt(tx, orgKeyPlace(scope.orgId, setting.route_id), fresh);
-      await this.repository.saveRouteSetting(scope, tx, setting);
+      await this.repository.saveRouteSetting(tx, scope, setting);
     }
     await this.audit.record(
       tx,

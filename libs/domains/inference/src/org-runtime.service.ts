@@ -36,7 +36,7 @@ export class OrgRuntimeService {
   ) {}
 
   async get(scope: OrgScope): Promise<RuntimeView> {
-    const [stored, platform] = await Promise.all([this.repository.settings(scope, this.db), this.settings.platformData()]);
+    const [stored, platform] = await Promise.all([this.repository.settings(this.db, scope), this.settings.platformData()]);
     return { ...runtimeOf(stored), platform_defaults: defaultsOf(platform.settings) };
   }
 
@@ -56,8 +56,8 @@ export class OrgRuntimeService {
     if (Object.keys(sent).length) {
       const { compaction_threshold: threshold, ...rest } = sent;
       await this.db.transaction(scope, async (tx) => {
-        await this.repository.lockSettings(scope, tx);
-        await this.repository.saveSettings(scope, tx, {
+        await this.repository.lockSettings(tx, scope);
+        await this.repository.saveSettings(tx, scope, {
           ...rest,
           ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }),
         });

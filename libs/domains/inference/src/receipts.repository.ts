@@ -102,7 +102,7 @@ export class ReceiptsRepository {
   }
 
   /** US dollars of a period: what chats cost, and what all calls did. */
-  async spent(scope: OrgScope, db: Db, from: Date, to: Date): Promise<{ chats: string; total: string }> {
+  async spent(db: Db, scope: OrgScope, from: Date, to: Date): Promise<{ chats: string; total: string }> {
     return (await db.query(SPENT, [scope.orgId, from, to]))[0];
   }
 }

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 /** What the settings of an organization tell when this is the allowlist. */
-const outsideOf = (...allowed: string[]) => t.app.get(ModelUsers, { strict: false }).agentsOutside(org.scope, t.db, allowed);
+const outsideOf = (...allowed: string[]) => t.app.get(ModelUsers, { strict: false }).agentsOutside(t.db, org.scope, allowed);
 const agent = (name: string, model: string | null) => t.agent(org, { name, model });
 const patchAgent = (id: string, body: unknown, query = '') => t.call('PATCH', `${org.path}/agents/${id}${query}`, { as: org.owner, body });
 

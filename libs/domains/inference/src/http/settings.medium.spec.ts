@@ -307,7 +307,7 @@ describe('AI settings over HTTP', () => {
     it('name the agents that an allowlist leaves out', async () => {
       const asked: unknown[] = [];
       t.app.get(ModelUsers, { strict: false }).register({
-        agentsOutside: (scope, _db, allowed) => {
+        agentsOutside: (_db, scope, allowed) => {
           asked.push([scope.orgId, allowed]);
           return Promise.resolve([{ id: scope.orgId, name: 'Support', model: 'gpt-6-sol' }]);
         },
