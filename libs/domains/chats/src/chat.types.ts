@@ -1,9 +1,7 @@
 import type { MessageFinish, SpineEvent } from '@aps/contracts';
+import type { Chat, ChatPause, Message, ToolCallRecord } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { Usage } from '@aps/inference';
-
-export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
-export type ChatStatus = (typeof CHAT_STATUSES)[number];
 
 export const MODEL_MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
 export type ModelMode = (typeof MODEL_MODES)[number];
@@ -15,20 +13,9 @@ export interface ChatError {
   retryable: boolean;
 }
 
-export interface Pause {
-  kind: 'human' | 'children' | 'timer' | 'queued';
-  since: string;
-  request_id?: string;
-  resume_at?: string;
-  child_chat_ids?: string[];
+/** What a chat waits for, as it is shown. */
+export interface Pause extends ChatPause {
   queue_position?: number;
-}
-
-export interface ToolCallRecord {
-  id: string;
-  name: string;
-  /** JSON text, as the model wrote it. */
-  arguments: string;
 }
 
 /** A row of the transcript, as the worker needs it. A `summary` comes first and stands for all messages before the others. */
@@ -48,42 +35,14 @@ export interface TranscriptRow {
   covered?: boolean;
 }
 
+type InnerColumns = 'enabled_scopes' | 'depth' | 'turn_seq' | 'current_turn_id' | 'compaction_id' | 'pending_turns' | 'deleted_at';
+
 /** A chat without its messages. */
-export interface ChatRow {
-  id: string;
-  org_id: string;
-  agent_id: string;
-  agent_revision_id: string;
-  rollout_id: string | null;
-  arm_label: string | null;
-  title: string | null;
-  status: ChatStatus;
+export interface ChatRow extends Omit<Chat, InnerColumns | 'pause' | 'model_mode_override'> {
   pause: Pause | null;
-  stop_reason: string | null;
-  error: ChatError | null;
-  stop_requested_at: Date | null;
-  completed_at: Date | null;
-  archived_at: Date | null;
-  shared: boolean;
-  created_by: string | null;
-  environment_id: string | null;
-  sandbox_enabled: boolean | null;
   model_mode_override: ModelMode | null;
-  parent_chat_id: string | null;
-  root_chat_id: string | null;
-  source_chat_id: string | null;
-  origin_kind: 'user' | 'inbox' | 'process' | 'agent' | 'api' | 'schedule';
-  origin_ref_id: string | null;
-  cost_usd: string;
-  cost_credits: string;
-  event_seq: number;
-  message_seq: number;
   /** Questions to humans that are open; absent in a chat that has just been made. */
   pending_hitl_count?: number;
-  message_count: number;
-  last_message_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
 }
 
 /** What the model call that wrote a message used, and what it cost. */
@@ -95,20 +54,12 @@ export interface MessageUsage extends Usage {
   cost_usd: string | null;
 }
 
-export interface MessageRow {
-  id: string;
-  seq: number;
-  role: 'user' | 'assistant' | 'tool' | 'system';
-  content: string;
+export interface MessageRow extends Omit<
+  Message,
+  'org_id' | 'chat_id' | 'provider_state' | 'turn_id' | 'turn_no' | 'author_id' | 'attachments' | 'usage'
+> {
   attachments: FileReference[] | null;
-  tool_calls: ToolCallRecord[] | null;
-  tool_call_id: string | null;
-  tool_name: string | null;
-  model: string | null;
   usage: MessageUsage | null;
-  finish_reason: MessageFinish | null;
-  interrupted: boolean;
-  created_at: Date;
 }
 
 /** A message as events carry it: as the API shows it, so that who follows a chat and who reads it see one form. */
@@ -146,15 +97,6 @@ export function eventMessage({
     interrupted: false,
     ...message,
   };
-}
-
-export interface TodoRow {
-  id: string;
-  position: number;
-  title: string;
-  status: 'pending' | 'in_progress' | 'completed' | 'invalidated';
-  created_at: Date;
-  updated_at: Date;
 }
 
 /** An event before it has a number. */

@@ -1,4 +1,5 @@
-import type { ChatStatus, ModelMode, Pause } from './chat.types';
+import type { ChatStatus } from '@aps/entities';
+import type { ModelMode, Pause } from './chat.types';
 
 /** What a chat is, as far as it decides what may be done to it. */
 export interface ControlState {

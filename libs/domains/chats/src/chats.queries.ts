@@ -1,23 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
-import type { OrgScope } from '@aps/guards';
-import { Database, sliceBounds, statement } from '@aps/platform/database';
-import { toPage, type Page } from '@aps/platform/http';
-import type { ChatRow, MessageRow, TodoRow } from './chat.types';
-import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT, VISIBLE_CHATS, VISIBLE_CHATS_BY_ID } from './chats.repository';
+import type { Todo } from '@aps/entities';
+import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { Database, OrgListing, statement, type Listed, type Slice } from '@aps/platform/database';
+import type { ChatRow, MessageRow } from './chat.types';
+import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT } from './chats.repository';
 import { TodoRepository } from './tools/todo.repository';
 
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
-const BY_ID = statement<ChatRow>(`SELECT ${CHAT_COLUMNS} FROM chats c WHERE ${VISIBLE_CHATS_BY_ID}`);
 const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
-const COUNT = `SELECT count(*)::int FROM chats c WHERE ${VISIBLE_CHATS}`;
-// The count stands beside the page and not in a window over it: the page then reads its own rows and no others.
-const LIST = statement<ChatRow & { total: number }>(
-  `SELECT ${CHAT_COLUMNS}, (${COUNT}) AS total FROM chats c WHERE ${VISIBLE_CHATS} ORDER BY c.id DESC LIMIT $4 OFFSET $5`,
-);
-const TOTAL = statement<{ total: number }>(`SELECT (${COUNT}) AS total`);
+/** `seen_by` is who reads; null is the system. */
+const SEEN = new OrgListing<ChatRow, { seen_by: string | null; agent_id?: string; ids?: string[] }>({
+  key: 'c.id',
+  org: 'c.org_id',
+  select: CHAT_COLUMNS,
+  from: 'chats c',
+  where: { seen_by: chatSeenBy('$'), agent_id: 'c.agent_id = $', ids: 'c.id = ANY($::uuid[])' },
+  // UUIDv7 ids are in order of creation.
+  order: 'c.id DESC',
+});
 
 /** Reads of chats. Never writes. */
 @Injectable()
@@ -37,7 +40,7 @@ export class ChatsQueries {
 
   /** Those of some chats that the caller may open, in no order. */
   byIds(scope: OrgScope, ids: string[]): Promise<ChatRow[]> {
-    return this.db.query(BY_ID, [scope.orgId, scope.actor.userId, ids]);
+    return SEEN.list(this.db, scope, { seen_by: scope.actor.userId, ids });
   }
 
   /** Which of these chats their users may still open, in one question and in their order. */
@@ -58,21 +61,17 @@ export class ChatsQueries {
   }
 
   /**
-   * Newest first; UUIDv7 ids are in order of creation.
+   * Newest first.
    *
    * @throws DomainError 404 where there are no chats because there is no such agent
    */
-  async list(scope: OrgScope, agentId: string, query: { limit?: number; offset?: number }): Promise<Page<ChatRow>> {
-    const [limit, offset] = sliceBounds(query);
-    const values = [scope.orgId, scope.actor.userId, agentId];
-    const rows = await this.db.query(LIST, [...values, limit, offset]);
-    // A page past the end has no row that could carry the total.
-    const total = rows[0]?.total ?? (offset > 0 ? (await this.db.query(TOTAL, values))[0].total : 0);
-    if (total === 0) await this.agents.get(scope, agentId);
-    return toPage(rows, total, query);
+  async list(scope: OrgScope, agentId: string, slice: Slice): Promise<Listed<ChatRow>> {
+    const chats = await SEEN.page(this.db, scope, { seen_by: scope.actor.userId, agent_id: agentId }, slice);
+    if (chats.total === 0) await this.agents.idOf(scope, agentId);
+    return chats;
   }
 
-  async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<TodoRow[]> {
+  async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<Todo[]> {
     await this.get(scope, agentId, chatId);
     return this.todos.list(this.db, scope, chatId);
   }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { TurnStatus } from '@aps/entities';
+import type { ChatStatus, TurnStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import { chatSeenBy, memberStands, type OrgScope } from '@aps/guards';
 import { batchStatement, statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
-import type { ChatRow, ChatStatus, Pause } from './chat.types';
+import type { ChatRow, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
 
 const columns = (
@@ -28,12 +28,6 @@ const visibleChat = (by: Record<'org' | 'user' | 'agent' | 'chat', string>): str
 
 /** The same by values: org, user (null = system), agent, chat. */
 export const VISIBLE_CHAT = visibleChat({ org: '$1', user: '$2', agent: '$3', chat: '$4' });
-/** The chats of an agent that the caller may open. Values: org, user, agent. */
-export const VISIBLE_CHATS = `c.org_id = $1 AND c.agent_id = $3 AND ${chatSeenBy('$2')}`;
-
-/** Those of some chats that the caller may open, whatever agent they are with. Values: org, user, chats. */
-export const VISIBLE_CHATS_BY_ID = `c.org_id = $1 AND c.id = ANY($3::uuid[]) AND ${chatSeenBy('$2')}`;
-
 /** One row per reader, in their order. Values: orgs, users, chats, as lists of the same length. */
 export const VISIBLE_AMONG = statement<{ visible: boolean }>(`
   SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND ${chatSeenBy('r.reader')}) AS visible

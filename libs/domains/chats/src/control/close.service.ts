@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
+import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
-import type { ChatStatus, NewEvent } from '../chat.types';
+import type { NewEvent } from '../chat.types';
 import { isTerminable } from '../chats.policy';
 import { ChildWaits } from '../delegation/child-waits';
 import { HitlService } from '../hitl/hitl.service';

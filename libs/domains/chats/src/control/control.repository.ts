@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { TurnStatus, TurnWait } from '@aps/entities';
+import type { ChatStatus, TurnStatus, TurnWait } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
-import type { ChatStatus, NewEvent, Pause } from '../chat.types';
+import type { NewEvent, Pause } from '../chat.types';
 import { VISIBLE_CHAT } from '../chats.repository';
 
 /** A chat under its row's lock, with the turn that is dispatched and not over. */

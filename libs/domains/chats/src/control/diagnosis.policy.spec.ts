@@ -1,5 +1,5 @@
 import type { Blocker } from '@aps/billing';
-import { CHAT_STATUSES } from '../chat.types';
+import { CHAT_STATUSES } from '@aps/entities';
 import { allowedActions, type ChatAction } from '../chats.policy';
 import { blockedBy, nextAction as nextOf, type BlockedBy, type ChatFacts } from './diagnosis.policy';
 

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Blockers } from '@aps/billing';
 import { notFound, type MessageFinish } from '@aps/contracts';
+import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
-import type { ChatError, ChatStatus } from '../chat.types';
+import type { ChatError } from '../chat.types';
 import { allowedActions, type ChatAction } from '../chats.policy';
 import { agentDeletedAt, VISIBLE_CHAT } from '../chats.repository';
 import { blockedBy, nextAction, type BlockedBy, type ChatFacts, type NextAction } from './diagnosis.policy';

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
+import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
-import type { ChatStatus, NewEvent, Pause } from '../chat.types';
+import type { NewEvent, Pause } from '../chat.types';
 import { stopEffect } from '../chats.policy';
 import { ChildWaits } from '../delegation/child-waits';
 import { ControlRepository, type ControlledChat } from './control.repository';

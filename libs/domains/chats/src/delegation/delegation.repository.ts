@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { NewChatBasis } from '@aps/agents';
+import type { ChatStatus } from '@aps/entities';
 import { statement, type Db, type Tx } from '@aps/platform/database';
-import type { ChatError, ChatStatus } from '../chat.types';
+import type { ChatError } from '../chat.types';
 import type { ChildResult } from './child-result';
 
 /** A child that its parent has not been told of. */

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
 import type { HitlRequest, HitlStatus } from '@aps/entities';
-import type { OrgScope } from '@aps/guards';
-import { Database, sliceBounds, statement, type Listed, type Slice } from '@aps/platform/database';
-import { HitlRepository, SEEN_REQUESTS } from './hitl.repository';
+import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { Database, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** Which requests are listed; what is not given does not matter. */
 export interface HitlFilter {
@@ -13,43 +11,42 @@ export interface HitlFilter {
   agent_id?: string;
 }
 
-const matching = (status: string) => `FROM hitl_requests h
-  WHERE ${SEEN_REQUESTS} AND ${status} AND ($4::uuid IS NULL OR h.chat_id = $4) AND ($5::uuid IS NULL OR h.run_id = $5) AND ($6::uuid IS NULL OR h.agent_id = $6)`;
-const reads = (status: string) => ({
-  list: statement<HitlRequest>(`SELECT h.* ${matching(status)} ORDER BY h.id DESC LIMIT $7 OFFSET $8`),
-  count: statement<{ n: number }>(`SELECT count(*)::int AS n ${matching(status)}`),
+/** A request with what decides who may answer it. */
+export type SeenRequest = HitlRequest & {
+  /** False when the assignee has left the organization: then anybody who sees the request may answer. */
+  assignee_is_member: boolean;
+};
+
+/** Requests of chats that the caller may open, of process runs, and those that are assigned to the caller. `seen_by` null is the system. */
+const SEEN = new OrgListing<SeenRequest, HitlFilter & { seen_by: string | null }>({
+  key: 'h.id',
+  org: 'h.org_id',
+  select: `h.*, EXISTS (SELECT 1 FROM memberships a WHERE a.org_id = h.org_id AND a.user_id = h.assignee_user_id) AS assignee_is_member`,
+  from: 'hitl_requests h',
+  where: {
+    seen_by: `h.chat_id IS NULL OR EXISTS (
+      SELECT 1 FROM chats c WHERE c.id = h.chat_id AND (${chatSeenBy('$')} OR (c.deleted_at IS NULL AND h.assignee_user_id = $)))`,
+    status: 'h.status = $',
+    chat_id: 'h.chat_id = $',
+    run_id: 'h.run_id = $',
+    agent_id: 'h.agent_id = $',
+  },
+  order: 'h.id DESC',
+  what: 'Request',
 });
-const ANY = reads('$3::text IS NULL');
-// Of its own, so that the few that are pending are read without all that are over.
-const IN_STATUS = reads('h.status = $3');
 
 /** Reads questions to humans. */
 @Injectable()
 export class HitlQueries {
-  constructor(
-    private readonly db: Database,
-    private readonly requests: HitlRepository,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   /** Newest first. */
-  async list(scope: OrgScope, filter: HitlFilter, slice: Slice): Promise<Listed<HitlRequest>> {
-    const values = [
-      scope.orgId,
-      scope.actor.userId,
-      filter.status ?? null,
-      filter.chat_id ?? null,
-      filter.run_id ?? null,
-      filter.agent_id ?? null,
-    ];
-    const { list, count } = filter.status ? IN_STATUS : ANY;
-    const [items, [{ n }]] = await Promise.all([this.db.query(list, [...values, ...sliceBounds(slice)]), this.db.query(count, values)]);
-    return { items, total: n };
+  list(scope: OrgScope, { status, chat_id, run_id, agent_id }: HitlFilter, slice: Slice): Promise<Listed<HitlRequest>> {
+    return SEEN.page(this.db, scope, { status, chat_id, run_id, agent_id, seen_by: scope.actor.userId }, slice);
   }
 
   /** @throws DomainError 404 */
-  async get(scope: OrgScope, id: string): Promise<HitlRequest> {
-    const request = await this.requests.seen(this.db, scope, id);
-    if (!request) throw notFound('Request');
-    return request;
+  get(scope: OrgScope, id: string, db: Db = this.db): Promise<SeenRequest> {
+    return SEEN.get(db, scope, id, { seen_by: scope.actor.userId });
   }
 }

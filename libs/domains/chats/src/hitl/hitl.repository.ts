@@ -1,22 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { HitlRequest, HitlStatus } from '@aps/entities';
-import { chatSeenBy, type OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
-
-/** A request with what decides who may answer it. */
-export type SeenRequest = HitlRequest & {
-  /** False when the assignee has left the organization: then anybody who sees the request may answer. */
-  assignee_is_member: boolean;
-};
-
-/** Requests of chats that the caller may open, of process runs, and those that are assigned to the caller. Values: org, user (null = system). */
-export const SEEN_REQUESTS = `h.org_id = $1 AND (h.chat_id IS NULL OR EXISTS (
-  SELECT 1 FROM chats c WHERE c.id = h.chat_id AND (${chatSeenBy('$2')} OR (c.deleted_at IS NULL AND h.assignee_user_id = $2))))`;
-
-export const REQUEST_COLUMNS = `h.*, EXISTS (SELECT 1 FROM memberships a WHERE a.org_id = h.org_id AND a.user_id = h.assignee_user_id) AS assignee_is_member`;
-
-const SEEN = statement<SeenRequest>(`SELECT ${REQUEST_COLUMNS} FROM hitl_requests h WHERE ${SEEN_REQUESTS} AND h.id = $3`);
 
 /** A pending request that is due, with its chat. */
 export interface DueRequest {
@@ -83,11 +68,6 @@ export class HitlRepository {
       request.notice,
       request.created_at,
     ]);
-  }
-
-  /** Null when there is none that the caller may see. */
-  async seen(db: Db, scope: OrgScope, id: string): Promise<SeenRequest | null> {
-    return (await db.query(SEEN, [scope.orgId, scope.actor.userId, id]))[0] ?? null;
   }
 
   async byId(db: Db, id: string): Promise<HitlRequest | null> {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { chatTopic, DomainError, notFound } from '@aps/contracts';
+import { chatTopic, DomainError } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
@@ -13,7 +13,8 @@ import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
 import { expiryOf } from './hitl.config';
 import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, storable, type AnswerInput, type StoredCall } from './hitl.policy';
-import { HitlRepository, type DueRequest, type SeenRequest } from './hitl.repository';
+import { HitlQueries, type SeenRequest } from './hitl.queries';
+import { HitlRepository, type DueRequest } from './hitl.repository';
 
 /** A question that an agent asks in one of its calls. */
 export interface NewRequest {
@@ -45,6 +46,7 @@ const waited = durationHistogram('hitl_answer_seconds', 'Time from a question to
 export class HitlService {
   constructor(
     private readonly db: Database,
+    private readonly queries: HitlQueries,
     private readonly requests: HitlRepository,
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
@@ -92,13 +94,13 @@ export class HitlService {
    * @throws DomainError 404; 403 `insufficient_role` for another one's; 409 `already_resolved`; 422 for what does not fit the question
    */
   async answer(scope: OrgScope, id: string, input: AnswerInput): Promise<{ request: HitlRequest; resumed: boolean }> {
-    const known = this.answerable(await this.requests.seen(this.db, scope, id), scope);
+    const known = await this.answerable(this.db, scope, id);
     const answer = checkAnswer(known, input);
     const at = this.db.now();
     return this.db.transaction(scope, async (tx) => {
       // A turn that is about to wait looks at the request under this lock: it either sees the answer or is seen waiting.
       const chat = known.chat_id ? await this.requests.lockChat(tx, known.chat_id) : null;
-      const request = this.answerable(await this.requests.seen(tx, scope, id), scope);
+      const request = await this.answerable(tx, scope, id);
       await this.requests.answer(tx, id, { userId: scope.actor.userId, answer, at });
       const now: HitlRequest = { ...request, status: 'answered', answer, answered_by: scope.actor.userId, answered_at: at, updated_at: at };
       if (request.kind === 'approval') await this.recordApproval(tx, scope, now);
@@ -173,8 +175,8 @@ export class HitlService {
   }
 
   /** What the caller may answer. */
-  private answerable(request: SeenRequest | null, scope: OrgScope): SeenRequest {
-    if (!request) throw notFound('Request');
+  private async answerable(db: Db, scope: OrgScope, id: string): Promise<SeenRequest> {
+    const request = await this.queries.get(scope, id, db);
     if (!mayAnswer(request, scope))
       throw new DomainError('insufficient_role', 'This request is assigned to somebody else.', {
         context: { required: ['ADMIN', 'OWNER'], assignee_user_id: request.assignee_user_id },

@@ -44,8 +44,12 @@ export class ChatsController {
     @Param('agent_id') agentId: string,
     @Query() query: ListChatsQuery,
   ): Promise<Page<ChatSummary>> {
-    const [page, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
-    return { ...page, items: page.items.map((c) => toChatSummary(c, hide)) };
+    const [{ items, total }, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
+    return toPage(
+      items.map((c) => toChatSummary(c, hide)),
+      total,
+      query,
+    );
   }
 
   @Post()

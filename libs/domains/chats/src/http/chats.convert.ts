@@ -1,5 +1,6 @@
 import { ChatMessageDto, type ChatResponse, ChatSummary, ChatTodo } from '@aps/dtos';
-import type { ChatRow, MessageRow, TodoRow } from '@aps/chats';
+import type { ChatRow, MessageRow } from '@aps/chats';
+import type { Todo } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 
 /** @param hideDollars the organization pays in credits */
@@ -24,6 +25,6 @@ export function toChat(chat: ChatRow, messages: MessageRow[], hideDollars: boole
   return { ...toChatSummary(chat, hideDollars), messages: messages.map((m) => toChatMessage(m, hideDollars)) };
 }
 
-export function toTodo(todo: TodoRow): ChatTodo {
+export function toTodo(todo: Todo): ChatTodo {
   return answer(ChatTodo, todo);
 }

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Todo } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db } from '@aps/platform/database';
+import { OrgTable, statement, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { TodoRow } from '../chat.types';
 
-const LIST = statement<TodoRow>(
-  `SELECT id, position, title, status, created_at, updated_at FROM todos WHERE org_id = $1 AND chat_id = $2 ORDER BY position`,
-);
 const DELETE_OTHERS = statement(`DELETE FROM todos WHERE chat_id = $1 AND org_id = $2 AND NOT id = ANY($3)`);
 const UPSERT = statement(`INSERT INTO todos (id, org_id, chat_id, position, title, status)
        SELECT x.id, $2, $1, x.position, x.title, x.status FROM jsonb_to_recordset($3) AS x(id uuid, position int, title text, status text)
@@ -15,12 +12,14 @@ const UPSERT = statement(`INSERT INTO todos (id, org_id, chat_id, position, titl
 /** The todos of a chat. */
 @Injectable()
 export class TodoRepository {
-  list(db: Db, scope: OrgScope, chatId: string): Promise<TodoRow[]> {
-    return db.query(LIST, [scope.orgId, chatId]);
+  private readonly todos = new OrgTable(Todo);
+
+  list(db: Db, scope: OrgScope, chatId: string): Promise<Todo[]> {
+    return this.todos.list(db, scope, { chat_id: chatId }, { position: 'ASC' });
   }
 
   /** Makes the list what is wanted, in that order. Ids of this chat's todos are kept, all others are new. */
-  async replace(db: Db, scope: OrgScope, chatId: string, wanted: { id?: string; title: string; status: string }[]): Promise<TodoRow[]> {
+  async replace(db: Db, scope: OrgScope, chatId: string, wanted: { id?: string; title: string; status: string }[]): Promise<Todo[]> {
     const known = new Set((await this.list(db, scope, chatId)).map((t) => t.id));
     const seen = new Set<string>();
     const rows = wanted.map((todo, position) => {

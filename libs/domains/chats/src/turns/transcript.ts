@@ -1,5 +1,6 @@
+import type { ToolCallRecord } from '@aps/entities';
 import type { ChatMessage, ProviderState } from '@aps/inference';
-import type { ToolCallRecord, TranscriptRow } from '../chat.types';
+import type { TranscriptRow } from '../chat.types';
 import { withFiles, type FilesOfMessages } from './attachments';
 
 /** What the model reads where a call was begun and its outcome never became known. */

@@ -1,7 +1,8 @@
 import type { MessageFinish } from '@aps/contracts';
+import type { ToolCallRecord } from '@aps/entities';
 import type { ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
-import type { MessageUsage, NewEvent, ToolCallRecord, TranscriptRow } from '../chat.types';
+import type { MessageUsage, NewEvent, TranscriptRow } from '../chat.types';
 import { agentDeletedAt } from '../chats.repository';
 
 /** How long a claim holds without a heartbeat. */
