@@ -172,6 +172,22 @@ describe('chats', () => {
     expect(list.body).toEqual({ items: [], total: 0, next_offset: null });
   });
 
+  it('is listed with its agent, newest first', async () => {
+    const mine = await app.org();
+    const made = [await app.chat(mine), await app.chat(mine), await app.chat(mine)];
+    const agents = `/api/orgs/${mine.id}/agents`;
+    const other = (await app.call('POST', agents, { as: mine.owner, body: { name: 'Other' } })).body.id;
+    const ofOther = (await app.call('POST', `${agents}/${other}/chats`, { as: mine.owner, body: {} })).body.id;
+    const list = async (agent: string, query = '') => {
+      const { body } = await app.call('GET', `${agents}/${agent}/chats${query}`, { as: mine.owner });
+      return [body.items.map((c: { id: string }) => c.id), body.total, body.next_offset];
+    };
+    expect(await list(mine.agentId)).toEqual([[...made].reverse(), 3, null]);
+    expect(await list(mine.agentId, '?limit=2')).toEqual([[made[2], made[1]], 3, 2]);
+    expect(await list(mine.agentId, '?limit=2&offset=7')).toEqual([[], 3, null]);
+    expect(await list(other)).toEqual([[ofOther], 1, null]);
+  });
+
   it('shows no dollars where the organization pays in credits, not in a stream either', async () => {
     app.entitle({ enforces_credits: true });
     const chat = await app.chat(org);

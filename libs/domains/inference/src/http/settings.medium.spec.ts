@@ -284,6 +284,15 @@ describe('AI settings over HTTP', () => {
       expect(await audits('settings.limits_updated')).toEqual([]);
     });
 
+    it('let two changes at once never leave an allowlist without its default', async () => {
+      for (let round = 0; round < 5; round++) {
+        await patch('limits', { chat_default_model: 'mock', chat_model_allowlist: [] });
+        await Promise.all([patch('limits', { chat_default_model: null }), patch('limits', { chat_model_allowlist: ['mock'] })]);
+        const { body } = await t.call('GET', at('limits'), org.owner);
+        expect(body.chat_default_model === 'mock' || body.chat_model_allowlist.length === 0).toBe(true);
+      }
+    });
+
     it('need direct_model_choice for setting models, never for clearing', async () => {
       await patch('limits', { chat_default_model: 'mock' });
       t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'off' });
