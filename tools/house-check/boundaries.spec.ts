@@ -154,13 +154,13 @@ const CASES: Case[] = [
   },
   {
     why: 'SQL folds the case of an address',
-    file: 'libs/domains/identity/src/users.repository.ts',
+    file: 'libs/domains/identity/src/sessions.repository.ts',
     code: "export const q = 'SELECT 1 FROM users u WHERE lower(u.email) = lower($1)';\n",
     rule: 'no-restricted-syntax',
   },
   {
     why: 'SQL compares an address as it was typed',
-    file: 'libs/domains/identity/src/users.repository.ts',
+    file: 'libs/domains/identity/src/sessions.repository.ts',
     code: 'export const q = (x: string) => `SELECT ${x} FROM users WHERE email = $1`;\n',
     rule: 'no-restricted-syntax',
   },
@@ -276,7 +276,7 @@ const CASES: Case[] = [
   { why: 'an app imports a domain', file: 'apps/api-gateway/src/main.ts', code: uses('AgentsModule', '@aps/agents'), rule: null },
   {
     why: 'SQL compares canonical addresses',
-    file: 'libs/domains/identity/src/users.repository.ts',
+    file: 'libs/domains/identity/src/sessions.repository.ts',
     code: "export const q = 'SELECT email FROM users WHERE email_canonical = $1';\n",
     rule: null,
   },

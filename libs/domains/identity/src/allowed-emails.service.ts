@@ -1,33 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { Audit } from '@aps/platform/audit';
-import { Database, type Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
+import { AllowedEmail } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
-import { AllowedEmailsRepository, type AllowedEmailView } from './allowed-emails.repository';
+import { Audit } from '@aps/platform/audit';
+import { Database, Table, type Tx } from '@aps/platform/database';
+import { parseEmail } from '@aps/platform/email';
+import { ALLOWED_EMAILS, type AllowedEmailView } from './allowed-emails.queries';
 
 /** The addresses that may sign up without an invitation. */
 @Injectable()
 export class AllowedEmailsService {
+  private readonly emails = new Table(AllowedEmail);
+
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
-    private readonly emails: AllowedEmailsRepository,
   ) {}
 
   /** Newest first. */
   list(): Promise<AllowedEmailView[]> {
-    return this.emails.list(this.db);
+    return ALLOWED_EMAILS.list(this.db, {});
   }
 
   /** @throws DomainError 409 `already_allowed` */
   add(actor: ActingUser, email: string): Promise<AllowedEmailView> {
     return this.db.transaction(actor, async (tx) => {
-      const id = uuidv7();
-      if (!(await this.emails.insert(tx, id, email, actor.userId)))
-        throw new DomainError('already_allowed', 'This address is allowed already.');
-      await this.record(tx, actor, 'allowed_email.added', id, email);
-      return this.emails.byId(tx, id);
+      const row = { email, email_canonical: parseEmail(email)?.canonical, added_by: actor.userId };
+      const added = await this.emails.insertOrNothing(tx, row);
+      if (!added) throw new DomainError('already_allowed', 'This address is allowed already.');
+      await this.record(tx, actor, 'allowed_email.added', added);
+      return ALLOWED_EMAILS.get(tx, added.id, {});
     });
   }
 
@@ -38,13 +40,13 @@ export class AllowedEmailsService {
    */
   remove(actor: ActingUser, id: string): Promise<void> {
     return this.db.transaction(actor, async (tx) => {
-      const email = await this.emails.remove(tx, id);
-      if (email === null) throw notFound('Allowed email');
-      await this.record(tx, actor, 'allowed_email.removed', id, email);
+      const removed = await this.emails.delete(tx, id);
+      if (!removed) throw notFound('Allowed email');
+      await this.record(tx, actor, 'allowed_email.removed', removed);
     });
   }
 
-  private async record(tx: Tx, actor: ActingUser, action: string, id: string, email: string): Promise<void> {
+  private async record(tx: Tx, actor: ActingUser, action: string, { id, email }: AllowedEmail): Promise<void> {
     await this.audit.record(tx, actor, action, { kind: 'allowed_email', id }, { email });
   }
 }

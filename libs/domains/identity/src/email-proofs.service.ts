@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { Audit } from '@aps/platform/audit';
-import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
-import { Mailer } from '@aps/platform/mail';
-import { uuidv7 } from 'uuidv7';
+import { User } from '@aps/entities';
 import { actingUser, type ActingUser } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { NO_CALLER, Database, now, Table, type Tx } from '@aps/platform/database';
+import { Mailer } from '@aps/platform/mail';
+import { ofAddress } from './address';
 import { verificationInvalid } from './identity.errors';
 import { verificationMail } from './identity.mails';
 import { MailedLinksRepository } from './mailed-links.repository';
 import { type MembershipSummary, OrganizationDoor } from './organization-door';
 import { PlatformAdminsService } from './platform-admins.service';
-import { UsersRepository, type UserRow } from './users.repository';
+import type { UserRow } from './users.service';
 
-/** Nobody's mailbox is flooded by asking often. */
-const RESENT_PER_HOUR = 3;
 /** {@link EmailProofsService.resend} takes this long for any address: writing a mail must not show in the time. */
 const RESEND_MS = 100;
 
@@ -25,6 +23,7 @@ const RESEND_MS = 100;
  */
 @Injectable()
 export class EmailProofsService implements OnModuleInit {
+  private readonly users = new Table(User);
   private orgs: OrganizationDoor;
 
   constructor(
@@ -32,7 +31,6 @@ export class EmailProofsService implements OnModuleInit {
     private readonly audit: Audit,
     private readonly mailer: Mailer,
     private readonly moduleRef: ModuleRef,
-    private readonly users: UsersRepository,
     private readonly links: MailedLinksRepository,
     private readonly admins: PlatformAdminsService,
   ) {}
@@ -44,8 +42,7 @@ export class EmailProofsService implements OnModuleInit {
 
   /** Mails a link that proves the address, with the caller's transaction. */
   async ask(tx: Tx, user: UserRow, requestId?: string): Promise<void> {
-    const token = newOpaqueToken();
-    await this.links.insert(tx, 'email_proof', { id: uuidv7(), userId: user.id, tokenHash: hashToken(token) });
+    const token = await this.links.issue(tx, 'email_proof', user.id);
     await this.mailer.send(tx, { to: user.email, ...verificationMail(token) }, { requestId });
   }
 
@@ -55,17 +52,9 @@ export class EmailProofsService implements OnModuleInit {
   }
 
   private async askAgain(whose: { email: string } | { userId: string }): Promise<void> {
-    const found = await ('email' in whose ? this.users.byEmail(this.db, whose.email) : this.users.byId(this.db, whose.userId));
-    if (!found || found.email_verified_at) return;
     await this.db.transaction(NO_CALLER, async (tx) => {
-      const user = await this.users.lock(tx, found.id);
-      if (
-        !user ||
-        user.email_verified_at ||
-        user.deactivated_at ||
-        (await this.links.askedInLastHour(tx, 'email_proof', user.id)) >= RESENT_PER_HOUR
-      )
-        return;
+      const user = await this.users.find(tx, 'email' in whose ? ofAddress(whose.email) : whose.userId, 'for no key update');
+      if (!user || user.email_verified_at || user.deactivated_at || !(await this.links.mayAsk(tx, 'email_proof', user.id))) return;
       await this.ask(tx, user);
     });
   }
@@ -76,13 +65,12 @@ export class EmailProofsService implements OnModuleInit {
    * @throws DomainError 422 `verification_invalid`
    */
   verify(token: string, requestId?: string): Promise<{ user: UserRow; memberships: MembershipSummary[] }> {
-    const tokenHash = hashToken(token);
     return this.db.transaction(NO_CALLER, async (tx) => {
-      const userId = await this.links.ownerOf(tx, 'email_proof', tokenHash);
-      const user = userId === null ? null : await this.users.lock(tx, userId);
-      if (!user || user.deactivated_at || !(await this.links.take(tx, 'email_proof', tokenHash))) throw verificationInvalid();
-      await this.prove(tx, actingUser(user.id, { requestId }), 'link');
-      return { user: (await this.users.byId(tx, user.id)) ?? user, memberships: await this.orgs.membershipsOf(tx, user.id) };
+      const userId = await this.links.ownerOf(tx, 'email_proof', token);
+      const user = userId && (await this.users.find(tx, userId, 'for no key update'));
+      if (!user || user.deactivated_at || !(await this.links.take(tx, 'email_proof', token))) throw verificationInvalid();
+      const proven = await this.prove(tx, actingUser(user.id, { requestId }), 'link');
+      return { user: proven ?? user, memberships: await this.orgs.membershipsOf(tx, user.id) };
     });
   }
 
@@ -91,18 +79,19 @@ export class EmailProofsService implements OnModuleInit {
    * then organizations, in the order of a signup.
    *
    * @param how by which mailed link
-   * @returns false when it was proven already
+   * @returns the user as they are then, null when it was proven already
    */
-  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation'): Promise<boolean> {
+  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation'): Promise<UserRow | null> {
     const { userId, requestId } = actor;
-    if ((await this.users.byId(tx, userId))?.email_verified_at) return false;
-    const user = await this.users.lock(tx, userId);
-    if (!user || user.email_verified_at) return false;
-    await this.users.setVerified(tx, userId);
+    if ((await this.users.find(tx, userId))?.email_verified_at) return null;
+    const before = await this.users.find(tx, userId, 'for no key update');
+    if (!before || before.email_verified_at) return null;
+    // No change of the profile.
+    const user = (await this.users.update(tx, userId, { email_verified_at: now, updated_at: () => 'updated_at' }))!;
     await this.links.voidAllOf(tx, 'email_proof', userId);
     await this.admins.onProof(tx, user, requestId);
     await this.orgs.onProof(tx, { id: user.id, email: user.email, name: user.name }, requestId);
     await this.audit.record(tx, actor, 'user.email_verified', { kind: 'user', id: userId }, { by: how });
-    return true;
+    return user;
   }
 }

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AllowedEmailsRepository } from './allowed-emails.repository';
 import { AllowedEmailsService } from './allowed-emails.service';
 import { ApiTokensRepository } from './api-tokens.repository';
 import { ApiTokensService } from './api-tokens.service';
@@ -12,7 +11,6 @@ import { PlatformAdminsService } from './platform-admins.service';
 import { SessionsRepository } from './sessions.repository';
 import { SessionsService } from './sessions.service';
 import { SignupService } from './signup.service';
-import { UsersRepository } from './users.repository';
 import { UsersService } from './users.service';
 import { WaitlistRepository } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
@@ -33,13 +31,11 @@ const services = [
 @Module({
   providers: [
     ...services,
-    AllowedEmailsRepository,
     ApiTokensRepository,
     LoginAttemptsRepository,
     MailedLinksRepository,
     PlatformAdminsRepository,
     SessionsRepository,
-    UsersRepository,
     WaitlistRepository,
   ],
   exports: services,

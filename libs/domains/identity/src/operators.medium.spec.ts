@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { AllowedEmailsService } from './allowed-emails.service';
 import { PlatformAdminsService } from './platform-admins.service';
 import { anEmail, identityTestApp, type IdentityTestApp } from './testing/identity-test-app';
-import { UsersService } from './users.service';
-import type { UserRow } from './users.repository';
+import { UsersService, type UserRow } from './users.service';
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -211,12 +210,10 @@ describe('what platform administrators do', () => {
       }
     });
 
-    it('are found by address and by id', async () => {
+    it('are found by address', async () => {
       const user = await t.user();
       expect(await users.findByEmail(t.db, user.email.toUpperCase())).toEqual(user);
       expect(await users.findByEmail(t.db, anEmail())).toBeNull();
-      expect(await users.get(t.db, user.id)).toEqual(user);
-      expect(await codeOf(users.get(t.db, randomUUID()))).toBe('user_not_found');
     });
   });
 });

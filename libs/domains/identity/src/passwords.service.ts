@@ -1,40 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { refuseField } from '@aps/contracts';
-import { Audit } from '@aps/platform/audit';
-import { hashPassword, hashToken, newOpaqueToken, verifyPassword } from '@aps/platform/crypto';
-import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
-import { Mailer } from '@aps/platform/mail';
-import { uuidv7 } from 'uuidv7';
+import { User } from '@aps/entities';
 import { actingUser, type ActingUser } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { hashPassword, verifyPassword } from '@aps/platform/crypto';
+import { NO_CALLER, Database, Table, type Tx } from '@aps/platform/database';
+import { Mailer } from '@aps/platform/mail';
+import { ofAddress } from './address';
 import { ApiTokensRepository } from './api-tokens.repository';
 import { resetTokenInvalid } from './identity.errors';
 import { passwordChangedMail, passwordResetMail } from './identity.mails';
 import { LoginAttemptsRepository } from './login-attempts.repository';
 import { MailedLinksRepository } from './mailed-links.repository';
 import { SessionsRepository } from './sessions.repository';
-import { UsersRepository, type UserRow } from './users.repository';
 
-/** Nobody's mailbox is flooded by asking often. */
-const RESETS_PER_HOUR = 5;
 /** {@link PasswordsService.forgot} takes this long for any address: writing a mail must not show in the time. */
 const FORGOT_MS = 100;
-
-/** How a password is replaced. */
-interface Replacing {
-  /** API tokens end, too. */
-  revokeTokens?: boolean;
-  requestId?: string;
-}
 
 /** Losing, finding and changing passwords. */
 @Injectable()
 export class PasswordsService {
+  private readonly users = new Table(User);
+
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly mailer: Mailer,
-    private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
     private readonly links: MailedLinksRepository,
     private readonly tokens: ApiTokensRepository,
@@ -47,13 +39,10 @@ export class PasswordsService {
   }
 
   private async mailLink(email: string): Promise<void> {
-    const found = await this.users.byEmail(this.db, email);
-    if (!found) return;
     await this.db.transaction(NO_CALLER, async (tx) => {
-      const user = await this.users.lock(tx, found.id);
-      if (!user || user.deactivated_at || (await this.links.askedInLastHour(tx, 'password_reset', user.id)) >= RESETS_PER_HOUR) return;
-      const token = newOpaqueToken();
-      await this.links.insert(tx, 'password_reset', { id: uuidv7(), userId: user.id, tokenHash: hashToken(token) });
+      const user = await this.users.find(tx, ofAddress(email), 'for no key update');
+      if (!user || user.deactivated_at || !(await this.links.mayAsk(tx, 'password_reset', user.id))) return;
+      const token = await this.links.issue(tx, 'password_reset', user.id);
       // To the address on record, not to the one that was typed.
       await this.mailer.send(tx, { to: user.email, ...passwordResetMail(token) });
     });
@@ -65,21 +54,23 @@ export class PasswordsService {
    *
    * @throws DomainError 422 `reset_token_invalid`
    */
-  async reset(token: string, password: string, how: Replacing = {}): Promise<void> {
-    const tokenHash = hashToken(token);
-    const userId = await this.links.ownerOf(this.db, 'password_reset', tokenHash);
+  async reset(
+    token: string,
+    password: string,
+    { revokeTokens, requestId }: { revokeTokens?: boolean; requestId?: string } = {},
+  ): Promise<void> {
+    const userId = await this.links.ownerOf(this.db, 'password_reset', token);
     // Guessing must not cost a password hash.
     if (!userId) throw resetTokenInvalid();
     const passwordHash = await hashPassword(password);
     await this.db.transaction(NO_CALLER, async (tx) => {
-      const user = await this.users.lock(tx, userId);
-      if (!user || user.deactivated_at || !(await this.links.take(tx, 'password_reset', tokenHash))) throw resetTokenInvalid();
+      const user = await this.users.find(tx, userId, 'for no key update');
+      if (!user || user.deactivated_at || !(await this.links.take(tx, 'password_reset', token))) throw resetTokenInvalid();
       // Whoever has failed at the old one does not delay who has the mailbox.
       await this.attempts.clear(tx, user.email);
-      await this.replace(tx, user, passwordHash, {
-        ...how,
-        revokeTokens: how.revokeTokens || !user.email_verified_at,
+      await this.replace(tx, actingUser(user.id, { requestId }), user, passwordHash, {
         action: 'user.password_reset',
+        revokeTokens: revokeTokens || !user.email_verified_at,
       });
     });
   }
@@ -94,37 +85,32 @@ export class PasswordsService {
     sessionId: string,
     current: string,
     password: string,
-    how: Omit<Replacing, 'requestId'> = {},
+    { revokeTokens = false }: { revokeTokens?: boolean } = {},
   ): Promise<void> {
     const incorrect = () => refuseField('password_incorrect', ['current_password'], 'This is not your password.');
-    const found = await this.users.withHashById(this.db, actor.userId);
+    const found = await this.users.find(this.db, actor.userId);
     if (!(await verifyPassword(found?.password_hash, current))) throw incorrect();
     const passwordHash = await hashPassword(password);
     await this.db.transaction(actor, async (tx) => {
-      const user = await this.users.lock(tx, actor.userId);
+      const user = await this.users.find(tx, actor.userId, 'for no key update');
       // Somebody else was faster, with a reset perhaps; theirs stands.
       if (!user || user.password_hash !== found?.password_hash) throw incorrect();
-      await this.replace(tx, user, passwordHash, {
-        ...how,
-        requestId: actor.requestId,
-        action: 'user.password_changed',
-        exceptSession: sessionId,
-      });
+      await this.replace(tx, actor, user, passwordHash, { action: 'user.password_changed', revokeTokens, exceptSession: sessionId });
     });
   }
 
   private async replace(
     tx: Tx,
-    user: UserRow,
-    passwordHash: string,
-    how: Replacing & { action: string; exceptSession?: string },
+    actor: ActingUser,
+    { id, email }: User,
+    password_hash: string,
+    { action, revokeTokens, exceptSession }: { action: string; revokeTokens: boolean; exceptSession?: string },
   ): Promise<void> {
-    await this.users.setPassword(tx, user.id, passwordHash);
-    await this.sessions.endAllOf(tx, user.id, how.exceptSession);
-    await this.links.voidAllOf(tx, 'password_reset', user.id);
-    const revoked = how.revokeTokens ? await this.tokens.revokeAllOf(tx, user.id) : 0;
-    await this.mailer.send(tx, { to: user.email, ...passwordChangedMail({ revoked, live: await this.tokens.countLive(tx, user.id) }) });
-    const metadata = how.revokeTokens ? { revoked_tokens: revoked } : undefined;
-    await this.audit.record(tx, actingUser(user.id, { requestId: how.requestId }), how.action, { kind: 'user', id: user.id }, metadata);
+    await this.users.update(tx, id, { password_hash });
+    await this.sessions.endAllOf(tx, id, exceptSession);
+    await this.links.voidAllOf(tx, 'password_reset', id);
+    const revoked = revokeTokens ? await this.tokens.revokeLive(tx, id) : 0;
+    await this.mailer.send(tx, { to: email, ...passwordChangedMail({ revoked, live: await this.tokens.countLive(tx, id) }) });
+    await this.audit.record(tx, actor, action, { kind: 'user', id }, revokeTokens ? { revoked_tokens: revoked } : {});
   }
 }

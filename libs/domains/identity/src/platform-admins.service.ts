@@ -1,28 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { Audit } from '@aps/platform/audit';
-import { NO_CALLER, Database, type Db, type Tx } from '@aps/platform/database';
-import { canonicalEmail } from '@aps/platform/email';
+import { PlatformAdminRow, User } from '@aps/entities';
 import { actingOperator, type ActingUser } from '@aps/guards';
-import { ownsAddress } from './email-proof.policy';
+import { Audit } from '@aps/platform/audit';
+import { NO_CALLER, Database, Table, type Db, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { identityConfig } from './identity.config';
 import { lastAdmin, selfAction, userNotFound } from './identity.errors';
-import { PlatformAdminsRepository, type PlatformAdminView } from './platform-admins.repository';
-import { UsersRepository, type UserRow } from './users.repository';
+import { PLATFORM_ADMINS, PlatformAdminsRepository, type PlatformAdminView } from './platform-admins.repository';
+import { UsersService, type UserRow } from './users.service';
 
 /** Who operates the platform. There is always one who can, once there was one. */
 @Injectable()
 export class PlatformAdminsService {
+  private readonly rows = new Table(PlatformAdminRow);
+  private readonly people = new Table(User);
+
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly admins: PlatformAdminsRepository,
-    private readonly users: UsersRepository,
+    private readonly users: UsersService,
   ) {}
 
   /** In the order in which they were added. */
   list(db: Db = this.db): Promise<PlatformAdminView[]> {
-    return this.admins.list(db);
+    return PLATFORM_ADMINS.list(db, {});
   }
 
   /**
@@ -32,13 +35,13 @@ export class PlatformAdminsService {
    */
   add(actor: ActingUser, email: string): Promise<PlatformAdminView> {
     return this.db.transaction(actor, async (tx) => {
-      const user = await this.users.byEmail(tx, email);
       // Who only claims the address is not the person whom the actor means.
-      if (!user || !ownsAddress(identityConfig.value.emailProof, user)) throw userNotFound();
-      if (!(await this.admins.insert(tx, user.id, actor.userId)))
+      const user = await this.users.findOwner(tx, email);
+      if (!user) throw userNotFound();
+      if (!(await this.rows.insertOrNothing(tx, { user_id: user.id, added_by: actor.userId })))
         throw new DomainError('already_admin', 'This user is a platform administrator already.');
       await this.record(tx, actor, 'platform_admin.added', user);
-      return this.admins.byId(tx, user.id);
+      return PLATFORM_ADMINS.get(tx, user.id, {});
     });
   }
 
@@ -47,17 +50,17 @@ export class PlatformAdminsService {
     return this.db.transaction(actor, async (tx) => {
       if (actor.userId === userId) throw selfAction('You cannot remove yourself.');
       await this.admins.lock(tx);
-      const user = (await this.admins.isAdmin(tx, userId)) ? await this.users.byId(tx, userId) : null;
+      if (await this.admins.needs(tx, userId)) throw lastAdmin();
+      const removed = await this.rows.delete(tx, { user_id: userId });
+      const user = removed && (await this.people.find(tx, userId));
       if (!user) throw userNotFound();
-      if (!(await this.admins.othersCanAct(tx, userId))) throw lastAdmin();
-      await this.admins.remove(tx, userId);
       await this.record(tx, actor, 'platform_admin.removed', user);
     });
   }
 
   /** Who has proven the address that the configuration names becomes an administrator. */
   async onProof(tx: Tx, user: UserRow, requestId?: string): Promise<void> {
-    if (!isBootstrapAdmin(user.email) || !(await this.admins.insert(tx, user.id, null))) return;
+    if (!isBootstrapAdmin(user.email) || !(await this.rows.insertOrNothing(tx, { user_id: user.id }))) return;
     await this.record(tx, actingOperator(user.id, { requestId }), 'platform_admin.added', user, { bootstrap: true });
   }
 
@@ -69,13 +72,13 @@ export class PlatformAdminsService {
     return db.transaction(NO_CALLER, async (tx) => {
       const email = identityConfig.value.bootstrapAdminEmail;
       await this.admins.lock(tx);
-      const user = email === undefined || (await this.admins.exist(tx)) ? null : await this.users.byEmail(tx, email);
-      if (user && ownsAddress(identityConfig.value.emailProof, user)) await this.onProof(tx, user);
+      const user = email === undefined || (await this.rows.count(tx, {})) > 0 ? null : await this.users.findOwner(tx, email);
+      if (user) await this.onProof(tx, user);
     });
   }
 
-  private async record(tx: Tx, actor: ActingUser, action: string, user: UserRow, metadata: Record<string, unknown> = {}): Promise<void> {
-    await this.audit.record(tx, actor, action, { kind: 'user', id: user.id }, { email: user.email, ...metadata });
+  private async record(tx: Tx, actor: ActingUser, action: string, user: UserRow, facts: Record<string, unknown> = {}): Promise<void> {
+    await this.audit.record(tx, actor, action, { kind: 'user', id: user.id }, { email: user.email, ...facts });
   }
 }
 

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Session } from '@aps/entities';
+import { Session } from '@aps/entities';
 import { SESSION_IDLE_DAYS } from '@aps/guards';
-import { type Db, sliceBounds, statement, type Tx } from '@aps/platform/database';
+import { hashToken, newSessionToken } from '@aps/platform/crypto';
+import { Listing, now, statement, Table, type Db, type Tx } from '@aps/platform/database';
 
 /** Days after which a session ends, used or not. Ending an unused one earlier is the guard's matter. */
-export const SESSION_DAYS = 30;
+const SESSION_DAYS = 30;
 
 /** What signs in. */
 export interface SessionClient {
@@ -12,41 +13,48 @@ export interface SessionClient {
   ip: string | null;
 }
 
-/** A session as its owner sees it in a list. */
-export type SessionRow = Pick<Session, 'id' | 'created_at' | 'last_used_at' | 'expires_at' | 'user_agent' | 'ip'>;
+/** A session as its owner gets it, once. */
+export interface IssuedSession {
+  token: string;
+  expires_at: Date;
+}
 
-const INSERT = statement<{ expires_at: Date }>(`
-  INSERT INTO sessions (id, user_id, token_hash, user_agent, ip, expires_at) VALUES ($1, $2, $3, $4, $5, now() + interval '${SESSION_DAYS} days') RETURNING expires_at`);
-const LIVE = `user_id = $1 AND revoked_at IS NULL AND expires_at > now() AND last_used_at > now() - interval '${SESSION_IDLE_DAYS} days'`;
-const LIST = statement<SessionRow>(`
-  SELECT id, created_at, last_used_at, expires_at, user_agent, host(ip) AS ip FROM sessions WHERE ${LIVE} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`);
+const LIVE = `revoked_at IS NULL AND expires_at > now() AND last_used_at > now() - interval '${SESSION_IDLE_DAYS} days'`;
+/** Newest first. */
+export const LIVE_SESSIONS = new Listing<Session, Pick<Session, 'user_id'>>({
+  key: 'id',
+  select: '*',
+  from: 'sessions',
+  always: LIVE,
+  where: { user_id: 'user_id = $' },
+  order: 'created_at DESC, id DESC',
+});
 // One subscriber's IPv6 addresses change within their /64.
 const KNOWS = statement(`
   SELECT 1 FROM sessions WHERE user_id = $1 AND (ip = $2::inet OR (family(ip) = 6 AND set_masklen(ip, 64) >>= $2::inet)) LIMIT 1`);
-const COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM sessions WHERE ${LIVE}`);
-const END = statement(`UPDATE sessions SET revoked_at = now() WHERE ${LIVE} AND id = $2`);
+const END = statement(`UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND ${LIVE} AND id = $2`);
 const END_ALL = statement(
   'UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid AND revoked_at IS NULL',
 );
 // Ended ones are kept for a while: they tell from where their user has signed in.
 const OLD = `(expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days')`;
 const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);
-
 const PURGE = statement(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE ${OLD} LIMIT $1)`);
 
 @Injectable()
 export class SessionsRepository {
-  /** @returns when it expires */
-  async insert(tx: Tx, session: { id: string; userId: string; tokenHash: Buffer; client: SessionClient }): Promise<Date> {
-    const values = [session.id, session.userId, session.tokenHash, session.client.userAgent, session.client.ip];
-    return (await tx.query(INSERT, values))[0].expires_at;
-  }
+  private readonly sessions = new Table(Session);
 
-  /** Those that live, newest first. */
-  async list(db: Db, userId: string, page: { limit?: number; offset?: number }): Promise<{ items: SessionRow[]; total: number }> {
-    const items = await db.query(LIST, [userId, ...sliceBounds(page)]);
-    const [{ n }] = await db.query(COUNT, [userId]);
-    return { items, total: n };
+  async issue(tx: Tx, userId: string, { userAgent, ip }: SessionClient): Promise<IssuedSession> {
+    const token = newSessionToken();
+    const { expires_at } = await this.sessions.insert(tx, {
+      user_id: userId,
+      token_hash: hashToken(token),
+      user_agent: userAgent,
+      ip,
+      expires_at: () => `${now()} + interval '${SESSION_DAYS} days'`,
+    });
+    return { token, expires_at };
   }
 
   /** Whether the user has signed in from there in the last weeks. Nobody has no user. */

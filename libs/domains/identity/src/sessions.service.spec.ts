@@ -1,12 +1,11 @@
 import type { Audit } from '@aps/platform/audit';
 import { loadConfig } from '@aps/platform/config';
 import * as crypto from '@aps/platform/crypto';
-import type { Database } from '@aps/platform/database';
+import { Table, type Database } from '@aps/platform/database';
 import type { LoginAttemptsRepository } from './login-attempts.repository';
 import type { OrganizationDoor } from './organization-door';
 import type { SessionsRepository } from './sessions.repository';
 import { SessionsService } from './sessions.service';
-import type { UsersRepository } from './users.repository';
 
 jest.mock('@aps/platform/crypto', () => ({
   ...jest.requireActual<typeof crypto>('@aps/platform/crypto'),
@@ -15,10 +14,10 @@ jest.mock('@aps/platform/crypto', () => ({
 
 describe('SessionsService', () => {
   it('does the work of comparing a password for an address that nobody has', async () => {
-    const nobody = { withHashByEmail: () => Promise.resolve(null) } as unknown as UsersRepository;
+    jest.spyOn(Table.prototype, 'find').mockResolvedValue(null);
     const attempts = { begin: () => Promise.resolve({ refused: false, failures: 1, waitS: 1 }) } as unknown as LoginAttemptsRepository;
     loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' });
-    const service = new SessionsService({} as Database, {} as Audit, nobody, {} as SessionsRepository, attempts, {} as OrganizationDoor);
+    const service = new SessionsService({} as Database, {} as Audit, {} as SessionsRepository, attempts, {} as OrganizationDoor);
     await expect(service.login('nobody@example.com', 'guess', { userAgent: null, ip: null })).rejects.toMatchObject({
       code: 'invalid_credentials',
     });

@@ -1,24 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
+import { User, type Session } from '@aps/entities';
+import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { hashPassword, hashToken, needsRehash, newSessionToken, verifyPassword } from '@aps/platform/crypto';
-import { rateLimitConfig } from '@aps/platform/rate-limit';
-import { NO_CALLER, Database, OneByOne, type Tx } from '@aps/platform/database';
+import { hashPassword, needsRehash, verifyPassword } from '@aps/platform/crypto';
+import { NO_CALLER, Database, OneByOne, Table, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { counter } from '@aps/platform/observability';
+import { rateLimitConfig } from '@aps/platform/rate-limit';
 import { uuidv7 } from 'uuidv7';
-import type { ActingUser } from '@aps/guards';
+import { ofAddress } from './address';
 import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationDoor, type MembershipSummary } from './organization-door';
-import { SessionsRepository, type SessionClient, type SessionRow } from './sessions.repository';
-import { UsersRepository, type UserRow } from './users.repository';
-
-/** A session as its owner gets it, once. */
-export interface IssuedSession {
-  token: string;
-  expires_at: Date;
-}
+import { LIVE_SESSIONS, SessionsRepository, type IssuedSession, type SessionClient } from './sessions.repository';
+import type { UserRow } from './users.service';
 
 /** What signing in gives. */
 export interface SignIn {
@@ -32,12 +28,12 @@ const logins = counter('logins_total', 'Log-ins, by outcome', ['outcome']);
 /** Signing in and out. */
 @Injectable()
 export class SessionsService {
+  private readonly users = new Table(User);
   private readonly byAddress = new OneByOne();
 
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
-    private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
     private readonly attempts: LoginAttemptsRepository,
     private readonly orgs: OrganizationDoor,
@@ -56,18 +52,18 @@ export class SessionsService {
 
   private async attempt(email: string, password: string, client: SessionClient, requestId?: string): Promise<SignIn> {
     try {
-      const found = await this.users.withHashByEmail(this.db, email);
+      const found = await this.users.find(this.db, ofAddress(email));
       const attempt = rateLimitConfig.value.enabled ? await this.attempts.begin(this.db, email) : null;
       if (attempt?.refused) await this.requireKnownPlace(email, found?.id ?? null, client, attempt);
       const verified = await verifyPassword(found?.password_hash, password);
       if (!found || !verified) throw await this.failed(attempt, found?.id ?? null, requestId);
       const rehashed = needsRehash(found.password_hash) ? await hashPassword(password) : null;
       const signIn = await this.db.transaction(NO_CALLER, async (tx) => {
-        const user = await this.users.lock(tx, found.id);
+        const user = await this.users.find(tx, found.id, 'for no key update');
         // While the password was compared it may have been changed, and all sessions with it: this one must not slip through.
         if (user?.password_hash !== found.password_hash) throw invalidCredentials();
         if (user.deactivated_at) throw userDeactivated();
-        if (rehashed) await this.users.setPassword(tx, user.id, rehashed);
+        if (rehashed) await this.users.update(tx, user.id, { password_hash: rehashed });
         await this.attempts.clear(tx, email, client.ip ?? '');
         await this.sessions.sweep(tx, user.id);
         return this.signIn(tx, user, client);
@@ -92,24 +88,17 @@ export class SessionsService {
     const { failures, refused, waitS } = attempt;
     await this.db.transaction(NO_CALLER, async (tx) => {
       // For nobody a transaction, too: they take their time.
-      if (!userId) await this.users.lock(tx, uuidv7());
-      else
-        await this.audit.record(
-          tx,
-          { kind: 'system', userId: null, reason: null, requestId },
-          'user.login_slowed',
-          { kind: 'user', id: userId },
-          { wait_s: waitS },
-        );
+      if (!userId) return this.users.find(tx, uuidv7(), 'for no key update');
+      const nobody = { kind: 'system', userId: null, reason: null, requestId } as const;
+      return this.audit.record(tx, nobody, 'user.login_slowed', { kind: 'user', id: userId }, { wait_s: waitS });
     });
     return refused || failures > FREE_ATTEMPTS ? tooManyAttempts(waitS) : invalidCredentials();
   }
 
   /** Issues a session in the caller's transaction, which holds or has just made the user's row. */
   async signIn(tx: Tx, user: UserRow, client: SessionClient): Promise<SignIn> {
-    const token = newSessionToken();
-    const expires_at = await this.sessions.insert(tx, { id: uuidv7(), userId: user.id, tokenHash: hashToken(token), client });
-    return { user, session: { token, expires_at }, memberships: await this.orgs.membershipsOf(tx, user.id) };
+    const session = await this.sessions.issue(tx, user.id, client);
+    return { user, session, memberships: await this.orgs.membershipsOf(tx, user.id) };
   }
 
   /**
@@ -119,7 +108,7 @@ export class SessionsService {
    */
   refresh(actor: ActingUser, sessionId: string, client: SessionClient): Promise<SignIn> {
     return this.db.transaction(actor, async (tx) => {
-      const user = await this.users.lock(tx, actor.userId);
+      const user = await this.users.find(tx, actor.userId, 'for no key update');
       if (!user || user.deactivated_at) throw userDeactivated();
       await tx.confirm();
       if (!(await this.sessions.end(tx, actor.userId, sessionId))) throw new DomainError('not_authenticated', 'Not authenticated');
@@ -129,15 +118,15 @@ export class SessionsService {
 
   async logout(actor: ActingUser, sessionId: string): Promise<void> {
     await this.db.transaction(actor, async (tx) => {
-      await this.users.lock(tx, actor.userId);
+      await this.users.find(tx, actor.userId, 'for no key update');
       await tx.confirm();
       await this.sessions.end(tx, actor.userId, sessionId);
     });
   }
 
   /** Where a user is signed in, newest first. */
-  list(userId: string, page: { limit?: number; offset?: number }): Promise<{ items: SessionRow[]; total: number }> {
-    return this.sessions.list(this.db, userId, page);
+  list(userId: string, page: Slice): Promise<Listed<Session>> {
+    return LIVE_SESSIONS.page(this.db, { user_id: userId }, page);
   }
 
   /**
@@ -147,7 +136,7 @@ export class SessionsService {
    */
   end(actor: ActingUser, id: string): Promise<void> {
     return this.db.transaction(actor, async (tx) => {
-      await this.users.lock(tx, actor.userId);
+      await this.users.find(tx, actor.userId, 'for no key update');
       await tx.confirm();
       if (!(await this.sessions.end(tx, actor.userId, id))) throw notFound('Session');
       await this.audit.record(tx, actor, 'session.ended', { kind: 'session', id });
@@ -160,7 +149,7 @@ export class SessionsService {
    * @param orgPin the only organization that the caller's API token is good for
    */
   async me(userId: string, orgPin: string | null): Promise<{ user: UserRow; memberships: MembershipSummary[] }> {
-    const user = await this.users.byId(this.db, userId);
+    const user = await this.users.find(this.db, userId);
     if (!user) throw new DomainError('not_authenticated', 'Not authenticated');
     const memberships = await this.orgs.membershipsOf(this.db, userId);
     return { user, memberships: orgPin === null ? memberships : memberships.filter((m) => m.org_id === orgPin) };

@@ -1,11 +1,12 @@
-import { actingUser } from '@aps/guards';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
+import { AllowedEmail, WaitlistEntry } from '@aps/entities';
+import { actingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword } from '@aps/platform/crypto';
-import { NO_CALLER, Database, type Db } from '@aps/platform/database';
+import { NO_CALLER, Database, Table, type Db } from '@aps/platform/database';
 import { appLink } from '@aps/platform/mail';
-import { AllowedEmailsRepository } from './allowed-emails.repository';
+import { ofAddress } from './address';
 import { signupProves } from './email-proof.policy';
 import { EmailProofsService } from './email-proofs.service';
 import { identityConfig } from './identity.config';
@@ -15,7 +16,6 @@ import { isBootstrapAdmin, PlatformAdminsService } from './platform-admins.servi
 import { mayRegister } from './registration.policy';
 import type { SessionClient } from './sessions.repository';
 import { SessionsService, type SignIn } from './sessions.service';
-import { UsersRepository } from './users.repository';
 import { UsersService } from './users.service';
 import { WaitlistRepository } from './waitlist.repository';
 
@@ -30,12 +30,13 @@ export interface SignupInput {
 /** How a person becomes a user. */
 @Injectable()
 export class SignupService {
+  private readonly allowed = new Table(AllowedEmail);
+  private readonly asking = new Table(WaitlistEntry);
+
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
-    private readonly usersService: UsersService,
-    private readonly users: UsersRepository,
-    private readonly allowed: AllowedEmailsRepository,
+    private readonly users: UsersService,
     private readonly waitlist: WaitlistRepository,
     private readonly admins: PlatformAdminsService,
     private readonly proofs: EmailProofsService,
@@ -56,7 +57,7 @@ export class SignupService {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const name = input.name?.trim() || input.email.split('@')[0];
       // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
-      const user = await this.usersService.create(tx, { email: input.email, name, password_hash, proven });
+      const user = await this.users.create(tx, { email: input.email, name, password_hash, proven });
       if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
       await this.waitlist.register(tx, user.email);
       await (proven ? this.admins.onProof(tx, user, requestId) : this.proofs.ask(tx, user, requestId));
@@ -75,7 +76,7 @@ export class SignupService {
   /** What will be refused anyway must not cost a password hash. The look at the users comes last, see {@link signup}. */
   private async refuseEarly(input: SignupInput): Promise<void> {
     const isAllowed = await this.isAllowed(this.db, input);
-    if (await this.users.byEmail(this.db, input.email)) throw emailTaken();
+    if (await this.users.findByEmail(this.db, input.email)) throw emailTaken();
     if (!isAllowed) throw registrationNotAllowed();
   }
 
@@ -83,8 +84,8 @@ export class SignupService {
     const { registrationMode } = identityConfig.value;
     return mayRegister(registrationMode, {
       isBootstrapAdmin: isBootstrapAdmin(email),
-      isAllowed: await this.allowed.has(db, email),
-      isAdmitted: await this.waitlist.isAdmitted(db, email),
+      isAllowed: (await this.allowed.find(db, ofAddress(email))) !== null,
+      isAdmitted: (await this.asking.find(db, { ...ofAddress(email), status: 'admitted' })) !== null,
       isInvited: await this.orgs.isInvited(db, email),
     });
   }

@@ -1,17 +1,22 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import type { User } from '@aps/entities';
-import { Audit } from '@aps/platform/audit';
-import { Database, isUniqueViolation, type Db, type Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
+import { User } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database, isUniqueViolation, now, Table, type Db, type Tx } from '@aps/platform/database';
+import { parseEmail } from '@aps/platform/email';
+import { ofAddress } from './address';
 import { ownsAddress } from './email-proof.policy';
 import { identityConfig } from './identity.config';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { OrganizationDoor } from './organization-door';
 import { PlatformAdminsRepository } from './platform-admins.repository';
 import { SessionsRepository } from './sessions.repository';
-import { UsersRepository, type UserRow, type UserWithHash } from './users.repository';
+
+/** A user as everybody but who compares passwords sees them. */
+export type UserRow = Omit<User, 'password_hash'>;
+
+const withoutHash = ({ password_hash: _, ...user }: User): UserRow => user;
 
 /** What became of a user, and the organizations that have no other owner. */
 export interface UserStatusChange {
@@ -24,13 +29,13 @@ export interface UserStatusChange {
 /** The people of the platform. */
 @Injectable()
 export class UsersService implements OnModuleInit {
+  private readonly users = new Table(User);
   private orgs: OrganizationDoor;
 
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly moduleRef: ModuleRef,
-    private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
     private readonly admins: PlatformAdminsRepository,
   ) {}
@@ -41,21 +46,15 @@ export class UsersService implements OnModuleInit {
   }
 
   /** By the canonical form of the address. */
-  findByEmail(db: Db, email: string): Promise<UserRow | null> {
-    return this.users.byEmail(db, email);
+  async findByEmail(db: Db, email: string): Promise<UserRow | null> {
+    const user = await this.users.find(db, ofAddress(email));
+    return user && withoutHash(user);
   }
 
   /** The user to whom what is meant for an address may be given; null while they have not proven that it is theirs. */
   async findOwner(db: Db, email: string): Promise<UserRow | null> {
-    const user = await this.users.byEmail(db, email);
+    const user = await this.findByEmail(db, email);
     return user && ownsAddress(identityConfig.value.emailProof, user) ? user : null;
-  }
-
-  /** @throws DomainError 404 `user_not_found` */
-  async get(db: Db, id: string): Promise<UserRow> {
-    const user = await this.users.byId(db, id);
-    if (!user) throw userNotFound();
-    return user;
   }
 
   /**
@@ -64,22 +63,21 @@ export class UsersService implements OnModuleInit {
    *
    * @throws DomainError 409 `email_taken`; the transaction is lost then
    */
-  async create(tx: Tx, user: Pick<User, 'email' | 'name' | 'password_hash'> & { proven: boolean }): Promise<UserRow> {
+  async create(tx: Tx, { proven, ...user }: Pick<User, 'email' | 'name' | 'password_hash'> & { proven: boolean }): Promise<UserRow> {
+    const address = { email_canonical: parseEmail(user.email)?.canonical, email_verified_at: proven ? now : null };
     try {
-      return await this.users.insert(tx, { id: uuidv7(), ...user });
+      return withoutHash(await this.users.insert(tx, { ...user, ...address }));
     } catch (error) {
       throw isUniqueViolation(error, 'users_email') ? emailTaken() : error;
     }
   }
 
   /** Changes what is given of the profile. */
-  updateProfile(actor: ActingUser, change: { name?: string; avatar_url?: string | null }): Promise<UserRow> {
+  updateProfile(actor: ActingUser, { name, avatar_url }: { name?: string; avatar_url?: string | null }): Promise<UserRow> {
     return this.db.transaction(actor, async (tx) => {
-      const user = await this.lock(tx, actor.userId);
-      return this.users.setProfile(tx, user.id, {
-        name: change.name ?? user.name,
-        avatar_url: change.avatar_url === undefined ? user.avatar_url : change.avatar_url,
-      });
+      const user = await this.users.update(tx, actor.userId, { name, avatar_url });
+      if (!user) throw userNotFound();
+      return withoutHash(user);
     });
   }
 
@@ -93,10 +91,7 @@ export class UsersService implements OnModuleInit {
       if (actor.userId === userId) throw selfAction('You cannot deactivate yourself.');
       // Two administrators who deactivate each other at the same moment must not leave the platform without one.
       await this.admins.lock(tx);
-      const before = await this.lock(tx, userId);
-      if (!before.deactivated_at && (await this.admins.isAdmin(tx, userId)) && !(await this.admins.othersCanAct(tx, userId)))
-        throw lastAdmin();
-      return this.setDeactivated(tx, actor, before, true);
+      return this.setActive(tx, actor, userId, false);
     });
   }
 
@@ -106,32 +101,20 @@ export class UsersService implements OnModuleInit {
    * @throws DomainError 404 `user_not_found`
    */
   reactivate(actor: ActingUser, userId: string): Promise<UserStatusChange> {
-    return this.db.transaction(actor, async (tx) => this.setDeactivated(tx, actor, await this.lock(tx, userId), false));
+    return this.db.transaction(actor, (tx) => this.setActive(tx, actor, userId, true));
   }
 
-  private async setDeactivated(
-    tx: Tx,
-    actor: ActingUser,
-    { password_hash: _, ...before }: UserWithHash,
-    deactivated: boolean,
-  ): Promise<UserStatusChange> {
-    const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, before.id);
-    if ((before.deactivated_at !== null) === deactivated) return { user: before, sole_owner_org_ids, changed: false };
-    const user = await this.users.setDeactivated(tx, before.id, deactivated);
-    if (deactivated) await this.sessions.endAllOf(tx, before.id);
-    await this.audit.record(
-      tx,
-      actor,
-      deactivated ? 'user.deactivated' : 'user.reactivated',
-      { kind: 'user', id: before.id },
-      { email: before.email, ...(deactivated && { sole_owner_org_ids }) },
-    );
-    return { user, sole_owner_org_ids, changed: true };
-  }
-
-  private async lock(tx: Tx, userId: string): Promise<UserWithHash> {
-    const user = await this.users.lock(tx, userId);
-    if (!user) throw userNotFound();
-    return user;
+  private async setActive(tx: Tx, actor: ActingUser, id: string, active: boolean): Promise<UserStatusChange> {
+    const before = await this.users.find(tx, id, 'for no key update');
+    if (!before) throw userNotFound();
+    const changed = (before.deactivated_at === null) !== active;
+    if (changed && !active && (await this.admins.needs(tx, id))) throw lastAdmin();
+    const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, id);
+    if (!changed) return { user: withoutHash(before), sole_owner_org_ids, changed };
+    const user = (await this.users.update(tx, id, { deactivated_at: active ? null : now }))!;
+    if (!active) await this.sessions.endAllOf(tx, id);
+    const facts = { email: user.email, ...(!active && { sole_owner_org_ids }) };
+    await this.audit.record(tx, actor, active ? 'user.reactivated' : 'user.deactivated', { kind: 'user', id }, facts);
+    return { user: withoutHash(user), sole_owner_org_ids, changed };
   }
 }

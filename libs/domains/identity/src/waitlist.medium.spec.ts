@@ -2,7 +2,7 @@ import { type ActingUser, actingOperator } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { randomUUID } from 'node:crypto';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from './testing/identity-test-app';
-import type { WaitlistRow } from './waitlist.repository';
+import type { WaitlistEntry } from '@aps/entities';
 import { WaitlistService } from './waitlist.service';
 
 const codeOf = (work: Promise<unknown>) =>
@@ -25,7 +25,7 @@ describe('the waitlist', () => {
 
   const ask = (body: Record<string, unknown>) => t.call('POST', '/api/waitlist', { body });
   const entryOf = async (email: string) =>
-    (await waitlist.list()).items.find((e) => e.email.toLowerCase() === email.toLowerCase()) as WaitlistRow;
+    (await waitlist.list()).items.find((e) => e.email.toLowerCase() === email.toLowerCase()) as WaitlistEntry;
   const asked = async (email = anEmail()) => {
     await waitlist.ask(email);
     return entryOf(email);

@@ -1,41 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound } from '@aps/contracts';
-import type { WaitlistStatus } from '@aps/entities';
-import { Audit } from '@aps/platform/audit';
-import { Database, type Tx } from '@aps/platform/database';
-import { Mailer } from '@aps/platform/mail';
-import { uuidv7 } from 'uuidv7';
+import { DomainError } from '@aps/contracts';
+import { WaitlistEntry, type WaitlistStatus } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database, now, Table, type Columns, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { Mailer } from '@aps/platform/mail';
 import { admissionMail } from './identity.mails';
-import { WaitlistRepository, type WaitlistRow } from './waitlist.repository';
+import { WaitlistRepository } from './waitlist.repository';
 
 /** The people who want in. */
 @Injectable()
 export class WaitlistService {
+  private readonly entries = new Table(WaitlistEntry, 'Waitlist entry');
+
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly mailer: Mailer,
-    private readonly entries: WaitlistRepository,
+    private readonly addresses: WaitlistRepository,
   ) {}
 
   /** Puts an address on the list, or notes that it asks again; one that was dismissed is open again. Tells nothing about which it was. */
   async ask(email: string, name: string | null = null, note: string | null = null): Promise<void> {
-    await this.entries.ask(this.db, { id: uuidv7(), email, name, note });
+    await this.addresses.ask(this.db, email, name, note);
   }
 
   /** Most recently asked first. */
-  list(query: { status?: WaitlistStatus; limit?: number; offset?: number } = {}): Promise<{ items: WaitlistRow[]; total: number }> {
-    return this.entries.list(this.db, query);
+  list({ status, ...slice }: { status?: WaitlistStatus } & Slice = {}): Promise<Listed<WaitlistEntry>> {
+    return this.entries.page(this.db, status ? { status } : {}, { asked_at: 'DESC', id: 'DESC' }, slice);
   }
 
   /** @throws DomainError 404 `not_found`, 409 `not_pending` */
-  dismiss(actor: ActingUser, id: string): Promise<WaitlistRow> {
+  dismiss(actor: ActingUser, id: string): Promise<WaitlistEntry> {
     return this.db.transaction(actor, async (tx) => {
-      const entry = await this.lock(tx, id);
+      const entry = await this.entries.get(tx, id, 'for update');
       if (entry.status !== 'pending') throw new DomainError('not_pending', `This entry is ${entry.status}, not pending.`);
-      await this.record(tx, actor, 'waitlist.dismissed', entry);
-      return this.entries.dismiss(tx, id);
+      return this.change(tx, actor, 'waitlist.dismissed', entry, { status: 'dismissed', dismissed_at: now });
     });
   }
 
@@ -44,13 +44,13 @@ export class WaitlistService {
    *
    * @throws DomainError 404 `not_found`
    */
-  invite(actor: ActingUser, id: string): Promise<WaitlistRow> {
+  invite(actor: ActingUser, id: string): Promise<WaitlistEntry> {
     return this.db.transaction(actor, async (tx) => {
-      const entry = await this.lock(tx, id);
+      const entry = await this.entries.get(tx, id, 'for update');
       if (entry.status === 'admitted' || entry.status === 'registered') return entry;
       await this.mail(tx, entry);
-      await this.record(tx, actor, 'waitlist.invited', entry);
-      return this.entries.admit(tx, id);
+      const admitted = { status: 'admitted', admitted_at: now, dismissed_at: null, last_mailed_at: now } as const;
+      return this.change(tx, actor, 'waitlist.invited', entry, admitted);
     });
   }
 
@@ -59,28 +59,29 @@ export class WaitlistService {
    *
    * @throws DomainError 404 `not_found`, 409 `never_admitted`
    */
-  resend(actor: ActingUser, id: string): Promise<WaitlistRow> {
+  resend(actor: ActingUser, id: string): Promise<WaitlistEntry> {
     return this.db.transaction(actor, async (tx) => {
-      const entry = await this.lock(tx, id);
+      const entry = await this.entries.get(tx, id, 'for update');
       if (!entry.admitted_at) throw new DomainError('never_admitted', 'This entry was never admitted.');
       if (entry.status !== 'admitted') return entry;
       await this.mail(tx, entry);
-      await this.record(tx, actor, 'waitlist.resent', entry);
-      return this.entries.mailed(tx, id);
+      return this.change(tx, actor, 'waitlist.resent', entry, { last_mailed_at: now });
     });
   }
 
-  private async lock(tx: Tx, id: string): Promise<WaitlistRow> {
-    const entry = await this.entries.lock(tx, id);
-    if (!entry) throw notFound('Waitlist entry');
-    return entry;
-  }
-
-  private async mail(tx: Tx, { email }: WaitlistRow): Promise<void> {
+  private async mail(tx: Tx, { email }: WaitlistEntry): Promise<void> {
     await this.mailer.send(tx, { to: email, ...admissionMail(email) });
   }
 
-  private async record(tx: Tx, actor: ActingUser, action: string, { id, email, status }: WaitlistRow): Promise<void> {
+  /** @param entry as it is, locked */
+  private async change(
+    tx: Tx,
+    actor: ActingUser,
+    action: string,
+    { id, email, status }: WaitlistEntry,
+    columns: Columns<WaitlistEntry>,
+  ): Promise<WaitlistEntry> {
     await this.audit.record(tx, actor, action, { kind: 'waitlist_entry', id }, { email, from: status });
+    return (await this.entries.update(tx, id, columns))!;
   }
 }

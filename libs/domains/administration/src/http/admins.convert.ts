@@ -1,5 +1,6 @@
 import { AllowedEmailResponse, PlatformAdminResponse, type UserStatusResponse, WaitlistEntryResponse } from '@aps/dtos';
-import type { AllowedEmailView, PlatformAdminView, UserStatusChange, WaitlistRow } from '@aps/identity';
+import type { WaitlistEntry } from '@aps/entities';
+import type { AllowedEmailView, PlatformAdminView, UserStatusChange } from '@aps/identity';
 import { answer } from '@aps/platform/http';
 
 const time = (at: Date | null) => at?.toISOString() ?? null;
@@ -16,4 +17,4 @@ export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): Us
   sole_owner_org_ids,
 });
 
-export const toWaitlistEntry = (entry: WaitlistRow): WaitlistEntryResponse => answer(WaitlistEntryResponse, entry);
+export const toWaitlistEntry = (entry: WaitlistEntry): WaitlistEntryResponse => answer(WaitlistEntryResponse, entry);

@@ -7,12 +7,11 @@ import {
   UserInfo,
   type VerifyEmailResponse,
 } from '@aps/dtos';
+import type { ApiToken, Session } from '@aps/entities';
 import { answer } from '@aps/platform/http';
-import type { ApiTokenRow } from '../api-tokens.repository';
 import type { MembershipSummary } from '../organization-door';
-import type { SessionRow } from '../sessions.repository';
 import type { SignIn } from '../sessions.service';
-import type { UserRow } from '../users.repository';
+import type { UserRow } from '../users.service';
 
 const toMembership = ({ org_id, org_name, slug, role }: MembershipSummary) => ({ org_id, org_name, slug, role });
 
@@ -29,7 +28,7 @@ export const toAuth = ({ user, session, memberships }: SignIn): AuthResponse => 
   memberships: memberships.map(toMembership),
 });
 
-export const toSession = (row: SessionRow, currentId: string): SessionDetails =>
+export const toSession = (row: Session, currentId: string): SessionDetails =>
   answer(SessionDetails, row, { current: row.id === currentId });
 
 export const toMe = ({ user, memberships }: { user: UserRow; memberships: MembershipSummary[] }, isPlatformAdmin: boolean): MeResponse => ({
@@ -38,9 +37,9 @@ export const toMe = ({ user, memberships }: { user: UserRow; memberships: Member
   memberships: memberships.map(toMembership),
 });
 
-export const toTokenInfo = (row: ApiTokenRow): TokenInfo => answer(TokenInfo, row, { updated_at: row.created_at.toISOString() });
+export const toTokenInfo = (row: ApiToken): TokenInfo => answer(TokenInfo, row, { updated_at: row.created_at.toISOString() });
 
-export const toCreatedToken = ({ row, token }: { row: ApiTokenRow; token: string }): CreateTokenResponse => ({
+export const toCreatedToken = ({ row, token }: { row: ApiToken; token: string }): CreateTokenResponse => ({
   token_info: toTokenInfo(row),
   token,
 });

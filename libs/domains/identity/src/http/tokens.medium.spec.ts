@@ -1,7 +1,7 @@
 import { hashToken } from '@aps/platform/crypto';
 import { sql } from '@aps/platform/testing';
 import { identityTestApp, type IdentityTestApp } from '../testing/identity-test-app';
-import type { UserRow } from '../users.repository';
+import type { UserRow } from '../users.service';
 
 describe('API tokens', () => {
   let t: IdentityTestApp;

@@ -11,8 +11,7 @@ import { RateLimitModule } from '@aps/platform/rate-limit';
 import { PlatformModule } from '@aps/platform/runtime';
 import { sql, createTestApp, createTestDatabase, httpCaller, type Answer, type CallOptions, type TestApp } from '@aps/platform/testing';
 import { IdentityHttpModule } from '../http/identity-http.module';
-import { UsersService } from '../users.service';
-import type { UserRow } from '../users.repository';
+import { UsersService, type UserRow } from '../users.service';
 import { TestOrganizationDoor, TestOrganizationsModule } from './test-organization-door';
 
 export const PASSWORD = 'correct horse battery';
