@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToken } from '@aps/platform/crypto';
+import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
 
@@ -204,6 +206,23 @@ describe('signing up and in', () => {
       expect((await t.call('POST', '/api/auth/login', { body: { email, password: 'something else' } })).body.code).toBe(
         'invalid_credentials',
       );
+      expect(await t.db.query(sql('SELECT 1 FROM sessions WHERE user_id = $1'), [id])).toEqual([]);
+    });
+
+    it.each([
+      ['is being deactivated', 'deactivated_at = now()', 'user_deactivated'],
+      ['is getting another password', `password_hash = 'another'`, 'invalid_credentials'],
+    ])('does not outrun what ends the sessions of who %s', async (_, change, code) => {
+      const { email, id } = await t.user();
+      let login: ReturnType<typeof t.call>;
+      await t.db.transaction(NO_CALLER, async (tx) => {
+        await tx.execute(sql(`UPDATE users SET ${change} WHERE id = $1`), [id]);
+        let isOver = false;
+        login = t.call('POST', '/api/auth/login', { body: { email, password: PASSWORD } }).finally(() => (isOver = true));
+        const waiting = sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        while (!isOver && !(await t.db.query(waiting)).length) await sleep(10);
+      });
+      expect((await login!).body.code).toBe(code);
       expect(await t.db.query(sql('SELECT 1 FROM sessions WHERE user_id = $1'), [id])).toEqual([]);
     });
 
