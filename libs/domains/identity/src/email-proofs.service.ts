@@ -69,8 +69,8 @@ export class EmailProofsService implements OnModuleInit {
       const userId = await this.links.ownerOf(tx, 'email_proof', token);
       const user = userId && (await this.users.find(tx, userId, 'for no key update'));
       if (!user || user.deactivated_at || !(await this.links.take(tx, 'email_proof', token))) throw verificationInvalid();
-      const proven = await this.prove(tx, actingUser(user.id, { requestId }), 'link');
-      return { user: proven ?? user, memberships: await this.orgs.membershipsOf(tx, user.id) };
+      await this.prove(tx, actingUser(user.id, { requestId }), 'link');
+      return { user: (await this.users.find(tx, user.id)) ?? user, memberships: await this.orgs.membershipsOf(tx, user.id) };
     });
   }
 
@@ -79,19 +79,19 @@ export class EmailProofsService implements OnModuleInit {
    * then organizations, in the order of a signup.
    *
    * @param how by which mailed link
-   * @returns the user as they are then, null when it was proven already
+   * @returns false when it was proven already
    */
-  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation'): Promise<UserRow | null> {
+  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation'): Promise<boolean> {
     const { userId, requestId } = actor;
-    if ((await this.users.find(tx, userId))?.email_verified_at) return null;
-    const before = await this.users.find(tx, userId, 'for no key update');
-    if (!before || before.email_verified_at) return null;
+    if ((await this.users.find(tx, userId))?.email_verified_at) return false;
+    const user = await this.users.find(tx, userId, 'for no key update');
+    if (!user || user.email_verified_at) return false;
     // No change of the profile.
-    const user = (await this.users.update(tx, userId, { email_verified_at: now, updated_at: () => 'updated_at' }))!;
+    await this.users.update(tx, userId, { email_verified_at: now, updated_at: () => 'updated_at' });
     await this.links.voidAllOf(tx, 'email_proof', userId);
     await this.admins.onProof(tx, user, requestId);
     await this.orgs.onProof(tx, { id: user.id, email: user.email, name: user.name }, requestId);
     await this.audit.record(tx, actor, 'user.email_verified', { kind: 'user', id: userId }, { by: how });
-    return user;
+    return true;
   }
 }
