@@ -16,6 +16,10 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'InvitationLinksController.accept': ['slug_taken', 'entitlement_exceeded'],
   // What was just made is there.
   'OrganizationsController.create': ['not_found'],
+  'PlatformAdminsController.add': ['not_found'],
+  'AllowedEmailsController.add': ['not_found'],
+  // Who is let in again was shut out, and is not the last one who can act.
+  'AdminUsersController.reactivate': ['last_admin'],
 };
 
 /** Codes that are answered and written nowhere: the name of a blocker comes from what will be bound to its port. */

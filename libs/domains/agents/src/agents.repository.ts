@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
-import { refusingTakenSlug } from './agents.errors';
 import type { AgentName } from './agents.queries';
 
 const HOLD_IDS = statement<AgentName>(
@@ -46,14 +45,13 @@ export class AgentsRepository {
     return new Set(rows.map((r) => r.slug));
   }
 
-  /** @throws DomainError `slug_taken` */
   insert(tx: Tx, scope: OrgScope, columns: Columns<Agent>): Promise<Agent> {
-    return refusingTakenSlug('agents_slug', this.agents.insert(tx, scope, columns));
+    return this.agents.insert(tx, scope, columns);
   }
 
-  /** @throws DomainError `slug_taken` */
+  /** Of an agent whose row is locked. */
   async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Agent>): Promise<Agent> {
-    return (await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, columns)))!;
+    return (await this.agents.update(tx, scope, id, columns))!;
   }
 
   async delete(tx: Tx, scope: OrgScope, id: string): Promise<void> {

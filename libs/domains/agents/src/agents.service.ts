@@ -7,7 +7,7 @@ import { ModelCatalog } from '@aps/inference';
 import { advisoryLock, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { AgentReferences } from './agent-references';
-import { agentInUse } from './agents.errors';
+import { agentInUse, refusingTakenSlug } from './agents.errors';
 import { columnsOf, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
 import { AgentsQueries, type AgentName, type AgentView } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -43,7 +43,8 @@ export class AgentsService {
       await this.requireResolvable(tx, scope, input);
 
       const slug = input.slug ?? (await this.slugFor(tx, scope, input.name));
-      const agent = await this.agents.insert(tx, scope, { slug, created_by: scope.actor.userId, ...columnsOf(input) });
+      const columns = { slug, created_by: scope.actor.userId, ...columnsOf(input) };
+      const agent = await refusingTakenSlug('agents_slug', this.agents.insert(tx, scope, columns));
       await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug });
       await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
       return this.queries.get(scope, agent.id, tx);
@@ -69,7 +70,7 @@ export class AgentsService {
         requireUnused(await this.queries.namingSlug(tx, scope, before));
         columns.slug = input.slug;
       }
-      let agent = await this.agents.update(tx, scope, id, columns);
+      let agent = await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, columns));
       if (input.instruction !== undefined) agent = await this.instructions.publishContent(tx, scope, agent, input.instruction ?? '');
       agent = await this.revisions.refreshDraft(tx, scope, agent);
       await this.audit.record(tx, scope, 'agent.updated', { kind: 'agent', id }, { fields: Object.keys(columns) });

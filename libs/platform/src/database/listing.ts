@@ -102,9 +102,10 @@ function statementsOf<Row>({ key, slug, select, from, always, order }: Pieces, c
   const rows = `SELECT ${select} FROM ${from} WHERE ${where}`;
   return {
     all: statement<Row>(`${rows} ORDER BY ${order}`),
-    // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it.
+    // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
+    // conditions again, so that no row gets in by a key that is not its alone.
     page: statement<Row>(
-      `SELECT ${select} FROM ${from} WHERE ${key} = ANY (ARRAY(SELECT ${key} FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT $${values + 1} OFFSET $${values + 2})) ORDER BY ${order}`,
+      `${rows} AND ${key} = ANY (ARRAY(SELECT ${key} FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT $${values + 1} OFFSET $${values + 2})) ORDER BY ${order}`,
     ),
     byKey: statement<Row>(`${rows} AND ${key} = $${values + 1}`),
     bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${values + 1}`),

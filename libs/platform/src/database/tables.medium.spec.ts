@@ -140,7 +140,13 @@ describe('tables', () => {
       expect(await books.insertOrNothing(tx, ours, { slug: 'anna' })).toMatchObject({ slug: 'anna' });
     });
     expect(await books.count(db, ours)).toBe(2);
-    await expect(add('emma')).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('fail as statements do, with nothing of what was to be written', async () => {
+    await add('emma');
+    const error: object = await add('emma', { author: 'a secret' }).catch((caught: object) => caught);
+    expect(error).toMatchObject({ code: '23505', constraint: 'books_slug' });
+    expect(JSON.stringify({ ...error })).not.toContain('a secret');
   });
 
   it('delete softly what has a time for it, which is gone for everything then', async () => {

@@ -1,5 +1,13 @@
 import { isUuid, notFound } from '@aps/contracts';
-import { getMetadataArgsStorage, In, IsNull, type FindOperator, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import {
+  getMetadataArgsStorage,
+  In,
+  IsNull,
+  QueryFailedError,
+  type FindOperator,
+  type ObjectLiteral,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { uuidv7 } from 'uuidv7';
 import type { Db, Tx } from './database';
@@ -57,7 +65,7 @@ export class Table<E extends ObjectLiteral> {
   async find(db: Db, key: Key<E>, lock?: Lock): Promise<E | null> {
     const query = this.select(db, this.where(key)).limit(1);
     if (lock) query.setLock(LOCK_MODES[lock]);
-    return (await query.getRawOne<E>()) ?? null;
+    return (await sent(query.getRawOne<E>())) ?? null;
   }
 
   /** @throws DomainError `not_found` */
@@ -69,27 +77,27 @@ export class Table<E extends ObjectLiteral> {
 
   /** Every row with these columns, or the first of them. */
   list(db: Db, where: Where<E>, order: Order<E>, limit?: number): Promise<E[]> {
-    return this.ordered(db, where, order).limit(limit).getRawMany<E>();
+    return sent(this.ordered(db, where, order).limit(limit).getRawMany<E>());
   }
 
   page(db: Db, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
     const [limit, offset] = sliceBounds(slice);
     const rows = this.ordered(db, where, order).limit(limit ?? undefined);
-    return listed(slice, rows.offset(offset).getRawMany<E>(), () => this.count(db, where));
+    return listed(slice, sent(rows.offset(offset).getRawMany<E>()), () => this.count(db, where));
   }
 
   count(db: Db, where: Where<E>): Promise<number> {
-    return this.select(db, where).getCount();
+    return sent(this.select(db, where).getCount());
   }
 
   /** Without an `id` it gets a new one. @returns the row with all that the database has filled in */
   async insert(tx: Tx, columns: Columns<E>): Promise<E> {
-    return first<E>(await this.inserting(tx, columns).execute())!;
+    return (await first<E>(this.inserting(tx, columns).execute()))!;
   }
 
   /** @returns null where another row stands in the way; then nothing is written */
   async insertOrNothing(tx: Tx, columns: Columns<E>): Promise<E | null> {
-    return first<E>(await this.inserting(tx, columns).orIgnore().execute());
+    return first<E>(this.inserting(tx, columns).orIgnore().execute());
   }
 
   /** Writes what is given, and when. @returns the row as it is then, null where there is none */
@@ -98,13 +106,13 @@ export class Table<E extends ObjectLiteral> {
     if (!given.length) return this.find(tx, key);
     const where = this.where(this.deletedSoftly ? { ...this.where(key), deleted_at: null } : key);
     const values = { ...this.filled('updated_at'), ...Object.fromEntries(given) } as unknown as QueryDeepPartialEntity<E>;
-    return first<E>(await tx.manager.createQueryBuilder().update<E>(this.entity).set(values).where(where).returning('*').execute());
+    return first<E>(tx.manager.createQueryBuilder().update<E>(this.entity).set(values).where(where).returning('*').execute());
   }
 
   /** Softly, where the entity is deleted so. @returns the row that is gone, null where there was none */
   async delete(tx: Tx, key: Key<E>): Promise<E | null> {
     if (this.deletedSoftly) return this.update(tx, key, { deleted_at: now } as unknown as Columns<E>);
-    return first<E>(await tx.manager.createQueryBuilder().delete().from<E>(this.entity).where(this.where(key)).returning('*').execute());
+    return first<E>(tx.manager.createQueryBuilder().delete().from<E>(this.entity).where(this.where(key)).returning('*').execute());
   }
 
   /** The columns that a key stands for. */
@@ -199,7 +207,13 @@ export class OrgTable<E extends ObjectLiteral> {
   }
 }
 
-const first = <E>({ raw }: { raw?: unknown }): E | null => (raw as E[])[0] ?? null;
+/** TypeORM's errors carry the values of their query, which no log may show; the driver's, as of any statement, do not. */
+const sent = <T>(query: Promise<T>): Promise<T> =>
+  query.catch((error: unknown) => {
+    throw error instanceof QueryFailedError ? error.driverError : error;
+  });
+
+const first = async <E>(query: Promise<{ raw?: unknown }>): Promise<E | null> => ((await sent(query)).raw as E[])[0] ?? null;
 
 /** A column without a value to look for is a mistake of the caller's; left out, it would let every row through. */
 function sought(column: string, value: unknown): unknown {

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
+import type { Listed } from '@aps/platform/database';
 import { IntField } from './fields';
 
 /** `limit` (1-100, every row when omitted) and `offset`. */
@@ -18,9 +19,9 @@ export interface Page<T> {
   next_offset: number | null;
 }
 
-export function toPage<T>(items: T[], total: number, query: { limit?: number; offset?: number }): Page<T> {
+export function toPage<T, A>({ items, total }: Listed<T>, query: PageQuery, convert: (item: T) => A): Page<A> {
   const end = (query.offset ?? 0) + items.length;
-  return { items, total, next_offset: query.limit !== undefined && end < total ? end : null };
+  return { items: items.map((item) => convert(item)), total, next_offset: query.limit !== undefined && end < total ? end : null };
 }
 
 const pages = new Map<string, Type<unknown>>();

@@ -22,11 +22,7 @@ export class AdminMembersController {
     answers: OrgMemberInfo,
     refuses: ['user_not_found', 'already_member'],
   })
-  async add(
-    @CurrentOperator() operator: ActingUser,
-    @Param('org_id') orgId: string,
-    @Body() body: AdminAddMemberRequest,
-  ): Promise<OrgMemberInfo> {
+  async add(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: AdminAddMemberRequest) {
     return toOrgMember(await this.members.adminAdd(operator, orgId, body.email, body.role));
   }
 
@@ -43,14 +39,14 @@ export class AdminMembersController {
     @Param('org_id') orgId: string,
     @Param('user_id') userId: string,
     @Body() body: AdminSetRoleRequest,
-  ): Promise<OrgMemberInfo> {
+  ) {
     return toOrgMember(await this.members.adminSetRole(operator, orgId, userId, body.role));
   }
 
   @Delete(':user_id')
   @PlatformAdmin()
   @Operation({ summary: 'Remove a member', description: 'Refused for the last owner.', refuses: ['last_owner'] })
-  async remove(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Param('user_id') userId: string): Promise<void> {
+  async remove(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Param('user_id') userId: string) {
     await this.members.adminRemove(operator, orgId, userId);
   }
 }

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { AdminOrgListQuery, OrgDetailResponse, OrgListItem, OrgSuspensionResponse, UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { CurrentOperator, OperatedOrg } from './current-operator';
 import { toOrgDetail, toOrgListItem, toOrgSuspension } from './orgs.convert';
@@ -21,15 +21,14 @@ export class AdminOrgsController {
   @Get()
   @PlatformAdmin()
   @Operation({ summary: 'List organizations', answers: PageOf(OrgListItem, 'OrgListResponse') })
-  async list(@Query() query: AdminOrgListQuery): Promise<Page<OrgListItem>> {
-    const { items, total } = await this.overview.list(query, query);
-    return toPage(items.map(toOrgListItem), total, query);
+  async list(@Query() query: AdminOrgListQuery) {
+    return toPage(await this.overview.list(query, query), query, toOrgListItem);
   }
 
   @Get(':org_id')
   @PlatformAdmin()
   @Operation({ summary: 'Read an organization and its roster', answers: OrgDetailResponse })
-  async get(@Param('org_id') orgId: string): Promise<OrgDetailResponse> {
+  async get(@Param('org_id') orgId: string) {
     return toOrgDetail(await this.directory.get(orgId));
   }
 
@@ -40,7 +39,7 @@ export class AdminOrgsController {
     description: 'The same figures that its members see.',
     answers: UsageSummaryResponse,
   })
-  async usage(@OperatedOrg() scope: OrgScope, @Query() query: UsageQuery): Promise<UsageSummaryResponse> {
+  async usage(@OperatedOrg() scope: OrgScope, @Query() query: UsageQuery) {
     return toUsageSummary(await this.overview.usage(scope, query.window));
   }
 
@@ -52,7 +51,7 @@ export class AdminOrgsController {
     status: 200,
     answers: OrgSuspensionResponse,
   })
-  async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
+  async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string) {
     return toOrgSuspension(await this.organizations.suspend(operator, orgId));
   }
 
@@ -64,7 +63,7 @@ export class AdminOrgsController {
     status: 200,
     answers: OrgSuspensionResponse,
   })
-  async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string): Promise<OrgSuspensionResponse> {
+  async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string) {
     return toOrgSuspension(await this.organizations.unsuspend(operator, orgId));
   }
 }

@@ -16,7 +16,7 @@ export class AllowedEmailsController {
   @Get()
   @PlatformAdmin()
   @Operation({ summary: 'List the addresses that may sign up', answers: [AllowedEmailResponse] })
-  async list(): Promise<AllowedEmailResponse[]> {
+  async list() {
     return (await this.allowedEmails.list()).map(toAllowedEmail);
   }
 
@@ -24,14 +24,14 @@ export class AllowedEmailsController {
   @PlatformAdmin()
   @Idempotent()
   @Operation({ summary: 'Let an address sign up', answers: AllowedEmailResponse, refuses: ['already_allowed'] })
-  async add(@CurrentOperator() operator: ActingUser, @Body() body: AddAllowedEmailRequest): Promise<AllowedEmailResponse> {
+  async add(@CurrentOperator() operator: ActingUser, @Body() body: AddAllowedEmailRequest) {
     return toAllowedEmail(await this.allowedEmails.add(operator, body.email));
   }
 
   @Delete(':allowed_email_id')
   @PlatformAdmin()
   @Operation({ summary: 'Let an address sign up no longer', description: 'Whoever has signed up stays.' })
-  async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id') allowedEmailId: string): Promise<void> {
+  async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id') allowedEmailId: string) {
     await this.allowedEmails.remove(operator, allowedEmailId);
   }
 }

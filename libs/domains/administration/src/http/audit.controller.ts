@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { AuditItem, PlatformAuditQuery } from '@aps/dtos';
 import { OrgScope, PlatformAdmin } from '@aps/guards';
 import { AuditQueries } from '@aps/orgs';
-import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { OperatedOrg } from './current-operator';
 import { toAuditItem } from './orgs.convert';
@@ -23,9 +23,8 @@ export class AdminAuditController {
     description: 'What operators did anywhere, and what belongs to no organization.',
     answers: PageOf(AuditItem, 'PlatformAuditResponse'),
   })
-  async platform(@Query() query: PlatformAuditQuery): Promise<Page<AuditItem>> {
-    const { items, total } = await this.audit.page({ ...query, platform: true }, query);
-    return toPage(items.map(toAuditItem), total, query);
+  async platform(@Query() query: PlatformAuditQuery) {
+    return toPage(await this.audit.page({ ...query, platform: true }, query), query, toAuditItem);
   }
 
   @Get('orgs/:org_id/audit')
@@ -35,8 +34,7 @@ export class AdminAuditController {
     description: 'What operators did to it, merged with what happened inside it.',
     answers: PageOf(AuditItem, 'OrgAuditResponse'),
   })
-  async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<AuditItem>> {
-    const { items, total } = await this.overview.audit(scope, query);
-    return toPage(items.map(toAuditItem), total, query);
+  async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {
+    return toPage(await this.overview.audit(scope, query), query, toAuditItem);
   }
 }

@@ -14,7 +14,7 @@ export class OrgUsageController {
   @Get()
   @OrgMember('billing')
   @Operation({ summary: 'What the organization has used', answers: UsageSummaryResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Query() query: UsageQuery): Promise<UsageSummaryResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Query() query: UsageQuery) {
     return toUsageSummary(await this.usage.summary(scope, query.window));
   }
 }

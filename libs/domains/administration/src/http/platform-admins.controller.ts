@@ -16,7 +16,7 @@ export class PlatformAdminsController {
   @Get()
   @PlatformAdmin()
   @Operation({ summary: 'List the platform administrators', answers: [PlatformAdminResponse] })
-  async list(): Promise<PlatformAdminResponse[]> {
+  async list() {
     return (await this.admins.list()).map(toPlatformAdmin);
   }
 
@@ -28,7 +28,7 @@ export class PlatformAdminsController {
     answers: PlatformAdminResponse,
     refuses: ['user_not_found', 'already_admin'],
   })
-  async add(@CurrentOperator() operator: ActingUser, @Body() body: AddPlatformAdminRequest): Promise<PlatformAdminResponse> {
+  async add(@CurrentOperator() operator: ActingUser, @Body() body: AddPlatformAdminRequest) {
     return toPlatformAdmin(await this.admins.add(operator, body.email));
   }
 
@@ -39,7 +39,7 @@ export class PlatformAdminsController {
     description: 'Not from yourself, and not from the last one who can act.',
     refuses: ['user_not_found', 'last_admin', 'self_action'],
   })
-  async remove(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<void> {
+  async remove(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string) {
     await this.admins.remove(operator, userId);
   }
 }

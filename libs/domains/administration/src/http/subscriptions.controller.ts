@@ -22,7 +22,7 @@ export class AdminSubscriptionsController {
     answers: SubscriptionBackfillResponse,
     refuses: ['not_found'],
   })
-  backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
+  backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest) {
     return this.subscriptions.run(body, operator);
   }
 }

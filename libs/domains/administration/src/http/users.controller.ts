@@ -21,7 +21,7 @@ export class AdminUsersController {
     answers: UserStatusResponse,
     refuses: ['user_not_found', 'last_admin', 'self_action'],
   })
-  async deactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
+  async deactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string) {
     return toUserStatus(await this.users.deactivate(operator, userId));
   }
 
@@ -34,7 +34,7 @@ export class AdminUsersController {
     answers: UserStatusResponse,
     refuses: ['user_not_found'],
   })
-  async reactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string): Promise<UserStatusResponse> {
+  async reactivate(@CurrentOperator() operator: ActingUser, @Param('user_id') userId: string) {
     return toUserStatus(await this.users.reactivate(operator, userId));
   }
 }

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { WaitlistEntryResponse, WaitlistQuery } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { WaitlistService } from '@aps/identity';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toWaitlistEntry } from './admins.convert';
 import { CurrentOperator } from './current-operator';
@@ -19,9 +19,8 @@ export class AdminWaitlistController {
     summary: 'List who asked for access, most recently asked first',
     answers: PageOf(WaitlistEntryResponse, 'WaitlistListResponse'),
   })
-  async list(@Query() query: WaitlistQuery): Promise<Page<WaitlistEntryResponse>> {
-    const { items, total } = await this.waitlist.list(query);
-    return toPage(items.map(toWaitlistEntry), total, query);
+  async list(@Query() query: WaitlistQuery) {
+    return toPage(await this.waitlist.list(query), query, toWaitlistEntry);
   }
 
   @Post(':waitlist_id/dismiss')
@@ -33,7 +32,7 @@ export class AdminWaitlistController {
     answers: WaitlistEntryResponse,
     refuses: ['not_pending'],
   })
-  async dismiss(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string): Promise<WaitlistEntryResponse> {
+  async dismiss(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string) {
     return toWaitlistEntry(await this.waitlist.dismiss(operator, waitlistId));
   }
 
@@ -46,7 +45,7 @@ export class AdminWaitlistController {
     status: 200,
     answers: WaitlistEntryResponse,
   })
-  async invite(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string): Promise<WaitlistEntryResponse> {
+  async invite(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string) {
     return toWaitlistEntry(await this.waitlist.invite(operator, waitlistId));
   }
 
@@ -60,7 +59,7 @@ export class AdminWaitlistController {
     answers: WaitlistEntryResponse,
     refuses: ['never_admitted'],
   })
-  async resend(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string): Promise<WaitlistEntryResponse> {
+  async resend(@CurrentOperator() operator: ActingUser, @Param('waitlist_id') waitlistId: string) {
     return toWaitlistEntry(await this.waitlist.resend(operator, waitlistId));
   }
 }

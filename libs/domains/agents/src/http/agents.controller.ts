@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestj
 import { ApiTags } from '@nestjs/swagger';
 import { AgentListQuery, AgentResponse, CreateAgentRequest, UpdateAgentQuery, UpdateAgentRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { AgentsQueries } from '../agents.queries';
 import { AgentsService } from '../agents.service';
@@ -20,9 +20,8 @@ export class AgentsController {
   @Get()
   @OrgMember('agents')
   @Operation({ summary: 'List agents', description: 'Newest first.', answers: PageOf(AgentResponse) })
-  async list(@CurrentOrg() scope: OrgScope, @Query() query: AgentListQuery): Promise<Page<AgentResponse>> {
-    const { items, total } = await this.queries.list(scope, query, query);
-    return toPage(items.map(toAgent), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: AgentListQuery) {
+    return toPage(await this.queries.list(scope, query, query), query, toAgent);
   }
 
   @Post()
@@ -42,14 +41,14 @@ export class AgentsController {
       'unknown_reference',
     ],
   })
-  async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateAgentRequest): Promise<AgentResponse> {
+  async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateAgentRequest) {
     return toAgent(await this.agents.create(scope, body));
   }
 
   @Get(':agent_id')
   @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Get an agent', answers: AgentResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<AgentResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     return toAgent(await this.queries.get(scope, agentId));
   }
 
@@ -75,7 +74,7 @@ export class AgentsController {
     @Param('agent_id') agentId: string,
     @Query() query: UpdateAgentQuery,
     @Body() body: UpdateAgentRequest,
-  ): Promise<AgentResponse> {
+  ) {
     return toAgent(await this.agents.update(scope, agentId, body, { deploy: query.deploy }));
   }
 
@@ -87,7 +86,7 @@ export class AgentsController {
       'Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.',
     refuses: ['agent_in_use'],
   })
-  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {
+  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     await this.agents.delete(scope, agentId);
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/
 import { ApiTags } from '@nestjs/swagger';
 import { InstructionResponse, InstructionRevisionResponse, SaveInstructionDraftRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InstructionsService } from '../instructions.service';
 import { BY_AGENT } from './params';
@@ -16,7 +16,7 @@ export class AgentInstructionController {
   @Get()
   @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Get the instruction of an agent', description: 'The published one and the draft.', answers: InstructionResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<InstructionResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     return toInstruction(await this.instructions.get(scope, agentId));
   }
 
@@ -28,11 +28,7 @@ export class AgentInstructionController {
     answers: InstructionResponse,
     refuses: ['version_conflict'],
   })
-  async saveDraft(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Body() body: SaveInstructionDraftRequest,
-  ): Promise<InstructionResponse> {
+  async saveDraft(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: SaveInstructionDraftRequest) {
     return toInstruction(await this.instructions.saveDraft(scope, agentId, body));
   }
 
@@ -46,14 +42,14 @@ export class AgentInstructionController {
     answers: InstructionResponse,
     refuses: ['no_draft'],
   })
-  async publish(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<InstructionResponse> {
+  async publish(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     return toInstruction(await this.instructions.publish(scope, agentId));
   }
 
   @Delete('draft')
   @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Discard the instruction draft' })
-  async discard(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string): Promise<void> {
+  async discard(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     await this.instructions.discard(scope, agentId);
   }
 
@@ -64,12 +60,7 @@ export class AgentInstructionController {
     description: 'The draft first, then newest first.',
     answers: PageOf(InstructionRevisionResponse),
   })
-  async revisions(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: PageQuery,
-  ): Promise<Page<InstructionRevisionResponse>> {
-    const { items, total } = await this.instructions.list(scope, agentId, query);
-    return toPage(items.map(toInstructionRevision), total, query);
+  async revisions(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery) {
+    return toPage(await this.instructions.list(scope, agentId, query), query, toInstructionRevision);
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/commo
 import { ApiTags } from '@nestjs/swagger';
 import { AgentMemoryResponse, CreateMemoryRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { MemoriesService } from '../memories.service';
 import { BY_AGENT } from './params';
@@ -16,31 +16,22 @@ export class AgentMemoriesController {
   @Get()
   @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'List the memories of an agent', description: 'Newest first.', answers: PageOf(AgentMemoryResponse) })
-  async list(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: PageQuery,
-  ): Promise<Page<AgentMemoryResponse>> {
-    const { items, total } = await this.memories.pageOfAgent(scope, agentId, query);
-    return toPage(items.map(toMemory), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery) {
+    return toPage(await this.memories.pageOfAgent(scope, agentId, query), query, toMemory);
   }
 
   @Post()
   @OrgAdmin('agents', BY_AGENT)
   @Idempotent()
   @Operation({ summary: 'Give an agent a memory', answers: AgentMemoryResponse })
-  async add(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Body() body: CreateMemoryRequest,
-  ): Promise<AgentMemoryResponse> {
+  async add(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateMemoryRequest) {
     return toMemory(await this.memories.addToAgent(scope, agentId, body.content));
   }
 
   @Delete(':memory_id')
   @OrgAdmin('agents', BY_AGENT)
   @Operation({ summary: 'Delete a memory of an agent' })
-  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('memory_id') memoryId: string): Promise<void> {
+  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('memory_id') memoryId: string) {
     await this.memories.removeFromAgent(scope, agentId, memoryId);
   }
 }

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AgentRevisionResponse, RolloutDetailResponse } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { AgentRevisions } from '../revisions.queries';
@@ -23,13 +23,8 @@ export class AgentRevisionsController {
   @Get()
   @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'List the sealed revisions of an agent', description: 'Newest first.', answers: PageOf(AgentRevisionResponse) })
-  async list(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: PageQuery,
-  ): Promise<Page<AgentRevisionResponse>> {
-    const { items, total } = await this.revisions.list(scope, agentId, query);
-    return toPage(items.map(toRevision), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery) {
+    return toPage(await this.revisions.list(scope, agentId, query), query, toRevision);
   }
 
   @Post()
@@ -41,11 +36,7 @@ export class AgentRevisionsController {
     status: [201, 200],
     answers: AgentRevisionResponse,
   })
-  async seal(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AgentRevisionResponse> {
+  async seal(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Res({ passthrough: true }) response: Response) {
     const { revision, created } = await this.service.seal(scope, agentId);
     response.status(created ? 201 : 200);
     return toRevision(revision);
@@ -54,11 +45,7 @@ export class AgentRevisionsController {
   @Get(':revision_id')
   @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Get a sealed revision', answers: AgentRevisionResponse })
-  async get(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('revision_id') revisionId: string,
-  ): Promise<AgentRevisionResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string) {
     return toRevision(await this.revisions.get(scope, agentId, revisionId));
   }
 
@@ -73,11 +60,7 @@ export class AgentRevisionsController {
     answers: RolloutDetailResponse,
     refuses: ['unknown_reference'],
   })
-  async deploy(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('revision_id') revisionId: string,
-  ): Promise<RolloutDetailResponse> {
+  async deploy(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string) {
     const rollout = await this.service.deploy(scope, agentId, revisionId);
     return toRollout(await this.rollouts.get(scope, rollout.agent_id, rollout.id));
   }

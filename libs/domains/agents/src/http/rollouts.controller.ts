@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { RolloutDetailResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { Operation, PageOf, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { RolloutsQueries } from '../rollouts.queries';
 import { toRollout } from './agents.convert';
 
@@ -21,23 +21,14 @@ export class RolloutsController {
     description: 'Deployments and experiments, newest first.',
     answers: PageOf(RolloutDetailResponse, 'RolloutListResponse'),
   })
-  async list(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: PageQuery,
-  ): Promise<Page<RolloutDetailResponse>> {
-    const { items, total } = await this.rollouts.list(scope, agentId, query);
-    return toPage(items.map(toRollout), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery) {
+    return toPage(await this.rollouts.list(scope, agentId, query), query, toRollout);
   }
 
   @Get(':rollout_id')
   @OrgMember('rollouts', PLAIN)
   @Operation({ summary: 'Get a rollout', answers: RolloutDetailResponse })
-  async get(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('rollout_id') rolloutId: string,
-  ): Promise<RolloutDetailResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string) {
     return toRollout(await this.rollouts.get(scope, agentId, rolloutId));
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/
 import { ApiTags } from '@nestjs/swagger';
 import { CreateSkillRequest, PutSkillRequest, SkillListQuery, SkillResponse } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { SkillsService } from '../skills.service';
 import { toSkill } from './texts.convert';
@@ -21,23 +21,22 @@ export class SkillsController {
     description: 'The organization’s own and those of the system, by slug.',
     answers: PageOf(SkillResponse),
   })
-  async list(@CurrentOrg() scope: OrgScope, @Query() query: SkillListQuery): Promise<Page<SkillResponse>> {
-    const { items, total } = await this.skills.list(scope, query.q, query);
-    return toPage(items.map(toSkill), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: SkillListQuery) {
+    return toPage(await this.skills.list(scope, query.q, query), query, toSkill);
   }
 
   @Post()
   @OrgAdmin('agents')
   @Idempotent()
   @Operation({ summary: 'Create a skill', answers: SkillResponse, refuses: ['slug_taken'] })
-  async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateSkillRequest): Promise<SkillResponse> {
+  async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateSkillRequest) {
     return toSkill(await this.skills.create(scope, body));
   }
 
   @Get(':slug')
   @OrgMember('agents', BY_SLUG)
   @Operation({ summary: 'Get a skill', answers: SkillResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string): Promise<SkillResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string) {
     return toSkill(await this.skills.get(scope, slug));
   }
 
@@ -49,7 +48,7 @@ export class SkillsController {
     answers: SkillResponse,
     refuses: ['read_only'],
   })
-  async replace(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string, @Body() body: PutSkillRequest): Promise<SkillResponse> {
+  async replace(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string, @Body() body: PutSkillRequest) {
     return toSkill(await this.skills.replace(scope, slug, body));
   }
 
@@ -60,7 +59,7 @@ export class SkillsController {
     description: 'Refused while agents mount it. Skills of the system are read-only.',
     refuses: ['read_only', 'skill_in_use'],
   })
-  async remove(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string): Promise<void> {
+  async remove(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string) {
     await this.skills.delete(scope, slug);
   }
 }

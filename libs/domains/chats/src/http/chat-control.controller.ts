@@ -44,7 +44,7 @@ export class ChatControlController {
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
     @Body() body: UpdateChatRequest,
-  ): Promise<ChatResponse> {
+  ) {
     await this.updates.update(scope, agentId, chatId, body);
     return this.chat(scope, agentId, chatId);
   }
@@ -55,7 +55,7 @@ export class ChatControlController {
     summary: 'Delete a chat',
     description: 'Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.',
   })
-  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<void> {
+  async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     await this.closing.delete(scope, agentId, chatId);
   }
 
@@ -74,7 +74,7 @@ export class ChatControlController {
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
     @Body() body: StopChatRequest,
-  ): Promise<StopChatResponse> {
+  ) {
     return toStop(await this.stops.stop(scope, agentId, chatId, body));
   }
 
@@ -86,11 +86,7 @@ export class ChatControlController {
     status: 200,
     answers: TerminateChatResponse,
   })
-  async terminate(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<TerminateChatResponse> {
+  async terminate(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     return toTerminated(await this.closing.terminate(scope, agentId, chatId));
   }
 
@@ -104,11 +100,7 @@ export class ChatControlController {
     answers: ChatResponse,
     refuses: ['credits_exhausted', 'budget_exceeded', 'agent_deleted', 'not_continuable', 'queue_full'],
   })
-  async continue(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<ChatResponse> {
+  async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     await this.continuing.continue(scope, agentId, chatId);
     return this.chat(scope, agentId, chatId);
   }
@@ -129,7 +121,7 @@ export class ChatControlController {
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
     @IdempotencyAttempt() attempt: Attempt | undefined,
-  ): Promise<ChatResponse> {
+  ) {
     return this.chat(scope, agentId, await this.retries.retry(scope, agentId, chatId, attempt));
   }
 
@@ -141,11 +133,7 @@ export class ChatControlController {
       'What keeps it from going on, who runs it, where it stands in the queue, and what may be done. Works while no worker and no queue can be reached.',
     answers: ChatDiagnosisResponse,
   })
-  async diagnosis(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<ChatDiagnosisResponse> {
+  async diagnosis(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     return toDiagnosis(await this.diagnoses.of(scope, agentId, chatId));
   }
 

@@ -20,11 +20,7 @@ export class ChatPresenceController {
     status: 200,
     answers: ChatPresenceResponse,
   })
-  async heartbeat(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<ChatPresenceResponse> {
+  async heartbeat(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     return toPresence(await this.presence.heartbeat(scope, agentId, chatId));
   }
 
@@ -35,11 +31,7 @@ export class ChatPresenceController {
     description: 'Best effort: who does not say it ages out.',
     answers: ChatPresenceResponse,
   })
-  async leave(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<ChatPresenceResponse> {
+  async leave(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     return toPresence(await this.presence.leave(scope, agentId, chatId));
   }
 }

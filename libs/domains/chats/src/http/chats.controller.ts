@@ -15,7 +15,7 @@ import {
   SendMessageResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
-import { eventStream, Operation, PageOf, type Page } from '@aps/platform/http';
+import { eventStream, Operation, PageOf, toPage } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { toChat, toChatSummary, toTodo } from './chats.convert';
@@ -39,17 +39,9 @@ export class ChatsController {
     description: 'Newest first, without their messages. Only chats that the caller may open.',
     answers: PageOf(ChatSummary, 'ChatListResponse'),
   })
-  async list(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: ListChatsQuery,
-  ): Promise<Page<ChatSummary>> {
-    const [{ items, total }, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
-    return toPage(
-      items.map((c) => toChatSummary(c, hide)),
-      total,
-      query,
-    );
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: ListChatsQuery) {
+    const [chats, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
+    return toPage(chats, query, (chat) => toChatSummary(chat, hide));
   }
 
   @Post()
@@ -61,7 +53,7 @@ export class ChatsController {
     answers: ChatResponse,
     refuses: ['plan_mismatch', 'unknown_reference'],
   })
-  async create(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateChatRequest): Promise<ChatResponse> {
+  async create(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateChatRequest) {
     const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body), this.hidesDollars(scope)]);
     return toChat(chat, [], hide);
   }
@@ -69,7 +61,7 @@ export class ChatsController {
   @Get(':chat_id')
   @OrgMember('chats')
   @Operation({ summary: 'Get a chat with all its messages', answers: ChatResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<ChatResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     const [{ chat, messages }, hide] = await Promise.all([this.queries.withMessages(scope, agentId, chatId), this.hidesDollars(scope)]);
     return toChat(chat, messages, hide);
   }
@@ -101,20 +93,16 @@ export class ChatsController {
     @Param('chat_id') chatId: string,
     @Body() body: SendMessageRequest,
     @IdempotencyAttempt() attempt: Attempt | undefined,
-  ): Promise<SendMessageResponse> {
+  ) {
     return this.sender.send(scope, agentId, chatId, body, attempt);
   }
 
   @Get(':chat_id/todos')
   @OrgMember('chats')
   @Operation({ summary: 'List what the agent means to do', answers: PageOf(ChatTodo) })
-  async todos(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<Page<ChatTodo>> {
-    const items = (await this.queries.todosOf(scope, agentId, chatId)).map(toTodo);
-    return { items, total: items.length, next_offset: null };
+  async todos(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
+    const items = await this.queries.todosOf(scope, agentId, chatId);
+    return toPage({ items, total: items.length }, {}, toTodo);
   }
 
   @Get(':chat_id/stream')
@@ -133,7 +121,7 @@ export class ChatsController {
     @Query() _query: ChatStreamQuery,
     @Req() request: AuthenticatedRequest,
     @Res() response: Response,
-  ): Promise<void> {
+  ) {
     return this.streams.ofChat(scope, agentId, chatId, request, response);
   }
 

@@ -19,11 +19,7 @@ export class CostController {
       'Every model call of the chat counts, its title and summaries too, at the prices of its time. Chats that it delegated to stand apart, in `descendants`.',
     answers: ChatCostBreakdownResponse,
   })
-  async get(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Param('chat_id') chatId: string,
-  ): Promise<ChatCostBreakdownResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     return toCostBreakdown(await this.costs.ofChat(scope, agentId, chatId));
   }
 }

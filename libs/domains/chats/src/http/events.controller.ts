@@ -40,7 +40,7 @@ export class EventsController {
     @Query() query: FollowEventsQuery,
     @Req() request: AuthenticatedRequest,
     @Res() response: Response,
-  ): Promise<void> {
+  ) {
     return this.streams.ofTopics(scope, query.topics, request, response);
   }
 }

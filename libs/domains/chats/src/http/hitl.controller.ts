@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { HitlQueries, HitlService } from '@aps/chats';
 import { AnsweredHitlRequest, AnswerHitlRequest, HitlRequest, HitlRequestsQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toHitlRequest } from './hitl.convert';
 
@@ -22,15 +22,14 @@ export class HitlController {
     description: 'Newest first: those of chats that the caller may open, and those that are assigned to the caller.',
     answers: PageOf(HitlRequest),
   })
-  async list(@CurrentOrg() scope: OrgScope, @Query() query: HitlRequestsQuery): Promise<Page<HitlRequest>> {
-    const { items, total } = await this.queries.list(scope, query, query);
-    return toPage(items.map(toHitlRequest), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: HitlRequestsQuery) {
+    return toPage(await this.queries.list(scope, query, query), query, toHitlRequest);
   }
 
   @Get(':request_id')
   @OrgMember('chats')
   @Operation({ summary: 'Get a request to a human', answers: HitlRequest })
-  async get(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string): Promise<HitlRequest> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string) {
     return toHitlRequest(await this.queries.get(scope, id));
   }
 

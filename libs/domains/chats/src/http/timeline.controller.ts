@@ -4,7 +4,7 @@ import { Entitlements } from '@aps/billing';
 import { TimelineQueries } from '@aps/chats';
 import { TimelineEvent, TimelineQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { toTimeline } from './timeline.convert';
 
 @ApiTags('Chats')
@@ -29,11 +29,12 @@ export class TimelineController {
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
     @Query() query: TimelineQuery,
-  ): Promise<Page<TimelineEvent>> {
+  ) {
     const [timeline, hideDollars] = await Promise.all([
       this.timelines.ofChat(scope, agentId, chatId, query),
       this.entitlements.has(scope.orgId, 'enforces_credits'),
     ]);
-    return toPage(toTimeline(timeline, query.offset ?? 0, hideDollars), timeline.total, query);
+    const items = toTimeline(timeline, query.offset ?? 0, hideDollars);
+    return toPage({ items, total: timeline.total }, query, (event) => event);
   }
 }

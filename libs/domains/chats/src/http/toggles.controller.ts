@@ -16,7 +16,7 @@ export class TogglesController {
     description: 'The web, and each active connection that the agent of this chat is granted.',
     answers: TogglesResponse,
   })
-  get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string): Promise<TogglesResponse> {
+  get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     return this.toggles.get(scope, agentId, chatId);
   }
 
@@ -35,7 +35,7 @@ export class TogglesController {
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
     @Body() body: ChangeTogglesRequest,
-  ): Promise<TogglesResponse> {
+  ) {
     return this.toggles.change(scope, agentId, chatId, body);
   }
 }

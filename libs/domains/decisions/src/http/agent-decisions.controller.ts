@@ -11,7 +11,7 @@ import {
   DecisionResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { toDecision, toDecisionGroup } from './decisions.convert';
 
 const SEEN = 'Only of chats that the caller may open, whether the decision log is on or off.';
@@ -31,13 +31,8 @@ export class AgentDecisionsController {
     description: `Newest first. ${SEEN}`,
     answers: PageOf(DecisionResponse, 'AgentDecisionPage'),
   })
-  async list(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: DecisionListQuery,
-  ): Promise<Page<DecisionResponse>> {
-    const { items, total } = await this.queries.list(scope, agentId, query);
-    return toPage(items.map(toDecision), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: DecisionListQuery) {
+    return toPage(await this.queries.list(scope, agentId, query), query, toDecision);
   }
 
   @Get('groups')
@@ -47,13 +42,8 @@ export class AgentDecisionsController {
     description: `Word for word; the largest group first, then the latest. \`total\` counts groups. ${SEEN}`,
     answers: PageOf(DecisionGroupItem),
   })
-  async groups(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Query() query: DecisionListQuery,
-  ): Promise<Page<DecisionGroupItem>> {
-    const { items, total } = await this.queries.groups(scope, agentId, query);
-    return toPage(items.map(toDecisionGroup), total, query);
+  async groups(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: DecisionListQuery) {
+    return toPage(await this.queries.groups(scope, agentId, query), query, toDecisionGroup);
   }
 
   @Post('archive')
@@ -65,11 +55,7 @@ export class AgentDecisionsController {
     answers: DecisionBulkUpdateResponse,
     refuses: ['exactly_one_required'],
   })
-  archive(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Body() body: ArchiveDecisionsRequest,
-  ): Promise<DecisionBulkUpdateResponse> {
+  archive(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: ArchiveDecisionsRequest) {
     return this.decisions.bulk(scope, agentId, 'archive', body);
   }
 
@@ -82,11 +68,7 @@ export class AgentDecisionsController {
     answers: DecisionBulkUpdateResponse,
     refuses: ['exactly_one_required'],
   })
-  unarchive(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Body() body: ArchiveDecisionsRequest,
-  ): Promise<DecisionBulkUpdateResponse> {
+  unarchive(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: ArchiveDecisionsRequest) {
     return this.decisions.bulk(scope, agentId, 'unarchive', body);
   }
 
@@ -99,11 +81,7 @@ export class AgentDecisionsController {
     answers: DecisionBulkUpdateResponse,
     refuses: ['exactly_one_required'],
   })
-  review(
-    @CurrentOrg() scope: OrgScope,
-    @Param('agent_id') agentId: string,
-    @Body() body: AgreeDecisionsRequest,
-  ): Promise<DecisionBulkUpdateResponse> {
+  review(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: AgreeDecisionsRequest) {
     return this.decisions.bulk(scope, agentId, 'review', body);
   }
 }

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { DecisionsQueries, DecisionsService } from '@aps/decisions';
 import { ChatDecisionListQuery, DecisionResponse, ReviewDecisionRequest, RevisionDraftResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toDecision, toRevisionDraft } from './decisions.convert';
 
@@ -22,13 +22,8 @@ export class ChatDecisionsController {
     description: 'Oldest first, archived ones included.',
     answers: PageOf(DecisionResponse, 'DecisionListResponse'),
   })
-  async list(
-    @CurrentOrg() scope: OrgScope,
-    @Param('chat_id') chatId: string,
-    @Query() query: ChatDecisionListQuery,
-  ): Promise<Page<DecisionResponse>> {
-    const { items, total } = await this.queries.ofChat(scope, chatId, query);
-    return toPage(items.map(toDecision), total, query);
+  async list(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Query() query: ChatDecisionListQuery) {
+    return toPage(await this.queries.ofChat(scope, chatId, query), query, toDecision);
   }
 
   @Post(':decision_id/review')
@@ -44,7 +39,7 @@ export class ChatDecisionsController {
     @Param('chat_id') chatId: string,
     @Param('decision_id') id: string,
     @Body() body: ReviewDecisionRequest,
-  ): Promise<DecisionResponse> {
+  ) {
     return toDecision(await this.decisions.review(scope, chatId, id, body));
   }
 
@@ -59,11 +54,7 @@ export class ChatDecisionsController {
     answers: RevisionDraftResponse,
     refuses: ['instruction_too_long', 'not_disputed', 'should_have_missing'],
   })
-  async revisionDraft(
-    @CurrentOrg() scope: OrgScope,
-    @Param('chat_id') chatId: string,
-    @Param('decision_id') id: string,
-  ): Promise<RevisionDraftResponse> {
+  async revisionDraft(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Param('decision_id') id: string) {
     return toRevisionDraft(await this.decisions.draftCorrection(scope, chatId, id));
   }
 }

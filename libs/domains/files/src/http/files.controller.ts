@@ -26,7 +26,7 @@ export class FilesController {
       'One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes.',
     answers: UploadResponse,
   })
-  async upload(@CurrentOrg() scope: OrgScope, @Req() request: Request): Promise<UploadResponse> {
+  async upload(@CurrentOrg() scope: OrgScope, @Req() request: Request) {
     return toUpload(await this.files.upload(scope, await receiveFile(request)));
   }
 
@@ -40,12 +40,7 @@ export class FilesController {
     answers: FILE_BYTES,
     refuses: ['range_not_satisfiable'],
   })
-  async get(
-    @CurrentOrg() scope: OrgScope,
-    @Param('file_id') fileId: string,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('file_id') fileId: string, @Req() request: Request, @Res() response: Response) {
     await answerFile(request, response, await this.queries.get(scope, fileId), this.queries);
   }
 }

@@ -1,17 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import {
-  AuthResponse,
-  LoginRequest,
-  MeResponse,
-  SessionDetails,
-  SessionListResponse,
-  SignupRequest,
-  UpdateMeRequest,
-  UserInfo,
-} from '@aps/dtos';
+import { AuthResponse, LoginRequest, MeResponse, SessionListResponse, SignupRequest, UpdateMeRequest, UserInfo } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, Public, SignedIn } from '@aps/guards';
-import { Operation, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageQuery, toPage } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
 import type { SessionClient } from '../sessions.repository';
 import { SessionsService } from '../sessions.service';
@@ -40,7 +31,7 @@ export class AuthController {
     answers: AuthResponse,
     refuses: ['registration_not_allowed', 'invitation_email_mismatch', 'not_found', 'email_taken', 'invitation_gone'],
   })
-  async signup(@Body() body: SignupRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string): Promise<AuthResponse> {
+  async signup(@Body() body: SignupRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string) {
     return toAuth(await this.signups.signup(body, client, requestId));
   }
 
@@ -55,18 +46,14 @@ export class AuthController {
     answers: AuthResponse,
     refuses: ['user_deactivated', 'invalid_credentials', 'too_many_attempts'],
   })
-  async login(
-    @Body() { email, password }: LoginRequest,
-    @CurrentClient() client: SessionClient,
-    @RequestId() requestId: string,
-  ): Promise<AuthResponse> {
+  async login(@Body() { email, password }: LoginRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string) {
     return toAuth(await this.sessions.login(email, password, client, requestId));
   }
 
   @Post('logout')
   @SignedIn(null, { sessionOnly: true })
   @Operation({ summary: 'End the session' })
-  logout(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal): Promise<void> {
+  logout(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal) {
     return this.sessions.logout(actor, credentialId);
   }
 
@@ -77,7 +64,7 @@ export class AuthController {
     @CurrentActor() actor: ActingUser,
     @CurrentPrincipal() { credentialId }: Principal,
     @CurrentClient() client: SessionClient,
-  ): Promise<AuthResponse> {
+  ) {
     return toAuth(await this.sessions.refresh(actor, credentialId, client));
   }
 
@@ -88,26 +75,21 @@ export class AuthController {
     description: 'Where I am signed in, newest first. Only a session can do this.',
     answers: SessionListResponse,
   })
-  async list(@CurrentPrincipal() { credentialId, userId }: Principal, @Query() query: PageQuery): Promise<Page<SessionDetails>> {
-    const { items, total } = await this.sessions.list(userId, query);
-    return toPage(
-      items.map((row) => toSession(row, credentialId)),
-      total,
-      query,
-    );
+  async list(@CurrentPrincipal() { credentialId, userId }: Principal, @Query() query: PageQuery) {
+    return toPage(await this.sessions.list(userId, query), query, (row) => toSession(row, credentialId));
   }
 
   @Delete('sessions/:session_id')
   @SignedIn(null, { sessionOnly: true })
   @Operation({ summary: 'End one of my sessions', description: 'It stops working within a second; the current one may be ended, too.' })
-  end(@CurrentActor() actor: ActingUser, @Param('session_id') sessionId: string): Promise<void> {
+  end(@CurrentActor() actor: ActingUser, @Param('session_id') sessionId: string) {
     return this.sessions.end(actor, sessionId);
   }
 
   @Get('me')
   @SignedIn()
   @Operation({ summary: 'Who am I', answers: MeResponse })
-  async me(@CurrentPrincipal() { userId, orgPin, isPlatformAdmin }: Principal): Promise<MeResponse> {
+  async me(@CurrentPrincipal() { userId, orgPin, isPlatformAdmin }: Principal) {
     return toMe(await this.sessions.me(userId, orgPin), isPlatformAdmin);
   }
 
@@ -118,7 +100,7 @@ export class AuthController {
     description: 'Only the fields that are present; an explicit null removes the picture.',
     answers: UserInfo,
   })
-  async updateMe(@CurrentActor() actor: ActingUser, @Body() body: UpdateMeRequest): Promise<UserInfo> {
+  async updateMe(@CurrentActor() actor: ActingUser, @Body() body: UpdateMeRequest) {
     return toUserInfo(await this.users.updateProfile(actor, body));
   }
 }

@@ -24,7 +24,7 @@ export class EmailProofController {
     answers: VerifyEmailResponse,
     refuses: ['invitation_gone', 'verification_invalid'],
   })
-  async verify(@Body() { token }: VerifyEmailRequest, @RequestId() requestId: string): Promise<VerifyEmailResponse> {
+  async verify(@Body() { token }: VerifyEmailRequest, @RequestId() requestId: string) {
     return toVerified(await this.proofs.verify(token, requestId));
   }
 

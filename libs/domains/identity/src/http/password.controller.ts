@@ -34,7 +34,7 @@ export class PasswordController {
     description: 'The link is good for one hour and once. All sessions end; API tokens only with `revoke_tokens`.',
     refuses: ['reset_token_invalid'],
   })
-  reset(@Body() { token, password, revoke_tokens }: ResetPasswordRequest, @RequestId() requestId: string): Promise<void> {
+  reset(@Body() { token, password, revoke_tokens }: ResetPasswordRequest, @RequestId() requestId: string) {
     return this.passwords.reset(token, password, { revokeTokens: revoke_tokens, requestId });
   }
 
@@ -46,11 +46,7 @@ export class PasswordController {
     description: 'All other sessions end; API tokens only with `revoke_tokens`.',
     refuses: ['password_incorrect'],
   })
-  change(
-    @CurrentActor() actor: ActingUser,
-    @CurrentPrincipal() { credentialId }: Principal,
-    @Body() body: ChangePasswordRequest,
-  ): Promise<void> {
+  change(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal, @Body() body: ChangePasswordRequest) {
     return this.passwords.change(actor, credentialId, body.current_password, body.new_password, { revokeTokens: body.revoke_tokens });
   }
 }

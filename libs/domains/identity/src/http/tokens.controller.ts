@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CreateTokenRequest, CreateTokenResponse, TokenInfo, TokenListResponse } from '@aps/dtos';
+import { CreateTokenRequest, CreateTokenResponse, TokenListResponse } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, SignedIn } from '@aps/guards';
-import { Operation, PageQuery, toPage, type Page } from '@aps/platform/http';
+import { Operation, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { ApiTokensService } from '../api-tokens.service';
 import { toCreatedToken, toTokenInfo } from './identity.convert';
@@ -20,9 +20,8 @@ export class TokensController {
     description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.',
     answers: TokenListResponse,
   })
-  async list(@CurrentPrincipal() { userId, orgPin }: Principal, @Query() query: PageQuery): Promise<Page<TokenInfo>> {
-    const { items, total } = await this.tokens.list(userId, orgPin, query);
-    return toPage(items.map(toTokenInfo), total, query);
+  async list(@CurrentPrincipal() { userId, orgPin }: Principal, @Query() query: PageQuery) {
+    return toPage(await this.tokens.list(userId, orgPin, query), query, toTokenInfo);
   }
 
   @Post()
@@ -34,14 +33,14 @@ export class TokensController {
     answers: CreateTokenResponse,
     refuses: ['entitlement_exceeded', 'unknown_reference'],
   })
-  async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest): Promise<CreateTokenResponse> {
+  async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest) {
     return toCreatedToken(await this.tokens.create(actor, body));
   }
 
   @Delete(':token_id')
   @SignedIn('settings')
   @Operation({ summary: 'Revoke an API token', description: 'It stops working within a second.' })
-  revoke(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { orgPin }: Principal, @Param('token_id') tokenId: string): Promise<void> {
+  revoke(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { orgPin }: Principal, @Param('token_id') tokenId: string) {
     return this.tokens.revoke(actor, orgPin, tokenId);
   }
 }

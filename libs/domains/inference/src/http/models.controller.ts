@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { ModelConfigResponse, ModelModesResponse, ModelResponse, OrgModelResponse, OrgModelsQuery } from '@aps/dtos';
 import { CurrentOrg, CurrentPrincipal, OrgMember, OrgScope, SignedIn, type Principal } from '@aps/guards';
-import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery } from '@aps/platform/http';
 import { ModelQueries } from '../model.queries';
 import { ModelDirectory } from './model-directory';
 import { toModel, toModelConfig, toModelMode, toOrgModel } from './models.convert';
@@ -23,7 +23,7 @@ export class ModelsController {
     description: 'Those that are on, in display order. Prices are null when every organization of the caller pays in credits.',
     answers: PageOf(ModelResponse),
   })
-  async catalog(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<ModelResponse>> {
+  async catalog(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery) {
     return pageOf(await this.directory.catalogFor(principal), query, toModel);
   }
 
@@ -34,7 +34,7 @@ export class ModelsController {
     description: 'Filtered by its allowlists.',
     answers: PageOf(OrgModelResponse),
   })
-  async models(@CurrentOrg() scope: OrgScope, @Query() query: OrgModelsQuery): Promise<Page<OrgModelResponse>> {
+  async models(@CurrentOrg() scope: OrgScope, @Query() query: OrgModelsQuery) {
     return pageOf(await this.queries.ofOrg(scope, query.scope), query, toOrgModel);
   }
 
@@ -56,7 +56,7 @@ export class ModelsController {
     description: 'Allowlist, default and models of each scope.',
     answers: ModelConfigResponse,
   })
-  async config(@CurrentOrg() scope: OrgScope): Promise<ModelConfigResponse> {
+  async config(@CurrentOrg() scope: OrgScope) {
     return toModelConfig(await this.queries.config(scope));
   }
 }

@@ -4,5 +4,6 @@ import { toPage, type Page, type PageQuery } from '@aps/platform/http';
 /** A page of a list that is held whole in memory. */
 export function pageOf<T, R>(all: T[], query: PageQuery, convert: (item: T) => R): Page<R> {
   const [limit, offset] = sliceBounds(query);
-  return toPage(all.slice(offset, limit === null ? undefined : offset + limit).map(convert), all.length, query);
+  const items = all.slice(offset, limit === null ? undefined : offset + limit);
+  return toPage({ items, total: all.length }, query, convert);
 }

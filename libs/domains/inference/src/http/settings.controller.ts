@@ -51,7 +51,7 @@ export class InferenceSettingsController {
     description: 'As stored, even where the plan would refuse it now.',
     answers: OrgLimitsResponse,
   })
-  async getLimits(@CurrentOrg() scope: OrgScope): Promise<OrgLimitsResponse> {
+  async getLimits(@CurrentOrg() scope: OrgScope) {
     return toOrgLimits(await this.limits.get(scope));
   }
 
@@ -64,21 +64,21 @@ export class InferenceSettingsController {
     answers: OrgLimitsResponse,
     refuses: ['entitlement_required', 'allowlist_needs_default', 'model_unknown'],
   })
-  async updateLimits(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrgLimitsRequest): Promise<OrgLimitsResponse> {
+  async updateLimits(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrgLimitsRequest) {
     return toOrgLimits(await this.limits.update(scope, body));
   }
 
   @Get('limits/usage')
   @OrgAdmin('settings')
   @Operation({ summary: 'Get what was spent this month', answers: OrgLimitsUsageResponse })
-  async getUsage(@CurrentOrg() scope: OrgScope): Promise<OrgLimitsUsageResponse> {
+  async getUsage(@CurrentOrg() scope: OrgScope) {
     return toOrgSpend(await this.limits.spend(scope));
   }
 
   @Get('runtime')
   @OrgAdmin('settings')
   @Operation({ summary: 'Get how turns run', answers: OrgRuntimeSettingsResponse })
-  async getRuntime(@CurrentOrg() scope: OrgScope): Promise<OrgRuntimeSettingsResponse> {
+  async getRuntime(@CurrentOrg() scope: OrgScope) {
     return toOrgRuntime(await this.runtime.get(scope));
   }
 
@@ -90,7 +90,7 @@ export class InferenceSettingsController {
     answers: OrgRuntimeSettingsResponse,
     refuses: ['entitlement_required'],
   })
-  async updateRuntime(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrgRuntimeRequest): Promise<OrgRuntimeSettingsResponse> {
+  async updateRuntime(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrgRuntimeRequest) {
     return toOrgRuntime(await this.runtime.update(scope, body));
   }
 }

@@ -2,9 +2,9 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { OrganizationAuditItem } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
-import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { AuditQueries } from '../audit.queries';
-import { toAuditItem, toPageOf } from './convert';
+import { toAuditItem } from './convert';
 
 @ApiTags('Organizations')
 @Controller('api/orgs/:org_id/audit')
@@ -19,7 +19,7 @@ export class OrganizationAuditController {
     answers: PageOf(OrganizationAuditItem, 'OrganizationAuditResponse'),
     refuses: ['entitlement_required'],
   })
-  async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<OrganizationAuditItem>> {
-    return toPageOf(await this.audit.pageOfOrg(scope, query), query, toAuditItem);
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery) {
+    return toPage(await this.audit.pageOfOrg(scope, query), query, toAuditItem);
   }
 }

@@ -1,15 +1,11 @@
 import { InvitationPreviewResponse, InvitationResponse, MemberResponse, OrganizationAuditItem, OrganizationResponse } from '@aps/dtos';
 import type { Invitation } from '@aps/entities';
-import type { Listed, Slice } from '@aps/platform/database';
-import { answer, type Page, toPage } from '@aps/platform/http';
+import { answer } from '@aps/platform/http';
 import type { AuditLine } from '../audit.queries';
 import type { InvitationView } from '../invitations.repository';
 import type { Invited } from '../invitations.service';
 import type { MemberView } from '../members.queries';
 import type { OrganizationView } from '../organizations.queries';
-
-export const toPageOf = <A, B>({ items, total }: Listed<A>, slice: Slice, convert: (item: A) => B): Page<B> =>
-  toPage(items.map(convert), total, slice);
 
 export const toOrganization = (o: OrganizationView): OrganizationResponse =>
   answer(OrganizationResponse, o, {

@@ -16,7 +16,7 @@ export class InvitationLinksController {
   @Get(':token')
   @Public({ params: { token: 'token' } })
   @Operation({ summary: 'Show the invitation behind a link', answers: InvitationPreviewResponse, refuses: ['invitation_gone'] })
-  async preview(@Param('token') token: string): Promise<InvitationPreviewResponse> {
+  async preview(@Param('token') token: string) {
     return toPreview(await this.invitations.preview(token));
   }
 
@@ -29,7 +29,7 @@ export class InvitationLinksController {
     answers: OrganizationResponse,
     refuses: ['invitation_email_mismatch', 'invitation_gone'],
   })
-  async accept(@Req() request: AuthenticatedRequest, @Param('token') token: string): Promise<OrganizationResponse> {
+  async accept(@Req() request: AuthenticatedRequest, @Param('token') token: string) {
     return toOrganization(await this.invitations.accept(actingPerson(request), token));
   }
 }

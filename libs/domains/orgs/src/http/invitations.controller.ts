@@ -24,7 +24,7 @@ export class InvitationsController {
   @Get('invitations')
   @OrgAdmin('members')
   @Operation({ summary: 'List the pending invitations', description: 'Oldest first.', answers: [InvitationResponse] })
-  async list(@CurrentOrg() scope: OrgScope): Promise<InvitationResponse[]> {
+  async list(@CurrentOrg() scope: OrgScope) {
     return (await this.invitations.pending(scope)).map(toInvitation);
   }
 
@@ -32,7 +32,7 @@ export class InvitationsController {
   @OrgAdmin('members')
   @Idempotent()
   @Operation({ summary: 'Add or invite somebody', ...INVITE })
-  async invite(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest): Promise<MemberResponse | InvitationResponse> {
+  async invite(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest) {
     return toInvited(await this.invitations.invite(scope, body));
   }
 
@@ -40,7 +40,7 @@ export class InvitationsController {
   @OrgAdmin('members')
   @Idempotent()
   @Operation({ summary: 'Add or invite somebody (the same as POST …/invitations)', ...INVITE })
-  async inviteAlias(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest): Promise<MemberResponse | InvitationResponse> {
+  async inviteAlias(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest) {
     return toInvited(await this.invitations.invite(scope, body));
   }
 
@@ -51,18 +51,14 @@ export class InvitationsController {
     description: 'Only an owner can raise it to ADMIN or OWNER.',
     answers: InvitationResponse,
   })
-  async setRole(
-    @CurrentOrg() scope: OrgScope,
-    @Param('invitation_id') invitationId: string,
-    @Body() body: UpdateInvitationRequest,
-  ): Promise<InvitationResponse> {
+  async setRole(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string, @Body() body: UpdateInvitationRequest) {
     return toInvitation(await this.invitations.setRole(scope, invitationId, body.role));
   }
 
   @Delete('invitations/:invitation_id')
   @OrgAdmin('members')
   @Operation({ summary: 'Revoke a pending invitation', description: 'Its link is dead for good; inviting again makes a new one.' })
-  async revoke(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string): Promise<void> {
+  async revoke(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string) {
     await this.invitations.revoke(scope, invitationId);
   }
 }

@@ -2,10 +2,10 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestj
 import { ApiTags } from '@nestjs/swagger';
 import { MemberResponse, UpdateMemberRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, type OrgScope } from '@aps/guards';
-import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { MembersQueries } from '../members.queries';
 import { MembersService } from '../members.service';
-import { toMember, toPageOf } from './convert';
+import { toMember } from './convert';
 
 @ApiTags('Members')
 @Controller('api/orgs/:org_id/members')
@@ -22,21 +22,21 @@ export class MembersController {
     description: 'Oldest membership first.',
     answers: PageOf(MemberResponse, 'MemberListResponse'),
   })
-  async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery): Promise<Page<MemberResponse>> {
-    return toPageOf(await this.queries.list(scope, query), query, toMember);
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery) {
+    return toPage(await this.queries.list(scope, query), query, toMember);
   }
 
   @Post('leave')
   @OrgMember('members')
   @Operation({ summary: 'Leave the organization', refuses: ['last_owner'] })
-  async leave(@CurrentOrg() scope: OrgScope): Promise<void> {
+  async leave(@CurrentOrg() scope: OrgScope) {
     await this.members.leave(scope);
   }
 
   @Get(':member_id')
   @OrgMember('members')
   @Operation({ summary: 'Show a member', answers: MemberResponse })
-  async get(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<MemberResponse> {
+  async get(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string) {
     return toMember(await this.queries.get(scope, memberId));
   }
 
@@ -48,11 +48,7 @@ export class MembersController {
     answers: MemberResponse,
     refuses: ['last_owner', 'self_action'],
   })
-  async setRole(
-    @CurrentOrg() scope: OrgScope,
-    @Param('member_id') memberId: string,
-    @Body() body: UpdateMemberRequest,
-  ): Promise<MemberResponse> {
+  async setRole(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string, @Body() body: UpdateMemberRequest) {
     return toMember(await this.members.setRole(scope, memberId, body.role));
   }
 
@@ -63,7 +59,7 @@ export class MembersController {
     description: 'Only an owner can remove an owner. Nobody removes themself (422 `self_action`, see leave).',
     refuses: ['last_owner', 'self_action'],
   })
-  async remove(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string): Promise<void> {
+  async remove(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string) {
     await this.members.remove(scope, memberId);
   }
 }

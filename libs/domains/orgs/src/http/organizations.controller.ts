@@ -13,12 +13,12 @@ import {
   SignedIn,
 } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { Operation, PageOf, PageQuery, type Page } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OrganizationsQueries } from '../organizations.queries';
 import { OrganizationsService } from '../organizations.service';
 import { actingPerson } from './actor';
-import { toOrganization, toPageOf } from './convert';
+import { toOrganization } from './convert';
 
 @ApiTags('Organizations')
 @Controller('api/orgs')
@@ -38,7 +38,7 @@ export class OrganizationsController {
     answers: OrganizationResponse,
     refuses: ['entitlement_exceeded', 'slug_taken'],
   })
-  async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest): Promise<OrganizationResponse> {
+  async create(@Req() request: AuthenticatedRequest, @Body() body: CreateOrganizationRequest) {
     return toOrganization(await this.organizations.create(this.db, actingPerson(request), body));
   }
 
@@ -49,21 +49,21 @@ export class OrganizationsController {
     description: 'By name; suspended ones too. A token that is confined to one organization sees that one.',
     answers: PageOf(OrganizationResponse, 'OrganizationListResponse'),
   })
-  async list(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<OrganizationResponse>> {
-    return toPageOf(await this.queries.listOf(principal.userId, principal.orgPin, query), query, toOrganization);
+  async list(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery) {
+    return toPage(await this.queries.listOf(principal.userId, principal.orgPin, query), query, toOrganization);
   }
 
   @Get(':org_id')
   @OrgMember('settings')
   @Operation({ summary: 'Show an organization', answers: OrganizationResponse })
-  async get(@CurrentOrg() scope: OrgScope): Promise<OrganizationResponse> {
+  async get(@CurrentOrg() scope: OrgScope) {
     return toOrganization(await this.queries.get(scope));
   }
 
   @Patch(':org_id')
   @OrgAdmin('settings')
   @Operation({ summary: 'Change name or slug of an organization', answers: OrganizationResponse, refuses: ['slug_taken'] })
-  async update(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrganizationRequest): Promise<OrganizationResponse> {
+  async update(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrganizationRequest) {
     return toOrganization(await this.organizations.update(scope, body));
   }
 
