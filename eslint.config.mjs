@@ -40,6 +40,7 @@ const depConstraints = [
   { sourceTag: 'type:entities', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:contracts'] },
+  { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:guards', 'type:entities', 'type:platform'] },
   ...ORDER.map((domain, i) => ({
     sourceTag: `scope:${domain}`,
     onlyDependOnLibsWithTags: [
@@ -53,8 +54,34 @@ const depConstraints = [
   })),
 ];
 
+const boundaries = (constraints, allow = []) => [
+  'error',
+  { allow, allowCircularSelfDependency: true, depConstraints: constraints, enforceBuildableLibDependency: false },
+];
+/** What specs have besides. */
+const withTesting = ({ onlyDependOnLibsWithTags, ...rest }) => ({
+  ...rest,
+  onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, 'type:testing', 'scope:testing'],
+});
+
+/** Specs and what furnishes them ask the database what they like, and more. */
+const NO_SPECS = ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'];
+
+const NEITHER_HTTP_NOR_JOBS = {
+  group: ['**/http', '**/http/*', '!@aps/platform/http', '**/jobs', '**/jobs/*', '@aps/dtos'],
+  message: 'Service code imports neither http/ nor jobs/.',
+};
+const MODULES_ALONE = {
+  group: ['typeorm', 'pg', 'ioredis', 'undici', 'axios', 'node-fetch'],
+  message: 'An app is a main and a module list.',
+};
+const BY_OPERATION = '@Operation of @aps/platform/http says what a handler answers and refuses.';
+const SWAGGER = { group: ['@nestjs/swagger'], allowImportNames: ['ApiTags', 'ApiBody', 'ApiConsumes'], message: BY_OPERATION };
+const HTTP_CODE = { group: ['@nestjs/common'], importNames: ['HttpCode'], message: BY_OPERATION };
+const TESTING = { group: ['**/testing', '**/testing/*', '@aps/testing', '@aps/*/testing'], message: 'Testing rooms are for specs.' };
+
 /** Who may not import what, beyond projects. */
-const restrict = (files, patterns, extra = {}) => ({ files, rules: { 'no-restricted-imports': ['error', { patterns, ...extra }] } });
+const restrict = (files, ignores, ...patterns) => ({ files, ignores, rules: { 'no-restricted-imports': ['error', { patterns }] } });
 
 /**
  * Addresses are compared by their canonical form alone, which `canonicalEmail` makes. A database folds case by other rules, and so does
@@ -96,10 +123,6 @@ const batches = [
   { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: CHATS_ALONE },
 ];
 
-const BY_OPERATION = '@Operation of @aps/platform/http says what a handler answers and refuses.';
-
-/** Specs and their helpers ask the database what they like. */
-const NO_SPECS = ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'];
 const forbid = (files, ignores, selectors) => ({
   files,
   ignores: [...ignores, ...NO_SPECS],
@@ -115,10 +138,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       // Rooms of one project import each other by their public faces, like everybody else does.
-      '@nx/enforce-module-boundaries': [
-        'error',
-        { allow: [], allowCircularSelfDependency: true, depConstraints, enforceBuildableLibDependency: false },
-      ],
+      '@nx/enforce-module-boundaries': boundaries(depConstraints),
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/consistent-type-imports': 'off',
@@ -145,7 +165,7 @@ export default tseslint.config(
   {
     files: ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/*-e2e/**/*.ts'],
     rules: {
-      // Specs of a lower room may need the real tables, and the model server is a tool.
+      // Specs of platform need real tables, and end-to-end suites each other's helpers.
       '@nx/enforce-module-boundaries': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
@@ -154,6 +174,11 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    // Specs of a domain load that domain and those before it, like its source; the model server is a tool.
+    files: ['libs/domains/**/*.spec.ts', 'libs/domains/**/testing/**/*.ts', 'libs/testing/**/*.ts'],
+    rules: { '@nx/enforce-module-boundaries': boundaries(depConstraints.map(withTesting), ['/tools/mock-model/', '/testing/s3-server$']) },
   },
   forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches, LETS_NULL_IN]),
   forbid(SQL_FILES, ['libs/domains/chats/**', 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
@@ -164,35 +189,12 @@ export default tseslint.config(
   ),
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
+  restrict(['libs/**/*.ts'], NO_SPECS, TESTING),
   // Services know neither their controllers nor their processors, and no wire class.
-  {
-    files: ['libs/domains/*/src/**/*.ts'],
-    ignores: ['libs/domains/*/src/{http,jobs,testing}/**', '**/testing/**', '**/*.spec.ts'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            {
-              group: ['**/http', '**/http/*', '!@aps/platform/http', '**/jobs', '**/jobs/*', '@aps/dtos'],
-              message: 'Service code imports neither http/ nor jobs/.',
-            },
-          ],
-        },
-      ],
-    },
-  },
+  restrict(['libs/domains/*/src/**/*.ts'], ['libs/domains/*/src/{http,jobs}/**', ...NO_SPECS], NEITHER_HTTP_NOR_JOBS, TESTING),
   // An operation is declared in one way; the rest of it follows.
-  restrict(
-    ['libs/domains/*/src/http/**/*.ts'],
-    [
-      { group: ['@nestjs/swagger'], allowImportNames: ['ApiTags', 'ApiBody', 'ApiConsumes'], message: BY_OPERATION },
-      { group: ['@nestjs/common'], importNames: ['HttpCode'], message: BY_OPERATION },
-    ],
-  ),
+  restrict(['libs/domains/*/src/http/**/*.ts'], NO_SPECS, SWAGGER, HTTP_CODE, TESTING),
   // One guarded client for everything outbound.
-  restrict(
-    ['apps/**/*.ts'],
-    [{ group: ['typeorm', 'pg', 'ioredis', 'undici', 'axios', 'node-fetch'], message: 'An app is a main and a module list.' }],
-  ),
+  restrict(['apps/**/*.ts'], [], MODULES_ALONE),
+  restrict(['apps/**/*.ts'], NO_SPECS, MODULES_ALONE, TESTING),
 );

@@ -7,9 +7,13 @@ export interface Answer {
   text: string;
 }
 
+/** Whoever has a token to call with. */
+export interface Bearer {
+  token: string;
+}
+
 export interface CallOptions {
-  /** Bearer token. */
-  as?: string;
+  as?: Bearer | string;
   /** A JSON body, or text that is sent as it is. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -23,7 +27,7 @@ export function httpCaller(url: string): HttpCaller {
     const response = await fetch(url + path, {
       method,
       headers: {
-        ...(as && { Authorization: `Bearer ${as}` }),
+        ...(as && { Authorization: `Bearer ${typeof as === 'string' ? as : as.token}` }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,
       },
@@ -33,3 +37,6 @@ export function httpCaller(url: string): HttpCaller {
     return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers, text };
   };
 }
+
+/** What matters of a refusal. */
+export const outcome = ({ status, body }: Pick<Answer, 'status' | 'body'>): [number, string | undefined] => [status, body?.code];

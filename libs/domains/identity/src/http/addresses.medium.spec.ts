@@ -1,7 +1,9 @@
 import { actingOperator } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
 import { AllowedEmailsService } from '../allowed-emails.service';
-import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { anEmail, aUser, PASSWORD, signup } from '../testing';
+import { IDENTITY } from '../testing/identity';
 
 /** Addresses that one rule takes for `i…@` or `k…@` and another does not; PostgreSQL's `lower()` and JavaScript's differ in all of them. */
 const LOOKALIKES = [
@@ -15,16 +17,10 @@ const LOOKALIKES = [
 ] as const;
 
 describe('one address', () => {
-  let t: IdentityTestApp;
-  let allowed: AllowedEmailsService;
-  beforeAll(async () => {
-    t = await identityTestApp({ EMAIL_PROOF: 'off' });
-    allowed = t.app.get(AllowedEmailsService, { strict: false });
-  });
-  afterAll(() => t.close());
+  const t = testService(IDENTITY, { settings: { EMAIL_PROOF: 'off' } });
   beforeEach(() => t.configure({ REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '' }));
 
-  const signup = (email: string) => t.call('POST', '/api/auth/signup', { body: { email, password: PASSWORD } });
+  const allow = async (email: string) => t.get(AllowedEmailsService).add(actingOperator((await aUser(t)).id, {}), email);
   let made = 0;
   /** A domain that no other test uses: the local part is what is tried. */
   const aDomain = () => `d${++made}.example`;
@@ -32,20 +28,20 @@ describe('one address', () => {
   it.each(LOOKALIKES)('lets nobody else in who is allowed, and is taken by nobody else (%s)', async (_, plain, lookalike) => {
     t.configure({ REGISTRATION_MODE: 'allowlist' });
     const domain = aDomain();
-    await allowed.add(actingOperator((await t.user()).id, {}), `${plain}@${domain}`);
-    const impostor = await signup(`${lookalike}@${domain}`);
+    await allow(`${plain}@${domain}`);
+    const impostor = await signup(t, `${lookalike}@${domain}`);
     expect([
       [403, 'registration_not_allowed'],
       [422, 'validation_error'],
     ]).toContainEqual([impostor.status, impostor.body.code]);
-    expect((await signup(`${plain}@${domain}`)).status).toBe(201);
+    expect((await signup(t, `${plain}@${domain}`)).status).toBe(201);
   });
 
   it.each(LOOKALIKES)('is no administrator by looking like one (%s)', async (_, plain, lookalike) => {
     const domain = aDomain();
     t.configure({ REGISTRATION_MODE: 'closed', BOOTSTRAP_ADMIN_EMAIL: `${plain}@${domain}` });
-    expect([403, 422]).toContain((await signup(`${lookalike}@${domain}`)).status);
-    expect((await signup(`${plain}@${domain}`)).status).toBe(201);
+    expect([403, 422]).toContain((await signup(t, `${lookalike}@${domain}`)).status);
+    expect((await signup(t, `${plain}@${domain}`)).status).toBe(201);
   });
 
   it.each([
@@ -57,14 +53,13 @@ describe('one address', () => {
   ])('has one account, one place in each list and one log-in, whatever %s', async (_, one, other) => {
     const domain = aDomain();
     const [typed, again] = [`${one}@${domain}`, `${other}@${domain.toUpperCase()}`];
-    const actor = actingOperator((await t.user()).id, {});
-    await allowed.add(actor, typed);
-    await expect(allowed.add(actor, again)).rejects.toMatchObject({ code: 'already_allowed' });
+    await allow(typed);
+    await expect(allow(again)).rejects.toMatchObject({ code: 'already_allowed' });
     for (const email of [typed, again]) expect((await t.call('POST', '/api/waitlist', { body: { email } })).status).toBe(202);
     expect(await t.db.query(sql('SELECT email FROM waitlist_entries WHERE email LIKE $1'), [`%${domain}`])).toEqual([{ email: typed }]);
 
     t.configure({ REGISTRATION_MODE: 'allowlist' });
-    const answers = await Promise.all([typed, again, typed, again].map(signup));
+    const answers = await Promise.all([typed, again, typed, again].map((email) => signup(t, email)));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409]);
     const { user } = answers.find((a) => a.status === 201)?.body as { user: { email: string } };
     for (const email of [typed, again])
@@ -76,9 +71,9 @@ describe('one address', () => {
 
   it('has one account, however its domain is written', async () => {
     const email = `${anEmail().split('@')[0]}@b\u00fccher.example`;
-    expect((await signup(email)).body.user.email).toBe(email);
-    expect((await signup(email.replace('b\u00fccher', 'B\u00dcCHER'))).body.code).toBe('email_taken');
-    expect((await signup(email.replace('b\u00fccher', 'xn--bcher-kva'))).body.code).toBe('email_taken');
+    expect((await signup(t, email)).body.user.email).toBe(email);
+    expect((await signup(t, email.replace('b\u00fccher', 'B\u00dcCHER'))).body.code).toBe('email_taken');
+    expect((await signup(t, email.replace('b\u00fccher', 'xn--bcher-kva'))).body.code).toBe('email_taken');
     await t.call('POST', '/api/auth/password/forgot', { body: { email } });
     expect(await t.db.query(sql('SELECT recipient FROM outbound_mails WHERE recipient LIKE $1'), [`${email.split('@')[0]}%`])).toEqual([
       { recipient: email.replace('b\u00fccher', 'xn--bcher-kva') },

@@ -1,142 +1,120 @@
+import { MailedLink, User } from '@aps/entities';
 import { hashToken } from '@aps/platform/crypto';
-import { sql } from '@aps/platform/testing';
-import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { sql, type Bearer } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
+import { anEmail, aPerson, aSession, aUser, mailedLinks, mails, PASSWORD, stateOf } from '../testing';
+import { IDENTITY } from '../testing/identity';
 
 const NEW_PASSWORD = 'staple battery horse';
 
 describe('passwords', () => {
-  let t: IdentityTestApp;
-  beforeAll(async () => {
-    t = await identityTestApp();
-  });
-  afterAll(() => t.close());
+  const t = testService(IDENTITY);
 
   const forgot = (email: string) => t.call('POST', '/api/auth/password/forgot', { body: { email } });
   const reset = (token: string, password = NEW_PASSWORD) => t.call('POST', '/api/auth/password/reset', { body: { token, password } });
   const tryLogin = async (email: string, password: string) =>
     (await t.call('POST', '/api/auth/login', { body: { email, password } })).status;
-  /** Tokens of the links that an address was mailed. */
-  const links = async (email: string) =>
-    (await t.mails(email)).flatMap((m) => /https:\/\/app\.example\/reset-password\/(\S+)/.exec(m.text)?.[1] ?? []);
+  /** The secret of the newest link of somebody who has just forgotten the password. */
+  const linkOf = async ({ email }: { email: string }) => {
+    await forgot(email);
+    return (await mailedLinks(t, email, 'reset-password')).at(-1)!;
+  };
 
   describe('forgot', () => {
     it('answers a known, an unknown and a deactivated address the same way, and mails the known one', async () => {
-      const [known, gone] = [await t.user(), await t.user()];
-      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [gone.id]);
-      const unknown = anEmail();
-      for (const email of [known.email.toUpperCase(), gone.email, unknown]) {
-        const { status, body } = await forgot(email);
-        expect([status, body]).toEqual([202, { status: 'received' }]);
-      }
-      const mails = await t.mails(known.email);
-      expect(mails.map((m) => m.subject)).toEqual(['Choose a new password']);
-      const [token] = await links(known.email);
-      expect(await t.db.query(sql('SELECT user_id FROM mailed_links WHERE token_hash = $1'), [hashToken(token)])).toEqual([
-        { user_id: known.id },
-      ]);
-      expect([...(await t.mails(gone.email)), ...(await t.mails(unknown))]).toEqual([]);
+      const [known, gone, unknown] = [await aUser(t), await aUser(t), anEmail()];
+      await t.db.manager.update(User, gone.id, { deactivated_at: new Date() });
+      for (const email of [known.email.toUpperCase(), gone.email, unknown])
+        expect(await forgot(email)).toMatchObject({ status: 202, body: { status: 'received' } });
+      expect((await mails(t, known.email)).map((m) => m.subject)).toEqual(['Choose a new password']);
+      const [token] = await mailedLinks(t, known.email, 'reset-password');
+      expect(await t.db.manager.findBy(MailedLink, { token_hash: hashToken(token) })).toMatchObject([{ user_id: known.id }]);
+      expect([await mails(t, gone.email), await mails(t, unknown)]).toEqual([[], []]);
     });
 
     it('does not flood a mailbox, not even when asked all at once', async () => {
-      const { email } = await t.user();
+      const { email } = await aUser(t);
       const answers = await Promise.all(Array.from({ length: 12 }, () => forgot(email)));
       expect(answers.every((a) => a.status === 202)).toBe(true);
-      expect(await t.mails(email)).toHaveLength(5);
+      expect(await mails(t, email)).toHaveLength(5);
     });
   });
 
   describe('reset', () => {
     it('sets the password once, ends all sessions, voids other links and tells the user', async () => {
-      const { email, id } = await t.user();
-      const session = await t.login(email);
-      await forgot(email);
-      await forgot(email);
-      const [first, second] = await links(email);
+      const person = await aPerson(t);
+      const { email, id } = person;
+      const [first, second] = [await linkOf(person), await linkOf(person)];
       expect((await reset(first)).status).toBe(204);
       expect([await tryLogin(email, PASSWORD), await tryLogin(email, NEW_PASSWORD)]).toEqual([401, 200]);
-      expect(await t.bearer(session)).toBe('not_authenticated');
-      for (const used of [first, second]) {
-        const again = await reset(used, 'one more password');
-        expect(again.status).toBe(422);
-        expect(again.body).toMatchObject({
-          code: 'reset_token_invalid',
-          detail: [{ loc: ['body', 'token'], type: 'semantic.reset_token_invalid' }],
+      expect(await stateOf(t, person)).toBe('not_authenticated');
+      for (const used of [first, second])
+        expect(await reset(used, 'one more password')).toMatchObject({
+          status: 422,
+          body: { code: 'reset_token_invalid', detail: [{ loc: ['body', 'token'], type: 'semantic.reset_token_invalid' }] },
         });
-      }
       expect(await tryLogin(email, NEW_PASSWORD)).toBe(200);
-      expect((await t.mails(email)).at(-1)?.subject).toBe('Your password was changed');
-      expect(await t.audit('user.password_reset')).toEqual([expect.objectContaining({ actor_id: id, target_id: id, source: 'business' })]);
+      expect((await mails(t, email)).at(-1)?.subject).toBe('Your password was changed');
+      expect(await t.audit({ action: 'user.password_reset' })).toMatchObject([{ actor_id: id, target_id: id, source: 'business' }]);
     });
 
     it('lets one of several that race win', async () => {
-      const { email } = await t.user();
-      await forgot(email);
-      const [token] = await links(email);
+      const user = await aUser(t);
+      const token = await linkOf(user);
       const answers = await Promise.all(Array.from({ length: 5 }, (_, i) => reset(token, `password number ${i}`)));
       expect(answers.map((a) => a.status).sort()).toEqual([204, 422, 422, 422, 422]);
-      expect(await tryLogin(email, `password number ${answers.findIndex((a) => a.status === 204)}`)).toBe(200);
+      expect(await tryLogin(user.email, `password number ${answers.findIndex((a) => a.status === 204)}`)).toBe(200);
     });
 
     it('refuses a link that is too old, and one of a user who was deactivated since', async () => {
-      const [late, gone] = [await t.user(), await t.user()];
-      for (const { email } of [late, gone]) await forgot(email);
-      const [[lateToken], [goneToken]] = [await links(late.email), await links(gone.email)];
-      const [{ minutes }] = await t.db.query(
-        sql<{ minutes: number }>(
-          `SELECT round(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM mailed_links WHERE user_id = $1`,
-        ),
-        [late.id],
-      );
-      expect(minutes).toBe(60);
-      await t.db.execute(sql(`UPDATE mailed_links SET expires_at = now() - interval '1 second' WHERE user_id = $1`), [late.id]);
-      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [gone.id]);
+      const [late, gone] = [await aUser(t), await aUser(t)];
+      const [lateToken, goneToken] = [await linkOf(late), await linkOf(gone)];
+      const lasts = sql(`SELECT expires_at - created_at = interval '60 minutes' AS hour FROM mailed_links WHERE user_id = $1`);
+      expect(await t.db.query(lasts, [late.id])).toEqual([{ hour: true }]);
+      await t.db.manager.update(MailedLink, { user_id: late.id }, { expires_at: new Date(Date.now() - 1_000) });
+      await t.db.manager.update(User, gone.id, { deactivated_at: new Date() });
       for (const token of [lateToken, goneToken, 'never-issued']) expect((await reset(token)).body.code).toBe('reset_token_invalid');
-      await t.db.execute(sql('UPDATE users SET deactivated_at = NULL WHERE id = $1'), [gone.id]);
+      await t.db.manager.update(User, gone.id, { deactivated_at: null });
       expect(await tryLogin(gone.email, PASSWORD)).toBe(200);
     });
 
     it('refuses a short password without using the link up', async () => {
-      const { email } = await t.user();
-      await forgot(email);
-      const [token] = await links(email);
+      const token = await linkOf(await aUser(t));
       expect((await reset(token, 'elevenchars')).body).toMatchObject({ code: 'validation_error', detail: [{ type: 'string_too_short' }] });
       expect((await reset(token)).status).toBe(204);
     });
   });
 
   describe('change', () => {
-    const change = (token: string, current_password: string, new_password = NEW_PASSWORD) =>
-      t.call('POST', '/api/auth/password/change', { token, body: { current_password, new_password } });
+    const change = (as: Bearer, current_password: string, new_password = NEW_PASSWORD) =>
+      t.call('POST', '/api/auth/password/change', { as, body: { current_password, new_password } });
 
     it('replaces the password and ends all other sessions', async () => {
-      const { email, id } = await t.user();
-      const [mine, other] = [await t.login(email), await t.login(email)];
-      await forgot(email);
-      const [link] = await links(email);
+      const mine = await aPerson(t);
+      const [other, link] = [await aSession(t, mine), await linkOf(mine)];
       expect((await change(mine, PASSWORD)).status).toBe(204);
-      expect([await t.bearer(mine), await t.bearer(other)]).toEqual(['ok', 'not_authenticated']);
-      expect([await tryLogin(email, PASSWORD), await tryLogin(email, NEW_PASSWORD)]).toEqual([401, 200]);
+      expect([await stateOf(t, mine), await stateOf(t, other)]).toEqual(['ok', 'not_authenticated']);
+      expect([await tryLogin(mine.email, PASSWORD), await tryLogin(mine.email, NEW_PASSWORD)]).toEqual([401, 200]);
       expect((await reset(link, 'by an older link')).body.code).toBe('reset_token_invalid');
-      expect((await t.mails(email)).at(-1)?.subject).toBe('Your password was changed');
-      expect(await t.audit('user.password_changed')).toEqual([expect.objectContaining({ actor_id: id })]);
+      expect((await mails(t, mine.email)).at(-1)?.subject).toBe('Your password was changed');
+      expect(await t.audit({ action: 'user.password_changed' })).toMatchObject([{ actor_id: mine.id }]);
     });
 
     it('wants the present one', async () => {
-      const { email } = await t.user();
-      const token = await t.login(email);
-      const { status, body } = await change(token, 'not my password');
-      expect(status).toBe(422);
-      expect(body).toMatchObject({ code: 'password_incorrect', detail: [{ loc: ['body', 'current_password'] }] });
-      expect(await tryLogin(email, PASSWORD)).toBe(200);
+      const person = await aPerson(t);
+      expect(await change(person, 'not my password')).toMatchObject({
+        status: 422,
+        body: { code: 'password_incorrect', detail: [{ loc: ['body', 'current_password'] }] },
+      });
+      expect(await tryLogin(person.email, PASSWORD)).toBe(200);
     });
 
     it('lets one of two that race win', async () => {
-      const { email } = await t.user();
-      const token = await t.login(email);
+      const person = await aPerson(t);
       const wishes = ['first new password', 'second new password'];
-      const answers = await Promise.all(wishes.map((wish) => change(token, PASSWORD, wish)));
+      const answers = await Promise.all(wishes.map((wish) => change(person, PASSWORD, wish)));
       expect(answers.map((a) => a.status).sort()).toEqual([204, 422]);
-      expect(await tryLogin(email, wishes[answers.findIndex((a) => a.status === 204)])).toBe(200);
+      expect(await tryLogin(person.email, wishes[answers.findIndex((a) => a.status === 204)])).toBe(200);
     });
   });
 });

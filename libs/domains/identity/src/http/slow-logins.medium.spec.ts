@@ -1,18 +1,10 @@
 import { sql } from '@aps/platform/testing';
-import { anEmail, identityTestApp, PASSWORD, type IdentityTestApp } from '../testing/identity-test-app';
+import { testService } from '@aps/testing';
+import { anEmail, aUser, mailedLinks, PASSWORD } from '../testing';
+import { IDENTITY } from '../testing/identity';
 
 describe('failed log-ins', () => {
-  let t: IdentityTestApp;
-  const limits = (on: boolean) => t.configure({ RATE_LIMITS: on ? 'on' : 'off', RATE_LIMIT_LOGIN: '0', RATE_LIMIT_SIGNUP: '0' });
-  beforeAll(async () => {
-    t = await identityTestApp({ TRUST_PROXY: '1' });
-    limits(true);
-  });
-  afterAll(async () => {
-    for (const name of ['RATE_LIMITS', 'RATE_LIMIT_LOGIN', 'RATE_LIMIT_SIGNUP', 'TRUST_PROXY']) delete process.env[name];
-    await t?.close();
-  });
-
+  const t = testService(IDENTITY, { settings: { TRUST_PROXY: '1', RATE_LIMITS: 'on', RATE_LIMIT_LOGIN: '0', RATE_LIMIT_SIGNUP: '0' } });
   const login = async (email: string, password = 'not the password', from = '198.51.100.1') => {
     const { status, body, headers } = await t.call('POST', '/api/auth/login', {
       body: { email, password },
@@ -30,7 +22,7 @@ describe('failed log-ins', () => {
   };
 
   it('are answered 401 five times, then wait ever longer, whether the address has an account or not', async () => {
-    for (const email of [(await t.user()).email, anEmail('nobody')]) {
+    for (const email of [(await aUser(t)).email, anEmail('nobody')]) {
       await fail(email, 5);
       const waits = [(await login(email, PASSWORD)).wait];
       for (let i = 0; i < 11; i++) {
@@ -45,7 +37,7 @@ describe('failed log-ins', () => {
   });
 
   it('are forgotten with a success, and after 15 minutes', async () => {
-    const { email } = await t.user();
+    const { email } = await aUser(t);
     await fail(email, 4);
     expect((await login(email, PASSWORD)).status).toBe(200);
     await fail(email, 5);
@@ -59,7 +51,7 @@ describe('failed log-ins', () => {
   });
 
   it('do not shut out who has signed in from there before', async () => {
-    const { email } = await t.user();
+    const { email } = await aUser(t);
     expect((await login(email, PASSWORD, '2001:db8:1:2::7')).status).toBe(200);
     await fail(email, 5);
     await hold();
@@ -69,7 +61,7 @@ describe('failed log-ins', () => {
   });
 
   it('count by themselves where their user has signed in, so that nobody guesses there without end', async () => {
-    const { email } = await t.user();
+    const { email } = await aUser(t);
     const home = '203.0.113.9';
     expect((await login(email, PASSWORD, home)).status).toBe(200);
     await t.db.execute(sql(`UPDATE sessions SET revoked_at = now() - interval '25 hours' WHERE ip = $1`), [home]);
@@ -84,34 +76,33 @@ describe('failed log-ins', () => {
   });
 
   it('do not delay who resets the password', async () => {
-    const { email } = await t.user();
+    const { email } = await aUser(t);
     await fail(email, 5);
     await t.call('POST', '/api/auth/password/forgot', { body: { email } });
-    const token = (await t.mails(email)).map(({ text }) => /reset-password\/(\S+)/.exec(text)?.[1]).find(Boolean);
+    const [token] = await mailedLinks(t, email, 'reset-password');
     expect((await t.call('POST', '/api/auth/password/reset', { body: { token, password: 'staple battery horse' } })).status).toBe(204);
     expect((await login(email, 'staple battery horse')).status).toBe(200);
   });
 
   it('gain nothing by coming all at once', async () => {
-    const { email, id } = await t.user();
+    const { email, id } = await aUser(t);
     const answers = await Promise.all(Array.from({ length: 30 }, () => login(email)));
     expect(answers.filter((a) => a.status === 401)).toHaveLength(5);
     expect(answers.filter((a) => a.code === 'too_many_attempts').length).toBe(25);
-    const audited = (await t.audit('user.login_slowed')).filter((row) => row.target_id === id);
+    const audited = await t.audit({ action: 'user.login_slowed', target_id: id });
     expect(audited.length).toBeGreaterThan(0);
     expect(audited[0]).toMatchObject({ actor_id: null, metadata: { wait_s: 1 } });
     expect(JSON.stringify(audited)).not.toContain(email);
   });
 
   it('are not what others take that come at the same moment, with the right password', async () => {
-    const { email } = await t.user();
+    const { email } = await aUser(t);
     const answers = await Promise.all(Array.from({ length: 12 }, () => login(email, PASSWORD)));
     expect(answers.map((a) => a.status)).toEqual(Array(12).fill(200));
   });
 
   it('are not slowed down where rate limits are off', async () => {
-    limits(false);
-    await fail((await t.user()).email, 8);
-    limits(true);
+    t.configure({ RATE_LIMITS: 'off' });
+    await fail((await aUser(t)).email, 8);
   });
 });

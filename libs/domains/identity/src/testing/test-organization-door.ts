@@ -1,21 +1,18 @@
 import { Global, Injectable, Module } from '@nestjs/common';
+import { Invitation, Membership, Organization } from '@aps/entities';
 import type { Db, Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { OrganizationDoor, type MembershipSummary, type SignupWish } from '../organization-door';
 
+type Role = Membership['role'];
+
 /** As much of organizations as identity's specs need, on the real tables. */
 @Injectable()
 export class TestOrganizationDoor extends OrganizationDoor {
   async isInvited(db: Db, email: string): Promise<boolean> {
-    return (
-      (
-        await db.query(sql(`SELECT 1 FROM invitations WHERE email_canonical = $1 AND state = 'pending' AND expires_at > now()`), [
-          canonicalEmail(email),
-        ])
-      ).length > 0
-    );
+    return (await this.open(db, email)).length > 0;
   }
 
   async onSignup(tx: Tx, { user, isProven, orgName }: SignupWish): Promise<void> {
@@ -25,17 +22,6 @@ export class TestOrganizationDoor extends OrganizationDoor {
 
   async onProof(tx: Tx, user: SignupWish['user']): Promise<void> {
     await this.redeem(tx, user);
-  }
-
-  private async redeem(tx: Tx, user: SignupWish['user']): Promise<boolean> {
-    const redeemed = await tx.query(
-      sql<{ org_id: string; role: string }>(
-        `UPDATE invitations SET state = 'accepted', accepted_at = now() WHERE email_canonical = $1 AND state = 'pending' RETURNING org_id, role`,
-      ),
-      [canonicalEmail(user.email)],
-    );
-    for (const { org_id, role } of redeemed) await this.join(tx, org_id, user.id, role);
-    return redeemed.length > 0;
   }
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
@@ -58,27 +44,31 @@ export class TestOrganizationDoor extends OrganizationDoor {
 
   async makeOrg(db: Db, ownerId: string, name: string): Promise<string> {
     const id = uuidv7();
-    await db.execute(sql('INSERT INTO organizations (id, name, slug, created_by) VALUES ($1, $2, $3, $4)'), [
-      id,
-      name,
-      `org-${id}`,
-      ownerId,
-    ]);
+    await db.manager.insert(Organization, { id, name, slug: `org-${id}`, created_by: ownerId });
     await this.join(db, id, ownerId, 'OWNER');
     return id;
   }
 
-  async invite(db: Db, orgId: string, email: string, role = 'MEMBER'): Promise<void> {
-    await db.execute(
-      sql(
-        `INSERT INTO invitations (id, org_id, email, email_canonical, role, token_hash, expires_at) VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 day')`,
-      ),
-      [uuidv7(), orgId, email, canonicalEmail(email), role, Buffer.from(uuidv7())],
-    );
+  async invite(db: Db, orgId: string, email: string, role: Role): Promise<void> {
+    const secret = { token_hash: Buffer.from(uuidv7()), expires_at: new Date(Date.now() + 86_400_000) };
+    await db.manager.insert(Invitation, { id: uuidv7(), org_id: orgId, email, email_canonical: canonicalEmail(email)!, role, ...secret });
   }
 
-  private async join(db: Db, orgId: string, userId: string, role: string): Promise<void> {
-    await db.execute(sql('INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, $4)'), [uuidv7(), orgId, userId, role]);
+  private async redeem(tx: Tx, user: SignupWish['user']): Promise<boolean> {
+    const invitations = await this.open(tx, user.email);
+    for (const { id, org_id, role } of invitations) {
+      await tx.manager.update(Invitation, id, { state: 'accepted', accepted_at: new Date() });
+      await this.join(tx, org_id, user.id, role);
+    }
+    return invitations.length > 0;
+  }
+
+  private open(db: Db, email: string): Promise<Invitation[]> {
+    return db.manager.findBy(Invitation, { email_canonical: canonicalEmail(email)!, state: 'pending' });
+  }
+
+  private async join(db: Db, orgId: string, userId: string, role: Role): Promise<void> {
+    await db.manager.insert(Membership, { id: uuidv7(), org_id: orgId, user_id: userId, role });
   }
 }
 
