@@ -1,9 +1,10 @@
-import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { MailJobs, MailTransport } from '@aps/platform/mail';
 import { Maintenance } from '@aps/platform/maintenance';
 import { sql, decodeWords, SmtpServer } from '@aps/platform/testing';
-import { anEmail, OrgsTestApp } from './testing/orgs-test-app';
+import { testService } from '@aps/testing';
+import { anOrg } from './testing';
+import { anInvitation, invite, ORGS } from './testing/orgs';
 
 /** Names that a tenant gives an organization; mails carry them to strangers. */
 const NAMES = [
@@ -31,30 +32,23 @@ const NAMES = [
 ];
 
 describe('the mail of an invitation, as a mail server gets it', () => {
-  let t: OrgsTestApp;
-  let server: SmtpServer;
+  const t = testService(ORGS);
+  const server = new SmtpServer();
   let transport: MailTransport;
   let jobs: MailJobs;
   beforeAll(async () => {
-    server = new SmtpServer();
-    t = await OrgsTestApp.start({ SMTP_URL: await server.listen(), MAIL_FROM: 'Agents <no-reply@mail.example>' });
+    t.configure({ SMTP_URL: await server.listen(), MAIL_FROM: 'Agents <no-reply@mail.example>' });
     transport = new MailTransport();
     jobs = new MailJobs(t.db, t.get(EnvelopeCrypto), transport, new Maintenance(t.db));
   });
   afterAll(async () => {
     await transport.onApplicationShutdown();
     server.close();
-    await t.close();
-    delete process.env.SMTP_URL;
-    delete process.env.MAIL_FROM;
-    loadConfig();
   });
 
   /** Invites to an organization of that name, whatever the API thinks of it, and delivers the mail. */
-  const mailed = async (name: string, email = anEmail()) => {
-    const { orgId, owner } = await t.orgWithOwner();
-    await t.db.execute(sql('UPDATE organizations SET name = $2 WHERE id = $1'), [orgId, name]);
-    expect((await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })).status).toBe(201);
+  const mailed = async (name: string) => {
+    const { email } = await anInvitation(t, await anOrg(t, { name }));
     const [{ id }] = await t.db.query(sql<{ id: string }>('SELECT id FROM outbound_mails ORDER BY id DESC LIMIT 1'));
     await jobs.send({ mail_id: id });
     return { email, headers: server.headers(), text: server.mails.at(-1)!.split('\r\n\r\n').slice(1).join('\n') };
@@ -87,10 +81,7 @@ describe('the mail of an invitation, as a mail server gets it', () => {
   it.each(['=?utf-8?q?thief=40evil.example?=@x.example', 'a@x.example\r\nBcc: b@x.example', '"a, b"@x.example', 'a\u202eb@x.example'])(
     'goes to no such address: %j',
     async (email) => {
-      const { orgId, owner } = await t.orgWithOwner();
-      expect((await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })).body.code).toBe(
-        'validation_error',
-      );
+      expect((await invite(t, await anOrg(t), email)).body.code).toBe('validation_error');
     },
   );
 });

@@ -1,7 +1,10 @@
+import { Invitation, Membership } from '@aps/entities';
 import { actingOperator } from '@aps/guards';
-import { sql } from '@aps/platform/testing';
+import { anEmail, aPerson, mails } from '@aps/identity/testing';
+import { testService } from '@aps/testing';
 import { MembersService } from './members.service';
-import { anEmail, type Member, OrgsTestApp } from './testing/orgs-test-app';
+import { aMember, anOrg, type Member, type TestOrg } from './testing';
+import { anInvitation, invite, ORGS, rolesOf, TestLimits } from './testing/orgs';
 
 /** Small and seeded, so that a failing order of events can be had again. */
 function random(seed: number): (below: number) => number {
@@ -11,139 +14,119 @@ function random(seed: number): (below: number) => number {
   };
 }
 
+const statusOf = (work: Promise<unknown>, done: number) =>
+  work.then(
+    () => done,
+    (error: { status?: number }) => error.status ?? 500,
+  );
+
 describe('races', () => {
-  let t: OrgsTestApp;
-  beforeAll(async () => {
-    t = await OrgsTestApp.start();
+  const t = testService(ORGS);
+  let org: TestOrg;
+  beforeEach(async () => {
+    t.get(TestLimits).maxSeats = Infinity;
+    org = await anOrg(t);
   });
-  afterAll(() => t.close());
-  beforeEach(() => {
-    t.limits.maxSeats = Infinity;
-  });
+
+  const ownersOf = async (of = org) => Object.values(await rolesOf(t, of)).filter((role) => role === 'OWNER').length;
+  const pendingOf = (of = org) => t.db.manager.countBy(Invitation, { org_id: of.id, state: 'pending' });
+  const member = ({ memberId }: Member, of = org) => `${of.path}/members/${memberId}`;
 
   it.each([1, 2, 3])('two hundred demotions, removals and leaves at once leave an owner (seed %i)', async (seed) => {
     const pick = random(seed);
-    const { orgId, owner } = await t.orgWithOwner();
-    const owners: Member[] = [owner];
-    for (let i = 0; i < 11; i++) owners.push(await t.member(orgId, 'OWNER'));
-    const operator = await t.person();
+    const owners = [org.owner];
+    for (let i = 0; i < 11; i++) owners.push(await aMember(t, org, 'OWNER'));
+    const operator = actingOperator((await aPerson(t)).id, {});
     const members = t.get(MembersService);
-    const path = `/api/orgs/${orgId}/members`;
     const act = async (): Promise<number> => {
       const [as, target] = [owners[pick(owners.length)], owners[pick(owners.length)]];
       switch (pick(5)) {
         case 0:
-          return (await t.call('PATCH', `${path}/${target.memberId}`, { as, body: { role: pick(2) ? 'MEMBER' : 'ADMIN' } })).status;
+          return (await t.call('PATCH', member(target), { as, body: { role: pick(2) ? 'MEMBER' : 'ADMIN' } })).status;
         case 1:
-          return (await t.call('DELETE', `${path}/${target.memberId}`, { as })).status;
+          return (await t.call('DELETE', member(target), { as })).status;
         case 2:
-          return members.adminRemove(actingOperator(operator.userId, {}), orgId, target.userId).then(
-            () => 204,
-            (error: { status?: number }) => error.status ?? 500,
-          );
+          return statusOf(members.adminRemove(operator, org.id, target.id), 204);
         case 3:
-          return members.adminSetRole(actingOperator(operator.userId, {}), orgId, target.userId, 'MEMBER').then(
-            () => 200,
-            (error: { status?: number }) => error.status ?? 500,
-          );
+          return statusOf(members.adminSetRole(operator, org.id, target.id, 'MEMBER'), 200);
         default:
-          return (await t.call('POST', `${path}/leave`, { as })).status;
+          return (await t.call('POST', `${org.path}/members/leave`, { as })).status;
       }
     };
     const statuses = await Promise.all(Array.from({ length: 200 }, act));
     expect(statuses.filter((s) => ![200, 204, 403, 404, 409, 422].includes(s))).toEqual([]);
     // Eleven of them got through, and not the twelfth.
-    expect(Object.values(await t.roles(orgId)).filter((role) => role === 'OWNER')).toHaveLength(1);
+    expect(await ownersOf()).toBe(1);
     expect(statuses.filter((s) => s === 409).length).toBeGreaterThan(0);
   });
 
   it('two owners who turn on each other do not both succeed', async () => {
     for (let round = 0; round < 10; round++) {
-      const { orgId, owner: a } = await t.orgWithOwner();
-      const b = await t.member(orgId, 'OWNER');
-      const [first, second] = await Promise.all([
-        t.call('PATCH', `/api/orgs/${orgId}/members/${b.memberId}`, { as: a, body: { role: 'MEMBER' } }),
-        t.call('DELETE', `/api/orgs/${orgId}/members/${a.memberId}`, { as: b }),
+      const pair = await anOrg(t);
+      const [a, b] = [pair.owner, await aMember(t, pair, 'OWNER')];
+      const answers = await Promise.all([
+        t.call('PATCH', member(b, pair), { as: a, body: { role: 'MEMBER' } }),
+        t.call('DELETE', member(a, pair), { as: b }),
       ]);
-      expect([first.status < 300, second.status < 300].filter(Boolean)).toHaveLength(1);
-      expect(Object.values(await t.roles(orgId)).filter((role) => role === 'OWNER')).toHaveLength(1);
+      expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+      expect(await ownersOf(pair)).toBe(1);
     }
   });
 
   it('one of two invites of an address wins', async () => {
-    const { orgId, owner } = await t.orgWithOwner();
     for (let round = 0; round < 10; round++) {
       const email = anEmail();
-      const answers = await Promise.all(
-        [email, email.toUpperCase()].map((e) =>
-          t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: e } }),
-        ),
-      );
+      const answers = await Promise.all([email, email.toUpperCase()].map((address) => invite(t, org, address)));
       expect(answers.map((a) => a.status).sort()).toEqual([201, 409]);
       expect(answers.find((a) => a.status === 409)?.body.code).toBe('invitation_pending');
-      expect([...(await t.mails(email)), ...(await t.mails(email.toUpperCase()))]).toHaveLength(1);
+      expect([...(await mails(t, email)), ...(await mails(t, email.toUpperCase()))]).toHaveLength(1);
     }
   });
 
   it('twenty invites at once fill the seats and no more', async () => {
-    const { orgId, owner } = await t.orgWithOwner();
-    const accounts = await Promise.all(Array.from({ length: 10 }, () => t.person()));
-    t.limits.maxSeats = 8;
+    const accounts = await Promise.all(Array.from({ length: 10 }, () => aPerson(t)));
+    t.get(TestLimits).maxSeats = 8;
     const addresses = [...accounts.map((p) => p.email), ...Array.from({ length: 10 }, () => anEmail())];
-    const answers = await Promise.all(
-      addresses.map((email) => t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })),
-    );
+    const answers = await Promise.all(addresses.map((email) => invite(t, org, email)));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(7);
     expect(answers.filter((a) => a.status !== 201).map((a) => a.body.code)).toEqual(Array(13).fill('entitlement_exceeded'));
-    const [{ n }] = await t.db.query(
-      sql<{ n: number }>(
-        `SELECT (SELECT count(*) FROM memberships WHERE org_id = $1)::int + (SELECT count(*) FROM invitations WHERE org_id = $1 AND state = 'pending')::int AS n`,
-      ),
-      [orgId],
-    );
-    expect(n).toBe(8);
+    expect((await t.db.manager.countBy(Membership, { org_id: org.id })) + (await pendingOf())).toBe(8);
   });
 
   it('an invitation is either accepted or revoked', async () => {
-    const { orgId, owner } = await t.orgWithOwner();
     for (let round = 0; round < 10; round++) {
-      const email = anEmail();
-      const { id } = (await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } })).body;
-      const [token, ada] = [await t.linkOf(email), await t.person(email)];
+      const { email, token, invitation } = await anInvitation(t, org);
+      const ada = await aPerson(t, { email });
       const [accepted, revoked] = await Promise.all([
         t.call('POST', `/api/invitations/${token}/accept`, { as: ada }),
-        t.call('DELETE', `/api/orgs/${orgId}/members/invitations/${id}`, { as: owner }),
+        t.call('DELETE', `${org.path}/members/invitations/${invitation.id}`, { as: org.owner }),
       ]);
       expect([
         [200, 404],
         [410, 204],
       ]).toContainEqual([accepted.status, revoked.status]);
-      expect(email in (await t.roles(orgId))).toBe(accepted.status === 200);
+      expect(email in (await rolesOf(t, org))).toBe(accepted.status === 200);
     }
   });
 
   it('a link is good once, however often it is used at once', async () => {
-    const { orgId, owner } = await t.orgWithOwner();
-    const email = anEmail();
-    await t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email } });
-    const [token, ada] = [await t.linkOf(email), await t.person(email)];
-    const answers = await Promise.all(Array.from({ length: 8 }, () => t.call('POST', `/api/invitations/${token}/accept`, { as: ada })));
-    expect(answers.map((a) => a.status).sort()).toEqual([200, ...Array(7).fill(410)]);
-    expect((await t.audit(orgId)).filter((a) => a.action === 'member.added')).toHaveLength(1);
+    const { email, token } = await anInvitation(t, org);
+    const as = await aPerson(t, { email });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => t.call('POST', `/api/invitations/${token}/accept`, { as })));
+    expect(answers.map((a) => a.status).sort()).toEqual([200, ...Array<number>(7).fill(410)]);
+    expect(await t.audit({ org_id: org.id, action: 'member.added' })).toHaveLength(1);
   });
 
   it('deleting an organization leaves no open invitation behind', async () => {
     for (let round = 0; round < 8; round++) {
-      const { orgId, owner } = await t.orgWithOwner();
+      const doomed = await anOrg(t);
       const answers = await Promise.all([
-        ...Array.from({ length: 4 }, () =>
-          t.call('POST', `/api/orgs/${orgId}/members/invitations`, { as: owner, body: { email: anEmail() } }),
-        ),
-        t.call('DELETE', `/api/orgs/${orgId}`, { as: owner }),
+        ...Array.from({ length: 4 }, () => invite(t, doomed, anEmail())),
+        t.call('DELETE', doomed.path, { as: doomed.owner }),
       ]);
       expect(answers.at(-1)?.status).toBe(202);
-      expect(answers.slice(0, -1).filter((a) => ![201, 403].includes(a.status))).toEqual([]);
-      expect(await t.db.query(sql(`SELECT 1 FROM invitations WHERE org_id = $1 AND state = 'pending'`), [orgId])).toEqual([]);
+      expect(answers.slice(0, -1).filter(({ status }) => ![201, 403].includes(status))).toEqual([]);
+      expect(await pendingOf(doomed)).toBe(0);
     }
   });
 });

@@ -1,31 +1,33 @@
+import { Invitation } from '@aps/entities';
+import { anApiToken, anEmail, aPerson, mailedLinks, mails } from '@aps/identity/testing';
+import { outcome, sql, type Bearer } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { sql } from '@aps/platform/testing';
-import { anEmail, OrgsTestApp, type Person } from '../testing/orgs-test-app';
+import { aMember, anOrg, type TestOrg } from '../testing';
+import { anInvitation, invite, ORGS, rolesOf, TestLimits } from '../testing/orgs';
 
 describe('invitations', () => {
-  let t: OrgsTestApp;
-  beforeAll(async () => {
-    t = await OrgsTestApp.start();
-  });
-  afterAll(() => t.close());
-  beforeEach(() => {
-    t.limits.maxSeats = Infinity;
+  const t = testService(ORGS);
+  let org: TestOrg;
+  beforeEach(async () => {
+    t.get(TestLimits).maxSeats = Infinity;
+    org = await anOrg(t);
   });
 
-  const invitations = (orgId: string) => `/api/orgs/${orgId}/members/invitations`;
-  const invite = (orgId: string, as: Person, email: unknown, role?: unknown) =>
-    t.call('POST', invitations(orgId), { as, body: { email, role } });
-  const pending = async (orgId: string, as: Person) => (await t.call('GET', invitations(orgId), { as })).body;
-  const accept = (token: string, as?: Person) => t.call('POST', `/api/invitations/${token}/accept`, { as });
-  const outcome = ({ status, body }: { status: number; body?: { code?: string } }) => [status, body?.code];
-  const expire = (orgId: string, email: string) =>
-    t.db.execute(sql(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE org_id = $1 AND email = $2`), [orgId, email]);
+  const pending = async ({ path, owner }: TestOrg) => (await t.call('GET', `${path}/members/invitations`, { as: owner })).body;
+  const patch = (id: string, role: unknown, as: Bearer = org.owner) =>
+    t.call('PATCH', `${org.path}/members/invitations/${id}`, { as, body: { role } });
+  const revoke = (id: string) => t.call('DELETE', `${org.path}/members/invitations/${id}`, { as: org.owner });
+  const look = (token: string) => t.call('GET', `/api/invitations/${token}`);
+  const accept = (token: string, as?: Bearer) => t.call('POST', `/api/invitations/${token}/accept`, { as });
+  const expire = (id: string) => t.db.manager.update(Invitation, id, { expires_at: new Date(Date.now() - 1_000) });
+  const newest = async () => (await t.audit({ org_id: org.id })).at(-1);
+  const gone = [410, 'invitation_gone'];
 
   describe('inviting an address without an account', () => {
     it('makes a pending invitation and mails its link', async () => {
-      const { orgId, owner } = await t.orgWithOwner('Acme');
       const email = anEmail('Grace');
-      const { status, body } = await invite(orgId, owner, ` ${email} `, 'ADMIN');
+      const { status, body } = await invite(t, org, ` ${email} `, 'ADMIN');
       expect(status).toBe(201);
       expect(body).toEqual({
         kind: 'invitation',
@@ -33,7 +35,7 @@ describe('invitations', () => {
         email,
         role: 'ADMIN',
         state: 'pending',
-        invited_by: owner.userId,
+        invited_by: org.owner.id,
         expires_at: expect.any(String),
         accepted_at: null,
         revoked_at: null,
@@ -41,20 +43,14 @@ describe('invitations', () => {
         updated_at: expect.any(String),
       });
       expect(Math.round((Date.parse(body.expires_at) - Date.parse(body.created_at)) / 86_400_000)).toBe(14);
-      expect(await pending(orgId, owner)).toEqual([body]);
-      const token = await t.linkOf(email);
+      expect(await pending(org)).toEqual([body]);
+      const [token] = await mailedLinks(t, email, 'invite');
       expect(JSON.stringify(await t.db.query(sql('SELECT * FROM invitations')))).not.toContain(token);
-      expect((await t.call('GET', `/api/invitations/${token}`)).body).toEqual({
-        org_name: 'Acme',
-        email,
-        role: 'ADMIN',
-        state: 'pending',
-        expires_at: body.expires_at,
-      });
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({
+      expect((await look(token)).body).toEqual({ org_name: 'Acme', email, role: 'ADMIN', state: 'pending', expires_at: body.expires_at });
+      expect(await newest()).toMatchObject({
         source: 'business',
         action: 'invitation.created',
-        actor_id: owner.userId,
+        actor_id: org.owner.id,
         target_kind: 'invitation',
         target_id: body.id,
         metadata: { email, role: 'ADMIN' },
@@ -62,98 +58,73 @@ describe('invitations', () => {
     });
 
     it('invites as MEMBER when nothing is said, by the alias too', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      expect((await t.call('POST', `/api/orgs/${orgId}/members/invite`, { as: owner, body: { email: anEmail() } })).body).toMatchObject({
-        kind: 'invitation',
-        role: 'MEMBER',
-      });
+      const { body } = await t.call('POST', `${org.path}/members/invite`, { as: org.owner, body: { email: anEmail() } });
+      expect(body).toMatchObject({ kind: 'invitation', role: 'MEMBER' });
     });
 
     it('is refused while one is pending, in any case of letters', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      await invite(orgId, owner, email);
-      expect(outcome(await invite(orgId, owner, email.toUpperCase()))).toEqual([409, 'invitation_pending']);
-      expect(await t.mails(email.toUpperCase())).toEqual([]);
+      const { email } = await anInvitation(t, org);
+      expect(outcome(await invite(t, org, email.toUpperCase()))).toEqual([409, 'invitation_pending']);
+      expect(await mails(t, email.toUpperCase())).toEqual([]);
       // Another organization is another matter.
-      const other = await t.orgWithOwner();
-      expect((await invite(other.orgId, other.owner, email)).status).toBe(201);
+      expect((await invite(t, await anOrg(t), email)).status).toBe(201);
     });
 
     it('revokes one whose time is over, whose link then is dead', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      const first = (await invite(orgId, owner, email)).body;
-      const dead = await t.linkOf(email);
-      await expire(orgId, email);
-      const second = await invite(orgId, owner, email);
-      expect(second.status).toBe(201);
-      expect((await pending(orgId, owner)).map((i: { id: string }) => i.id)).toEqual([second.body.id]);
-      expect(await t.db.query(sql('SELECT state FROM invitations WHERE id = $1'), [first.id])).toEqual([{ state: 'revoked' }]);
-      expect((await t.call('GET', `/api/invitations/${dead}`)).status).toBe(410);
-      expect((await t.call('GET', `/api/invitations/${await t.linkOf(email)}`)).status).toBe(200);
+      const dead = await anInvitation(t, org);
+      await expire(dead.invitation.id);
+      const fresh = await anInvitation(t, org, dead.email);
+      expect(await pending(org)).toMatchObject([{ id: fresh.invitation.id }]);
+      expect(await t.db.manager.findOneBy(Invitation, { id: dead.invitation.id })).toMatchObject({ state: 'revoked' });
+      expect([(await look(dead.token)).status, (await look(fresh.token)).status]).toEqual([410, 200]);
     });
 
     it('happens once for a repeated key', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      const call = () => t.call('POST', invitations(orgId), { as: owner, body: { email }, headers: { 'Idempotency-Key': 'again' } });
-      const [first, second] = [await call(), await call()];
+      const request = { as: org.owner, body: { email: anEmail() }, headers: { 'Idempotency-Key': 'again' } };
+      const ask = () => t.call('POST', `${org.path}/members/invitations`, request);
+      const [first, second] = [await ask(), await ask()];
       expect([second.status, second.body]).toEqual([201, first.body]);
-      expect(await t.mails(email)).toHaveLength(1);
+      expect(await mails(t, request.body.email)).toHaveLength(1);
     });
   });
 
   describe('inviting an address with an account', () => {
     it('makes a member at once, and mails no link', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const ada = await t.person();
-      const { status, body } = await invite(orgId, owner, ada.email.toUpperCase(), 'ADMIN');
-      expect([status, body]).toEqual([
-        201,
-        expect.objectContaining({ kind: 'member', user_id: ada.userId, email: ada.email, role: 'ADMIN' }),
-      ]);
-      expect(await t.roles(orgId)).toMatchObject({ [ada.email]: 'ADMIN' });
-      expect(await t.mails(ada.email)).toEqual([]);
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({
-        action: 'member.added',
-        actor_id: owner.userId,
-        target_id: ada.userId,
-        metadata: { email: ada.email, role: 'ADMIN' },
+      const ada = await aPerson(t);
+      expect(await invite(t, org, ada.email.toUpperCase(), 'ADMIN')).toMatchObject({
+        status: 201,
+        body: { kind: 'member', user_id: ada.id, email: ada.email, role: 'ADMIN' },
       });
-      expect(outcome(await invite(orgId, owner, ada.email))).toEqual([409, 'already_member']);
-      expect(outcome(await invite(orgId, owner, owner.email))).toEqual([409, 'already_member']);
+      expect(await rolesOf(t, org)).toMatchObject({ [ada.email]: 'ADMIN' });
+      expect(await mails(t, ada.email)).toEqual([]);
+      const facts = { metadata: { email: ada.email, role: 'ADMIN' } };
+      expect(await newest()).toMatchObject({ action: 'member.added', actor_id: org.owner.id, target_id: ada.id, ...facts });
+      for (const { email } of [ada, org.owner]) expect(outcome(await invite(t, org, email))).toEqual([409, 'already_member']);
     });
 
     it('ends an invitation that waits for it, and takes over its seat', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      await invite(orgId, owner, email);
-      const token = await t.linkOf(email);
-      t.limits.maxSeats = 2;
-      const late = await t.person(email);
-      expect((await invite(orgId, owner, email)).body).toMatchObject({ kind: 'member' });
-      expect(await pending(orgId, owner)).toEqual([]);
-      expect(outcome(await accept(token, late))).toEqual([410, 'invitation_gone']);
+      const { email, token } = await anInvitation(t, org);
+      t.get(TestLimits).maxSeats = 2;
+      const late = await aPerson(t, { email });
+      expect((await invite(t, org, email)).body).toMatchObject({ kind: 'member' });
+      expect(await pending(org)).toEqual([]);
+      expect(outcome(await accept(token, late))).toEqual(gone);
     });
   });
 
   describe('who may', () => {
     it('lets admins invite members only', async () => {
-      const { orgId } = await t.orgWithOwner();
-      const admin = await t.member(orgId, 'ADMIN');
-      expect((await invite(orgId, admin, anEmail())).status).toBe(201);
-      for (const role of ['ADMIN', 'OWNER']) {
-        expect(outcome(await invite(orgId, admin, anEmail(), role))).toEqual([403, 'insufficient_role']);
-        expect(outcome(await invite(orgId, admin, (await t.person()).email, role))).toEqual([403, 'insufficient_role']);
-      }
+      const admin = await aMember(t, org, 'ADMIN');
+      expect((await invite(t, org, anEmail(), undefined, admin)).status).toBe(201);
+      for (const role of ['ADMIN', 'OWNER'])
+        for (const email of [anEmail(), (await aPerson(t)).email])
+          expect(outcome(await invite(t, org, email, role, admin))).toEqual([403, 'insufficient_role']);
     });
 
     it('lets members neither invite nor look', async () => {
-      const { orgId } = await t.orgWithOwner();
-      const mia = await t.member(orgId, 'MEMBER');
-      expect(outcome(await invite(orgId, mia, anEmail()))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await t.call('GET', invitations(orgId), { as: mia }))).toEqual([403, 'insufficient_role']);
+      const member = await aMember(t, org, 'MEMBER');
+      expect(outcome(await invite(t, org, anEmail(), 'MEMBER', member))).toEqual([403, 'insufficient_role']);
+      expect(outcome(await t.call('GET', `${org.path}/members/invitations`, { as: member }))).toEqual([403, 'insufficient_role']);
     });
 
     it.each([
@@ -170,149 +141,111 @@ describe('invitations', () => {
       `${'a'.repeat(250)}@example.com`,
       ['a@example.com'],
     ])('takes no %j for an address', async (email) => {
-      const { orgId, owner } = await t.orgWithOwner();
-      expect(outcome(await invite(orgId, owner, email))).toEqual([422, 'validation_error']);
+      expect(outcome(await invite(t, org, email))).toEqual([422, 'validation_error']);
     });
   });
 
   describe('seats', () => {
     it('are held by members and open invitations', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      t.limits.maxSeats = 3;
-      const email = anEmail();
-      await t.member(orgId, 'MEMBER');
-      const third = (await invite(orgId, owner, email)).body;
-      for (const address of [anEmail(), (await t.person()).email]) {
-        const { status, body } = await invite(orgId, owner, address);
-        expect([status, body.code, body.context]).toEqual([
-          403,
-          'entitlement_exceeded',
-          { entitlement: 'max_seats', limit: 3, current: 3 },
-        ]);
-      }
-      await t.call('DELETE', `${invitations(orgId)}/${third.id}`, { as: owner });
-      expect((await invite(orgId, owner, anEmail())).status).toBe(201);
+      t.get(TestLimits).maxSeats = 3;
+      await aMember(t, org, 'MEMBER');
+      const { invitation } = await anInvitation(t, org);
+      for (const email of [anEmail(), (await aPerson(t)).email])
+        expect(await invite(t, org, email)).toMatchObject({
+          status: 403,
+          body: { code: 'entitlement_exceeded', context: { entitlement: 'max_seats', limit: 3, current: 3 } },
+        });
+      await revoke(invitation.id);
+      expect((await invite(t, org, anEmail())).status).toBe(201);
     });
 
     it('are free again when an invitation has expired, and an offered one is kept when the plan shrinks', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      t.limits.maxSeats = 2;
-      const [old, fresh] = [anEmail(), anEmail()];
-      await invite(orgId, owner, old);
-      await expire(orgId, old);
-      expect((await invite(orgId, owner, fresh)).status).toBe(201);
-      t.limits.maxSeats = 0;
-      expect((await accept(await t.linkOf(fresh), await t.person(fresh))).status).toBe(200);
+      t.get(TestLimits).maxSeats = 2;
+      await expire((await anInvitation(t, org)).invitation.id);
+      const { email, token } = await anInvitation(t, org);
+      t.get(TestLimits).maxSeats = 0;
+      expect((await accept(token, await aPerson(t, { email }))).status).toBe(200);
     });
   });
 
   describe('changing and revoking', () => {
     it('changes the offer; only owners raise it', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const admin = await t.member(orgId, 'ADMIN');
-      const { id } = (await invite(orgId, owner, anEmail())).body;
-      const patch = (as: Person, role: unknown) => t.call('PATCH', `${invitations(orgId)}/${id}`, { as, body: { role } });
-      expect(outcome(await patch(admin, 'ADMIN'))).toEqual([403, 'insufficient_role']);
-      expect((await patch(owner, 'OWNER')).body).toMatchObject({ id, role: 'OWNER', state: 'pending' });
-      expect((await patch(admin, 'MEMBER')).body).toMatchObject({ role: 'MEMBER' });
-      expect((await patch(admin, 'MEMBER')).status).toBe(200);
-      expect((await patch(owner, 'nothing')).status).toBe(422);
-      expect(
-        (await t.audit(orgId)).filter((a) => a.action === 'invitation.role_changed').map((a) => [a.metadata.from, a.metadata.to]),
-      ).toEqual([
-        ['MEMBER', 'OWNER'],
-        ['OWNER', 'MEMBER'],
+      const admin = await aMember(t, org, 'ADMIN');
+      const { id } = (await anInvitation(t, org)).invitation;
+      expect(outcome(await patch(id, 'ADMIN', admin))).toEqual([403, 'insufficient_role']);
+      expect((await patch(id, 'OWNER')).body).toMatchObject({ id, role: 'OWNER', state: 'pending' });
+      expect((await patch(id, 'MEMBER', admin)).body).toMatchObject({ role: 'MEMBER' });
+      expect((await patch(id, 'MEMBER', admin)).status).toBe(200);
+      expect((await patch(id, 'nothing')).status).toBe(422);
+      expect(await t.audit({ org_id: org.id, action: 'invitation.role_changed' })).toMatchObject([
+        { metadata: { from: 'MEMBER', to: 'OWNER' } },
+        { metadata: { from: 'OWNER', to: 'MEMBER' } },
       ]);
     });
 
     it('kills a link for good', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      const { id } = (await invite(orgId, owner, email)).body;
-      const token = await t.linkOf(email);
-      const revoke = () => t.call('DELETE', `${invitations(orgId)}/${id}`, { as: owner });
-      expect((await revoke()).status).toBe(204);
-      expect(outcome(await revoke())).toEqual([404, 'not_found']);
-      expect(outcome(await t.call('PATCH', `${invitations(orgId)}/${id}`, { as: owner, body: { role: 'MEMBER' } }))).toEqual([
-        404,
-        'not_found',
-      ]);
-      expect(outcome(await t.call('GET', `/api/invitations/${token}`))).toEqual([410, 'invitation_gone']);
-      expect(outcome(await accept(token, await t.person(email)))).toEqual([410, 'invitation_gone']);
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({ action: 'invitation.revoked', target_id: id });
+      const { email, token, invitation } = await anInvitation(t, org);
+      expect((await revoke(invitation.id)).status).toBe(204);
+      for (const again of [await revoke(invitation.id), await patch(invitation.id, 'MEMBER')])
+        expect(outcome(again)).toEqual([404, 'not_found']);
+      for (const late of [await look(token), await accept(token, await aPerson(t, { email }))]) expect(outcome(late)).toEqual(gone);
+      expect(await newest()).toMatchObject({ action: 'invitation.revoked', target_id: invitation.id });
     });
 
     it('touches none of another organization', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const other = await t.orgWithOwner();
-      const { id } = (await invite(other.orgId, other.owner, anEmail())).body;
-      expect((await t.call('DELETE', `${invitations(orgId)}/${id}`, { as: owner })).status).toBe(404);
-      expect((await t.call('PATCH', `${invitations(orgId)}/${id}`, { as: owner, body: { role: 'ADMIN' } })).status).toBe(404);
-      expect(await pending(other.orgId, other.owner)).toEqual([expect.objectContaining({ id, role: 'MEMBER', state: 'pending' })]);
+      const other = await anInvitation(t, await anOrg(t));
+      const { id } = other.invitation;
+      expect([(await revoke(id)).status, (await patch(id, 'ADMIN')).status]).toEqual([404, 404]);
+      expect(await pending(other)).toMatchObject([{ id, role: 'MEMBER', state: 'pending' }]);
     });
   });
 
   describe('accepting by the link', () => {
     it('makes the invited user a member, once', async () => {
-      const { orgId, owner } = await t.orgWithOwner('Acme');
       const email = anEmail();
-      const invitation = (await invite(orgId, owner, email.toUpperCase(), 'ADMIN')).body;
-      const token = await t.linkOf(email.toUpperCase());
-      const ada = await t.person(email);
-      const { status, body } = await accept(token, ada);
-      expect([status, body]).toEqual([200, expect.objectContaining({ id: orgId, name: 'Acme', my_role: 'ADMIN', member_count: 2 })]);
-      expect(outcome(await accept(token, ada))).toEqual([410, 'invitation_gone']);
-      expect(outcome(await t.call('GET', `/api/invitations/${token}`))).toEqual([410, 'invitation_gone']);
-      expect(
-        await t.db.query(sql('SELECT state, accepted_at IS NOT NULL AS dated FROM invitations WHERE id = $1'), [invitation.id]),
-      ).toEqual([{ state: 'accepted', dated: true }]);
-      expect((await t.audit(orgId)).slice(-2).map((a) => [a.action, a.actor_id])).toEqual([
-        ['invitation.accepted', ada.userId],
-        ['member.added', ada.userId],
+      const { token, invitation } = await anInvitation(t, org, email.toUpperCase(), 'ADMIN');
+      const ada = await aPerson(t, { email });
+      expect(await accept(token, ada)).toMatchObject({
+        status: 200,
+        body: { id: org.id, name: 'Acme', my_role: 'ADMIN', member_count: 2 },
+      });
+      for (const again of [await accept(token, ada), await look(token)]) expect(outcome(again)).toEqual(gone);
+      expect(await t.db.manager.findOneBy(Invitation, { id: invitation.id })).toMatchObject({
+        state: 'accepted',
+        accepted_at: expect.any(Date),
+      });
+      expect((await t.audit({ org_id: org.id })).slice(-2)).toMatchObject([
+        { action: 'invitation.accepted', actor_id: ada.id },
+        { action: 'member.added', actor_id: ada.id },
       ]);
     });
 
     it('is for the invited address alone', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      await invite(orgId, owner, email);
-      const token = await t.linkOf(email);
+      const { email, token } = await anInvitation(t, org);
       expect((await accept(token)).status).toBe(401);
-      expect(outcome(await accept(token, await t.person()))).toEqual([403, 'invitation_email_mismatch']);
-      const ada = await t.person(email);
-      const { orgId: own } = await (async () => ({ orgId: await t.org(ada) }))();
-      expect(outcome(await t.call('POST', `/api/invitations/${token}/accept`, { as: await t.pinnedToken(ada, own) }))).toEqual([
-        403,
-        'insufficient_scope',
-      ]);
-      expect(await t.roles(orgId)).toEqual({ [owner.email]: 'OWNER' });
+      expect(outcome(await accept(token, await aPerson(t)))).toEqual([403, 'invitation_email_mismatch']);
+      const ada = await aPerson(t, { email });
+      const pinned = await anApiToken(t, ada, { org_id: (await anOrg(t, { owner: ada })).id });
+      expect(outcome(await accept(token, pinned))).toEqual([403, 'insufficient_scope']);
+      expect(await rolesOf(t, org)).toEqual({ [org.owner.email]: 'OWNER' });
     });
 
     it('keeps the role of who is a member by now', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      await invite(orgId, owner, email);
-      const token = await t.linkOf(email);
-      const ada = await t.member(orgId, 'ADMIN', await t.person(email));
+      const { email, token } = await anInvitation(t, org);
+      const ada = await aMember(t, org, 'ADMIN', await aPerson(t, { email }));
       expect((await accept(token, ada)).body).toMatchObject({ my_role: 'ADMIN', member_count: 2 });
     });
 
     it('is too late when the time is over', async () => {
-      const { orgId, owner } = await t.orgWithOwner();
-      const email = anEmail();
-      await invite(orgId, owner, email);
-      const token = await t.linkOf(email);
-      await expire(orgId, email);
-      expect(outcome(await t.call('GET', `/api/invitations/${token}`))).toEqual([410, 'invitation_gone']);
-      expect(outcome(await accept(token, await t.person(email)))).toEqual([410, 'invitation_gone']);
+      const { email, token, invitation } = await anInvitation(t, org);
+      await expire(invitation.id);
+      for (const late of [await look(token), await accept(token, await aPerson(t, { email }))]) expect(outcome(late)).toEqual(gone);
     });
 
     it('knows no other tokens', async () => {
-      const ada = await t.person();
-      expect(outcome(await t.call('GET', `/api/invitations/${'x'.repeat(43)}`))).toEqual([404, 'not_found']);
-      expect(outcome(await accept(uuidv7(), ada))).toEqual([404, 'not_found']);
-      expect((await t.call('GET', '/api/invitations/%00')).status).toBe(422);
-      expect((await t.call('GET', `/api/invitations/${'x'.repeat(300)}`)).status).toBe(422);
+      expect(outcome(await look('x'.repeat(43)))).toEqual([404, 'not_found']);
+      expect(outcome(await accept(uuidv7(), await aPerson(t)))).toEqual([404, 'not_found']);
+      for (const token of ['%00', 'x'.repeat(300)]) expect((await look(token)).status).toBe(422);
     });
   });
 });

@@ -1,42 +1,42 @@
+import { Session, User } from '@aps/entities';
+import { anApiToken, aSession } from '@aps/identity/testing';
+import { outcome, type Bearer } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { sql } from '@aps/platform/testing';
-import { type Member, OrgsTestApp, type Person } from '../testing/orgs-test-app';
+import { aMember, anOrg, type Member, type TestOrg } from '../testing';
+import { anInvitation, ORGS, rolesOf } from '../testing/orgs';
 
 describe('members', () => {
-  let t: OrgsTestApp;
-  beforeAll(async () => {
-    t = await OrgsTestApp.start();
+  const t = testService(ORGS);
+  let org: TestOrg;
+  let [owner, owner2, admin, admin2, mia] = [] as Member[];
+  beforeEach(async () => {
+    org = await anOrg(t);
+    owner = org.owner;
+    [owner2, admin, admin2, mia] = [await join('OWNER'), await join('ADMIN'), await join('ADMIN'), await join('MEMBER')];
   });
-  afterAll(() => t.close());
 
-  const members = (orgId: string) => `/api/orgs/${orgId}/members`;
-  const setRole = (orgId: string, as: Person, target: Member, role: unknown) =>
-    t.call('PATCH', `${members(orgId)}/${target.memberId}`, { as, body: { role } });
-  const remove = (orgId: string, as: Person, target: Member) => t.call('DELETE', `${members(orgId)}/${target.memberId}`, { as });
-  const leave = (orgId: string, as: Person) => t.call('POST', `${members(orgId)}/leave`, { as });
-  const outcome = ({ status, body }: { status: number; body?: { code?: string } }) => [status, body?.code];
-
-  async function team() {
-    const { orgId, owner } = await t.orgWithOwner();
-    const [owner2, admin, admin2, mia] = [
-      await t.member(orgId, 'OWNER'),
-      await t.member(orgId, 'ADMIN'),
-      await t.member(orgId, 'ADMIN'),
-      await t.member(orgId, 'MEMBER'),
-    ];
-    return { orgId, owner, owner2, admin, admin2, mia };
-  }
+  const join = (role: Parameters<typeof aMember>[2]) => aMember(t, org, role);
+  const get = (rest: string, as: Bearer = owner) => t.call('GET', `${org.path}/members${rest}`, { as });
+  const setRole = (as: Bearer, { memberId }: { memberId: string }, role: unknown) =>
+    t.call('PATCH', `${org.path}/members/${memberId}`, { as, body: { role } });
+  const remove = (as: Bearer, { memberId }: { memberId: string }) => t.call('DELETE', `${org.path}/members/${memberId}`, { as });
+  const leave = (as: Bearer) => t.call('POST', `${org.path}/members/leave`, { as });
+  const audit = () => t.audit({ org_id: org.id });
+  const [forbidden, notFound, self] = [
+    [403, 'insufficient_role'],
+    [404, 'not_found'],
+    [422, 'self_action'],
+  ];
 
   describe('reading', () => {
     it('lists them, oldest first, and one alone', async () => {
-      const { orgId, owner, mia } = await team();
-      const { body } = await t.call('GET', members(orgId), { as: mia });
-      expect(body).toMatchObject({ total: 5, next_offset: null });
-      expect(body.items).toHaveLength(5);
+      const { body } = await get('', mia);
+      expect([body.total, body.next_offset, body.items.length]).toEqual([5, null, 5]);
       expect(body.items[0]).toEqual({
         kind: 'member',
         id: owner.memberId,
-        user_id: owner.userId,
+        user_id: owner.id,
         email: owner.email,
         name: expect.any(String),
         avatar_url: null,
@@ -46,77 +46,47 @@ describe('members', () => {
         created_at: expect.any(String),
         updated_at: expect.any(String),
       });
-      expect((await t.call('GET', `${members(orgId)}/${owner.memberId}`, { as: mia })).body).toEqual(body.items[0]);
-      expect((await t.call('GET', `${members(orgId)}?limit=2&offset=4`, { as: mia })).body).toMatchObject({
-        total: 5,
-        next_offset: null,
-        items: [{ role: 'MEMBER' }],
-      });
-      expect((await t.call('GET', `${members(orgId)}?limit=2&offset=9`, { as: mia })).body).toEqual({
-        total: 5,
-        next_offset: null,
-        items: [],
-      });
+      expect((await get(`/${owner.memberId}`, mia)).body).toEqual(body.items[0]);
+      expect((await get('?limit=2&offset=4')).body).toMatchObject({ total: 5, next_offset: null, items: [{ role: 'MEMBER' }] });
+      expect((await get('?limit=2&offset=9')).body).toEqual({ total: 5, next_offset: null, items: [] });
     });
 
     it('knows when somebody was last active, by session or by a token that is good here', async () => {
-      const { orgId, owner, mia } = await team();
-      const { orgId: elsewhere } = await t.orgWithOwner();
-      const lastActive = async () =>
-        (await t.call('GET', `${members(orgId)}/${mia.memberId}`, { as: owner })).body.last_active_at as string | null;
-      const use = (orgPin: string | null, at: string) =>
-        t.db.execute(
-          sql(
-            'INSERT INTO api_tokens (id, user_id, name, org_id, token_hash, prefix, last4, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
-          ),
-          [uuidv7(), mia.userId, 'x', orgPin, Buffer.from(uuidv7()), 'apt_', 'aaaa', at],
-        );
-      await t.db.execute(sql('DELETE FROM sessions WHERE user_id = $1'), [mia.userId]);
+      const lastActive = async () => (await get(`/${mia.memberId}`)).body.last_active_at as string | null;
+      const [january, february, march] = ['2026-01-01', '2026-02-01', '2026-03-01'].map((day) => new Date(`${day}T00:00:00Z`));
+      await t.db.manager.delete(Session, { user_id: mia.id });
       expect(await lastActive()).toBeNull();
-      await t.db.execute(
-        sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at) VALUES ($1, $2, $3, now(), '2026-01-01T00:00:00Z')`),
-        [uuidv7(), mia.userId, Buffer.from('a')],
-      );
+      await aSession(t, mia, { last_used_at: january });
       expect(await lastActive()).toBe('2026-01-01T00:00:00.000Z');
-      await use(orgId, '2026-02-01T00:00:00Z');
+      await anApiToken(t, mia, { org_id: org.id, last_used_at: february });
       expect(await lastActive()).toBe('2026-02-01T00:00:00.000Z');
-      await use(elsewhere, '2026-03-01T00:00:00Z');
+      await anApiToken(t, mia, { org_id: (await anOrg(t)).id, last_used_at: march });
       expect(await lastActive()).toBe('2026-02-01T00:00:00.000Z');
     });
 
     it('shows nobody of another organization', async () => {
-      const { orgId, owner } = await team();
-      const other = await t.orgWithOwner();
-      expect(outcome(await t.call('GET', `${members(orgId)}/${other.owner.memberId}`, { as: owner }))).toEqual([404, 'not_found']);
-      expect(outcome(await setRole(orgId, owner, other.owner, 'MEMBER'))).toEqual([404, 'not_found']);
-      expect(outcome(await remove(orgId, owner, other.owner))).toEqual([404, 'not_found']);
-      expect(outcome(await t.call('GET', members(orgId), { as: other.owner }))).toEqual([403, 'not_org_member']);
-      expect(await t.roles(other.orgId)).toEqual({ [other.owner.email]: 'OWNER' });
+      const other = await anOrg(t);
+      const { memberId } = other.owner;
+      for (const answer of [await get(`/${memberId}`), await setRole(owner, other.owner, 'MEMBER'), await remove(owner, other.owner)])
+        expect(outcome(answer)).toEqual(notFound);
+      expect(outcome(await get('', other.owner))).toEqual([403, 'not_org_member']);
+      expect(await rolesOf(t, other)).toEqual({ [other.owner.email]: 'OWNER' });
     });
   });
 
   describe('changing a role', () => {
     it('lets an owner make anything of anybody else', async () => {
-      const { orgId, owner, owner2, mia } = await team();
-      const { status, body } = await setRole(orgId, owner, mia, 'OWNER');
-      expect([status, body.id, body.role]).toEqual([200, mia.memberId, 'OWNER']);
-      expect((await setRole(orgId, owner, owner2, 'MEMBER')).body.role).toBe('MEMBER');
-      expect((await t.audit(orgId)).slice(1)).toEqual([
-        expect.objectContaining({
-          source: 'business',
-          action: 'member.role_changed',
-          actor_id: owner.userId,
-          target_kind: 'user',
-          target_id: mia.userId,
-          metadata: { from: 'MEMBER', to: 'OWNER' },
-        }),
-        expect.objectContaining({ action: 'member.role_changed', target_id: owner2.userId, metadata: { from: 'OWNER', to: 'MEMBER' } }),
+      expect(await setRole(owner, mia, 'OWNER')).toMatchObject({ status: 200, body: { id: mia.memberId, role: 'OWNER' } });
+      expect((await setRole(owner, owner2, 'MEMBER')).body.role).toBe('MEMBER');
+      const change = { source: 'business', action: 'member.role_changed', actor_id: owner.id, target_kind: 'user' };
+      expect(await audit()).toMatchObject([
+        { ...change, target_id: mia.id, metadata: { from: 'MEMBER', to: 'OWNER' } },
+        { ...change, target_id: owner2.id, metadata: { from: 'OWNER', to: 'MEMBER' } },
       ]);
     });
 
     it('lets an admin demote admins, and nothing more', async () => {
-      const { orgId, owner, admin, admin2, mia } = await team();
-      const before = await t.roles(orgId);
+      const before = await rolesOf(t, org);
       for (const [target, role] of [
         [mia, 'ADMIN'],
         [mia, 'OWNER'],
@@ -124,104 +94,87 @@ describe('members', () => {
         [owner, 'ADMIN'],
         [admin, 'OWNER'],
       ] as const) {
-        const { status, body } = await setRole(orgId, admin, target, role);
+        const { status, body } = await setRole(admin, target, role);
         expect([status, body.code, body.context]).toEqual([403, 'insufficient_role', { required: ['OWNER'] }]);
       }
-      expect(await t.roles(orgId)).toEqual(before);
-      expect((await setRole(orgId, admin, admin2, 'MEMBER')).body.role).toBe('MEMBER');
+      expect(await rolesOf(t, org)).toEqual(before);
+      expect((await setRole(admin, admin2, 'MEMBER')).body.role).toBe('MEMBER');
     });
 
     it('is nothing for members, for oneself, or for a role that is none', async () => {
-      const { orgId, owner, admin, mia } = await team();
-      expect(outcome(await setRole(orgId, mia, admin, 'MEMBER'))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await setRole(orgId, owner, owner, 'MEMBER'))).toEqual([422, 'self_action']);
-      expect(outcome(await setRole(orgId, admin, admin, 'MEMBER'))).toEqual([422, 'self_action']);
+      expect(outcome(await setRole(mia, admin, 'MEMBER'))).toEqual(forbidden);
+      for (const me of [owner, admin]) expect(outcome(await setRole(me, me, 'MEMBER'))).toEqual(self);
       for (const role of ['owner', '', null, undefined, 7, ['OWNER']])
-        expect(outcome(await setRole(orgId, owner, mia, role))).toEqual([422, 'validation_error']);
+        expect(outcome(await setRole(owner, mia, role))).toEqual([422, 'validation_error']);
     });
 
     it('records nothing when nothing changes', async () => {
-      const { orgId, owner, mia } = await team();
-      const rows = (await t.audit(orgId)).length;
-      expect((await setRole(orgId, owner, mia, 'MEMBER')).status).toBe(200);
-      expect(await t.audit(orgId)).toHaveLength(rows);
+      expect((await setRole(owner, mia, 'MEMBER')).status).toBe(200);
+      expect(await audit()).toEqual([]);
     });
 
     it("goes by the actor's role as it is, not as the guard remembers it", async () => {
-      const { orgId, owner, owner2, mia } = await team();
-      const invitation = (await t.call('POST', `${members(orgId)}/invitations`, { as: owner, body: { email: 'waits@example.com' } })).body;
+      const { invitation } = await anInvitation(t, org);
       // The guard has just seen both as owners, and believes it for a second.
-      await Promise.all([owner, owner2].map((as) => t.call('GET', members(orgId), { as })));
-      expect((await setRole(orgId, owner, owner2, 'MEMBER')).status).toBe(200);
-      expect(outcome(await setRole(orgId, owner2, owner, 'MEMBER'))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await remove(orgId, owner2, mia))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await t.call('POST', `${members(orgId)}/invite`, { as: owner2, body: { email: 'x@example.com' } }))).toEqual([
-        403,
-        'insufficient_role',
-      ]);
-      expect(outcome(await t.call('DELETE', `${members(orgId)}/invitations/${invitation.id}`, { as: owner2 }))).toEqual([
-        403,
-        'insufficient_role',
-      ]);
-      expect(outcome(await t.call('DELETE', `/api/orgs/${orgId}`, { as: owner2 }))).toEqual([403, 'insufficient_role']);
+      await Promise.all([owner, owner2].map((as) => get('', as)));
+      expect((await setRole(owner, owner2, 'MEMBER')).status).toBe(200);
+      const call = (method: string, path: string, body?: unknown) => t.call(method, `${org.path}${path}`, { as: owner2, body });
+      for (const attempt of [
+        await setRole(owner2, owner, 'MEMBER'),
+        await remove(owner2, mia),
+        await call('POST', '/members/invite', { email: 'x@example.com' }),
+        await call('DELETE', `/members/invitations/${invitation.id}`),
+        await call('DELETE', ''),
+      ])
+        expect(outcome(attempt)).toEqual(forbidden);
     });
   });
 
   describe('removing', () => {
     it('ends the membership', async () => {
-      const { orgId, admin, mia } = await team();
-      expect((await remove(orgId, admin, mia)).status).toBe(204);
-      expect(await t.roles(orgId)).not.toHaveProperty([mia.email]);
-      expect(outcome(await t.call('GET', members(orgId), { as: mia }))).toEqual([403, 'not_org_member']);
-      expect((await t.audit(orgId)).at(-1)).toMatchObject({
-        action: 'member.removed',
-        actor_id: admin.userId,
-        target_id: mia.userId,
-        metadata: { role: 'MEMBER' },
-      });
-      expect(outcome(await remove(orgId, admin, mia))).toEqual([404, 'not_found']);
+      expect((await remove(admin, mia)).status).toBe(204);
+      expect(await rolesOf(t, org)).not.toHaveProperty([mia.email]);
+      expect(outcome(await get('', mia))).toEqual([403, 'not_org_member']);
+      expect(await audit()).toMatchObject([
+        { action: 'member.removed', actor_id: admin.id, target_id: mia.id, metadata: { role: 'MEMBER' } },
+      ]);
+      expect(outcome(await remove(admin, mia))).toEqual(notFound);
     });
 
     it('spares owners from admins, and everybody from members and from themselves', async () => {
-      const { orgId, owner, owner2, admin, mia } = await team();
-      expect(outcome(await remove(orgId, admin, owner))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await remove(orgId, mia, admin))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await remove(orgId, owner, owner))).toEqual([422, 'self_action']);
-      expect((await remove(orgId, owner, owner2)).status).toBe(204);
-      expect(outcome(await remove(orgId, owner, owner))).toEqual([422, 'self_action']);
+      expect(outcome(await remove(admin, owner))).toEqual(forbidden);
+      expect(outcome(await remove(mia, admin))).toEqual(forbidden);
+      expect(outcome(await remove(owner, owner))).toEqual(self);
+      expect((await remove(owner, owner2)).status).toBe(204);
+      expect(outcome(await remove(owner, owner))).toEqual(self);
     });
   });
 
   describe('leaving', () => {
     it('is for everybody but the last owner', async () => {
-      const { orgId, owner, owner2, mia } = await team();
-      expect((await leave(orgId, mia)).status).toBe(204);
-      expect((await leave(orgId, owner2)).status).toBe(204);
-      expect(outcome(await leave(orgId, owner))).toEqual([409, 'last_owner']);
-      expect(await t.roles(orgId)).toMatchObject({ [owner.email]: 'OWNER' });
-      expect((await t.audit(orgId)).slice(1).map((a) => [a.action, a.actor_id, a.target_id])).toEqual([
-        ['member.left', mia.userId, mia.userId],
-        ['member.left', owner2.userId, owner2.userId],
+      for (const as of [mia, owner2]) expect((await leave(as)).status).toBe(204);
+      expect(outcome(await leave(owner))).toEqual([409, 'last_owner']);
+      expect(await rolesOf(t, org)).toMatchObject({ [owner.email]: 'OWNER' });
+      expect(await audit()).toMatchObject([
+        { action: 'member.left', actor_id: mia.id, target_id: mia.id },
+        { action: 'member.left', actor_id: owner2.id, target_id: owner2.id },
       ]);
       // The guard may still remember the one who left.
-      expect((await leave(orgId, mia)).body.code).toBe('not_org_member');
+      expect((await leave(mia)).body.code).toBe('not_org_member');
     });
 
     it('does not leave the organization to an owner who cannot sign in', async () => {
-      const { orgId, owner, owner2 } = await team();
-      await t.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [owner2.userId]);
-      expect(outcome(await leave(orgId, owner))).toEqual([409, 'last_owner']);
+      await t.db.manager.update(User, owner2.id, { deactivated_at: new Date() });
+      expect(outcome(await leave(owner))).toEqual([409, 'last_owner']);
       // The deactivated one is no loss.
-      expect((await remove(orgId, owner, owner2)).status).toBe(204);
+      expect((await remove(owner, owner2)).status).toBe(204);
     });
   });
 
   it('takes fixed words of the path for no member', async () => {
-    const { orgId, owner } = await team();
-    expect((await t.call('GET', `${members(orgId)}/invitations`, { as: owner })).body).toEqual([]);
-    expect(outcome(await t.call('GET', `${members(orgId)}/nonsense`, { as: owner }))).toEqual([422, 'validation_error']);
-    expect(
-      (await t.call('PATCH', `${members(orgId)}/invitations/${uuidv7()}`, { as: owner, body: { role: 'MEMBER' } })).body,
-    ).toMatchObject({ code: 'not_found', detail: 'Invitation not found.' });
+    expect((await get('/invitations')).body).toEqual([]);
+    expect(outcome(await get('/nonsense'))).toEqual([422, 'validation_error']);
+    const { body } = await t.call('PATCH', `${org.path}/members/invitations/${uuidv7()}`, { as: owner, body: { role: 'MEMBER' } });
+    expect(body).toMatchObject({ code: 'not_found', detail: 'Invitation not found.' });
   });
 });
