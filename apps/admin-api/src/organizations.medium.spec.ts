@@ -1,33 +1,31 @@
+import { AuditLogRow, Organization, User } from '@aps/entities';
+import { aUser, type TestUser } from '@aps/identity/testing';
+import { aMember, anOrg, type TestOrg } from '@aps/orgs/testing';
+import { Broadcaster } from '@aps/platform/broadcast';
+import { outcome } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { sql } from '@aps/platform/testing';
-import { World, type Person } from './testing/world';
+import { adminService } from './testing/admin-service';
 
 describe('organizations, administered', () => {
-  let world: World;
-  let owner: Person;
+  const admin = adminService();
+  const { t, call } = admin;
   const nobody = uuidv7();
-
-  beforeAll(async () => {
-    world = await World.create();
-    owner = await world.person();
-  });
-  afterAll(() => world?.destroy());
+  const notFound = [404, 'not_found'];
 
   describe('the list', () => {
-    let alpha: { id: string; slug: string };
-    let beta: { id: string; slug: string };
-    const names = async (query: string) => ((await world.call('GET', `/orgs${query}`)).body.items as { name: string }[]).map((o) => o.name);
+    let [alpha, beta] = [] as TestOrg[];
+    const page = async (query: string) => (await call('GET', `/orgs${query}`)).body;
 
     beforeAll(async () => {
-      alpha = await world.organization(owner, 'Alpha 100%');
-      beta = await world.organization(owner, 'Beta_Works');
-      await world.call('POST', `/orgs/${beta.id}/suspend`);
+      [alpha, beta] = [await anOrg(t, { name: 'Alpha 100%' }), await anOrg(t, { name: 'Beta_Works back\\slash' })];
+      await t.db.manager.update(Organization, beta.id, { suspended_at: new Date() });
+      await t.db.manager.update(Organization, (await anOrg(t, { name: 'Alpha deleted' })).id, { deleted_at: new Date() });
     });
 
     it('shows every organization, without a plan', async () => {
-      const { status, body } = await world.call('GET', '/orgs');
-      expect([status, body.total, body.next_offset]).toEqual([200, 2, null]);
-      expect(body.items.find((o: { id: string }) => o.id === alpha.id)).toEqual({
+      const { items, total, next_offset } = await page('');
+      expect([total, next_offset]).toEqual([2, null]);
+      expect(items[1]).toEqual({
         id: alpha.id,
         name: 'Alpha 100%',
         slug: alpha.slug,
@@ -44,197 +42,180 @@ describe('organizations, administered', () => {
       });
     });
 
-    it('finds parts of names and slugs, wildcards being letters', async () => {
-      expect(await names('?q=ALPHA')).toEqual(['Alpha 100%']);
-      expect(await names('?q=beta-works')).toEqual(['Beta_Works']);
-      expect(await names('?q=0%25')).toEqual(['Alpha 100%']);
-      expect(await names('?q=a%25a')).toEqual([]);
-      expect(await names('?q=a_w')).toEqual(['Beta_Works']);
-      expect(await names('?q=b_ta')).toEqual([]);
-    });
-
-    it('filters by suspension and by plan', async () => {
-      expect(await names('?suspended=true')).toEqual(['Beta_Works']);
-      expect(await names('?suspended=false')).toEqual(['Alpha 100%']);
-      expect(await names('?plan_code=__none__&suspended=true')).toEqual(['Beta_Works']);
-      expect(await world.call('GET', '/orgs?plan_code=starter')).toMatchObject({
-        status: 200,
-        body: { items: [], total: 0, next_offset: null },
-      });
+    it.each([
+      // Parts of names and slugs, wildcards being letters.
+      ['q=ALPHA', ['alpha']],
+      ['q=beta-works', ['beta']],
+      ['q=0%25', ['alpha']],
+      ['q=a%25a', []],
+      ['q=a_w', ['beta']],
+      ['q=b_ta', []],
+      ['q=K%5CS', ['beta']],
+      ['suspended=true', ['beta']],
+      ['suspended=false', ['alpha']],
+      ['plan_code=__none__&suspended=true', ['beta']],
+      ['plan_code=starter', []],
+    ])('is filtered by %s', async (query, found) => {
+      const { items, total } = await page(`?${query}`);
+      const ids = found.map((name) => (name === 'alpha' ? alpha : beta).id);
+      expect([items.map((o: { id: string }) => o.id), total]).toEqual([ids, ids.length]);
     });
 
     it('comes in pages', async () => {
-      expect((await world.call('GET', '/orgs?limit=1')).body).toMatchObject({ items: [{}], total: 2, next_offset: 1 });
-      expect((await world.call('GET', '/orgs?limit=1&offset=1')).body).toMatchObject({ items: [{}], total: 2, next_offset: null });
-      expect(await world.call('GET', '/orgs?limit=101&suspended=perhaps')).toMatchObject({
-        status: 422,
-        body: { detail: [{ loc: ['query', 'suspended'], type: 'bool_parsing' }, { loc: ['query', 'limit'] }] },
-      });
+      expect(await page('?limit=1')).toMatchObject({ items: [{ id: beta.id }], total: 2, next_offset: 1 });
+      expect(await page('?limit=1&offset=1')).toMatchObject({ items: [{ id: alpha.id }], total: 2, next_offset: null });
+      expect((await page('?limit=101&suspended=perhaps')).detail).toMatchObject([
+        { loc: ['query', 'suspended'], type: 'bool_parsing' },
+        { loc: ['query', 'limit'] },
+      ]);
     });
   });
 
   it('shows one with its roster', async () => {
-    const org = await world.organization(owner, 'Detailed');
-    const [member, gone] = [await world.person(), await world.person()];
-    await world.member(org.id, member, 'ADMIN');
-    await world.member(org.id, gone);
-    await world.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [gone.id]);
-    const { status, body } = await world.call('GET', `/orgs/${org.id.toUpperCase()}`);
+    const org = await anOrg(t, { name: 'Detailed' });
+    const [member, gone] = [await aMember(t, org, 'ADMIN'), await aMember(t, org, 'MEMBER')];
+    await t.db.manager.update(User, gone.id, { deactivated_at: new Date() });
+    const { status, body } = await call('GET', `/orgs/${org.id.toUpperCase()}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: org.id, name: 'Detailed', member_count: 3, plan_code: null, credits_remaining: null });
-    const row = (person: Person, role: string, deactivated = false) => ({
-      user_id: person.id,
-      email: person.email,
-      name: person.name,
+    const row = ({ id, email, name }: TestUser, role: string, deactivated = false) => ({
+      user_id: id,
+      email,
+      name,
       role,
       joined_at: expect.any(String),
       deactivated,
     });
-    expect(body.members).toEqual([row(owner, 'OWNER'), row(member, 'ADMIN'), row(gone, 'MEMBER', true)]);
-    expect(await world.call('GET', `/orgs/${nobody}`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(body.members).toEqual([row(org.owner, 'OWNER'), row(member, 'ADMIN'), row(gone, 'MEMBER', true)]);
   });
 
   it('shows the usage of one, like its members see it', async () => {
-    const org = await world.organization(owner, 'Used');
-    const { status, body } = await world.call('GET', `/orgs/${org.id}/usage?window=7d`);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      window: '7d',
-      totals: { chats: 0, turns: 0, tokens: 0, cost_usd: '0', credits: '0' },
-      by_agent: [],
-      by_model: [],
-      by_feature: [],
+    const { id } = await anOrg(t);
+    const usage = (query = '') => call('GET', `/orgs/${id}/usage${query}`);
+    expect(await usage('?window=7d')).toMatchObject({
+      status: 200,
+      body: {
+        window: '7d',
+        totals: { chats: 0, turns: 0, tokens: 0, cost_usd: '0', credits: '0' },
+        by_agent: [],
+        by_model: [],
+        by_feature: [],
+      },
     });
-    expect((await world.call('GET', `/orgs/${org.id}/usage`)).body.window).toBe('30d');
-    expect(await world.call('GET', `/orgs/${org.id}/usage?window=2d`)).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ['query', 'window'], type: 'enum' }] },
-    });
-    expect(await world.call('GET', `/orgs/${nobody}/usage`)).toMatchObject({ status: 404 });
+    expect((await usage()).body.window).toBe('30d');
+    expect((await usage('?window=2d')).body.detail).toMatchObject([{ loc: ['query', 'window'], type: 'enum' }]);
   });
 
-  it('suspends and unsuspends, each once', async () => {
-    const org = await world.organization(owner, 'Suspended');
-    const first = await world.call('POST', `/orgs/${org.id}/suspend`);
-    expect(first).toMatchObject({
-      status: 200,
-      body: { org_id: org.id, suspended: true, suspended_at: expect.any(String), changed: true },
-    });
-    expect((await world.call('POST', `/orgs/${org.id}/suspend`)).body).toEqual({ ...first.body, changed: false });
-    expect(await world.call('POST', `/orgs/${org.id}/unsuspend`)).toMatchObject({
-      status: 200,
-      body: { org_id: org.id, suspended: false, suspended_at: null, changed: true },
-    });
-    expect(await world.call('POST', `/orgs/${org.id}/unsuspend`)).toMatchObject({
-      status: 200,
-      body: { suspended: false, changed: false },
-    });
-    const rows = await world.audited(org.id);
-    expect(rows.filter((row) => row.source === 'admin').map((row) => row.action)).toEqual([
-      'organization.suspended',
-      'organization.unsuspended',
+  it('suspends and unsuspends, each once, and tells all processes', async () => {
+    const { id } = await anOrg(t);
+    const send = jest.spyOn(t.get(Broadcaster), 'send');
+    const first = await call('POST', `/orgs/${id}/suspend`);
+    expect(first).toMatchObject({ status: 200, body: { org_id: id, suspended: true, suspended_at: expect.any(String), changed: true } });
+    expect((await call('POST', `/orgs/${id}/suspend`)).body).toEqual({ ...first.body, changed: false });
+    expect(send.mock.calls).toEqual([['settings.changed', { org_id: id }]]);
+    const back = await call('POST', `/orgs/${id}/unsuspend`);
+    expect([back.status, back.body]).toEqual([200, { org_id: id, suspended: false, suspended_at: null, changed: true }]);
+    expect((await call('POST', `/orgs/${id}/unsuspend`)).body).toEqual({ ...back.body, changed: false });
+    expect(send).toHaveBeenCalledTimes(2);
+    const facts = {
+      source: 'admin',
+      actor_id: admin.operator.id,
+      target_kind: 'organization',
+      target_id: id,
+      metadata: {},
+      request_id: 'req',
+    };
+    expect(await t.audit({ org_id: id })).toMatchObject([
+      { action: 'organization.suspended', ...facts },
+      { action: 'organization.unsuspended', ...facts },
     ]);
-    for (const verb of ['suspend', 'unsuspend']) expect(await world.call('POST', `/orgs/${nobody}/${verb}`)).toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    ['GET', ''],
+    ['GET', '/usage'],
+    ['POST', '/suspend'],
+    ['POST', '/unsuspend'],
+    ['POST', '/members'],
+  ])('finds none that is not there, or not any more: %s %s', async (method, path) => {
+    const { id } = await anOrg(t);
+    await t.db.manager.update(Organization, id, { deleted_at: new Date() });
+    const body = path === '/members' ? { email: (await aUser(t)).email } : undefined;
+    for (const gone of [id, nobody]) expect(outcome(await call(method, `/orgs/${gone}${path}`, body))).toEqual(notFound);
   });
 
   describe('members', () => {
-    it('are added from registered users only, as MEMBER unless said otherwise', async () => {
-      const org = await world.organization(owner, 'Joined');
-      const [user, second] = [await world.person(), await world.person()];
-      const added = await world.call('POST', `/orgs/${org.id}/members`, { email: user.email });
-      expect(added).toMatchObject({
+    let org: TestOrg;
+    beforeEach(async () => {
+      org = await anOrg(t);
+    });
+    const add = (email: string, role?: string) => call('POST', `/orgs/${org.id}/members`, { email, role });
+    const setRole = (id: string, role?: string) => call('PATCH', `/orgs/${org.id}/members/${id}`, { role });
+    const remove = (id: string) => call('DELETE', `/orgs/${org.id}/members/${id}`);
+    const lastOwner = [409, 'last_owner'];
+
+    it('are added from registered users only, as MEMBER unless said otherwise, whatever the plan says', async () => {
+      t.configure({ ENTITLEMENT_MAX_SEATS: '0' });
+      const { id, email, name } = await aUser(t);
+      expect(await add(email.toUpperCase())).toMatchObject({
         status: 201,
-        body: { user_id: user.id, email: user.email, name: user.name, role: 'MEMBER', joined_at: expect.any(String), deactivated: false },
+        body: { user_id: id, email, name, role: 'MEMBER', joined_at: expect.any(String), deactivated: false },
       });
-      expect(await world.call('POST', `/orgs/${org.id}/members`, { email: second.email, role: 'OWNER' })).toMatchObject({
-        status: 201,
-        body: { role: 'OWNER' },
-      });
-      expect(await world.call('POST', `/orgs/${org.id}/members`, { email: user.email })).toMatchObject({
-        status: 409,
-        body: { code: 'already_member' },
-      });
-      expect(await world.call('POST', `/orgs/${org.id}/members`, { email: 'unknown@example.com' })).toMatchObject({
-        status: 404,
-        body: { code: 'user_not_found' },
-      });
-      expect(await world.call('POST', `/orgs/${nobody}/members`, { email: user.email })).toMatchObject({
-        status: 404,
-        body: { code: 'not_found' },
-      });
-      expect(await world.call('POST', `/orgs/${org.id}/members`, { email: user.email, role: 'owner' })).toMatchObject({
-        status: 422,
-        body: { detail: [{ loc: ['body', 'role'], type: 'enum' }] },
-      });
-      expect(await world.audited(user.id)).toEqual([
-        { source: 'admin', action: 'member.added', org_id: org.id, actor_id: world.operator.id },
+      expect(await add((await aUser(t)).email, 'OWNER')).toMatchObject({ status: 201, body: { role: 'OWNER' } });
+      expect(outcome(await add(email))).toEqual([409, 'already_member']);
+      expect(outcome(await add('unknown@example.com'))).toEqual([404, 'user_not_found']);
+      expect((await add(email, 'owner')).body.detail).toMatchObject([{ loc: ['body', 'role'], type: 'enum' }]);
+      expect(await t.audit({ target_id: id })).toMatchObject([
+        {
+          source: 'admin',
+          action: 'member.added',
+          org_id: org.id,
+          actor_id: admin.operator.id,
+          metadata: { email, role: 'MEMBER' },
+          request_id: 'req',
+        },
       ]);
     });
 
     it('change roles, as long as an owner stays', async () => {
-      const org = await world.organization(owner, 'Ranked');
-      const user = await world.person();
-      await world.member(org.id, user);
-      const path = (id: string) => `/orgs/${org.id}/members/${id}`;
-      expect(await world.call('PATCH', path(owner.id), { role: 'MEMBER' })).toMatchObject({ status: 409, body: { code: 'last_owner' } });
-      expect(await world.call('PATCH', path(user.id), { role: 'OWNER' })).toMatchObject({
-        status: 200,
-        body: { user_id: user.id, role: 'OWNER' },
-      });
-      expect(await world.call('PATCH', path(owner.id), { role: 'MEMBER' })).toMatchObject({ status: 200, body: { role: 'MEMBER' } });
-      expect(await world.call('PATCH', path(user.id), {})).toMatchObject({
-        status: 422,
-        body: { detail: [{ loc: ['body', 'role'], type: 'missing' }] },
-      });
-      expect(await world.call('PATCH', path(nobody), { role: 'MEMBER' })).toMatchObject({ status: 404 });
-      expect((await world.audited(user.id)).at(-1)).toMatchObject({ source: 'admin', action: 'member.role_changed', org_id: org.id });
+      const { id } = await aMember(t, org, 'MEMBER');
+      expect(outcome(await setRole(org.owner.id, 'MEMBER'))).toEqual(lastOwner);
+      expect(await setRole(id, 'OWNER')).toMatchObject({ status: 200, body: { user_id: id, role: 'OWNER' } });
+      expect(await setRole(org.owner.id, 'MEMBER')).toMatchObject({ status: 200, body: { role: 'MEMBER' } });
+      expect((await setRole(id)).body.detail).toMatchObject([{ loc: ['body', 'role'], type: 'missing' }]);
+      expect(outcome(await setRole(nobody, 'MEMBER'))).toEqual(notFound);
+      // What changes nothing is on no record.
+      expect((await setRole(id, 'OWNER')).status).toBe(200);
+      expect(await t.audit({ target_id: id })).toMatchObject([
+        { source: 'admin', action: 'member.role_changed', org_id: org.id, metadata: { from: 'MEMBER', to: 'OWNER' } },
+      ]);
     });
 
     it('leave, but for the last owner', async () => {
-      const org = await world.organization(owner, 'Left');
-      const user = await world.person();
-      await world.member(org.id, user);
-      expect(await world.call('DELETE', `/orgs/${org.id}/members/${owner.id}`)).toMatchObject({
-        status: 409,
-        body: { code: 'last_owner' },
-      });
-      expect((await world.call('DELETE', `/orgs/${org.id}/members/${user.id}`)).status).toBe(204);
-      expect(await world.call('DELETE', `/orgs/${org.id}/members/${user.id}`)).toMatchObject({ status: 404 });
-      expect((await world.audited(user.id)).map((row) => row.action)).toEqual(['member.added', 'member.removed']);
+      const { id } = await aMember(t, org, 'MEMBER');
+      expect(outcome(await remove(org.owner.id))).toEqual(lastOwner);
+      expect((await remove(id)).status).toBe(204);
+      expect(outcome(await remove(id))).toEqual(notFound);
+      expect(await t.audit({ target_id: id })).toMatchObject([{ source: 'admin', action: 'member.removed', org_id: org.id }]);
     });
   });
 
   describe('the backfill of subscriptions', () => {
-    const orgs = async () => (await world.db.query(sql('SELECT 1 FROM organizations WHERE deleted_at IS NULL'))).length;
+    const backfill = (body?: unknown) => call('POST', '/subscriptions/backfill', body);
 
     it('has nobody to subscribe to anything yet', async () => {
-      const org = await world.organization(owner, 'Alone');
-      const written = async () => (await world.db.query(sql('SELECT 1 FROM audit_log'))).length;
-      const before = await written();
-      expect(await world.call('POST', '/subscriptions/backfill', {})).toMatchObject({
-        status: 200,
-        body: { created: 0, skipped: await orgs(), plan_code: 'trial', org_ids: [] },
-      });
-      expect((await world.call('POST', '/subscriptions/backfill', { org_id: org.id, plan_code: 'trial' })).body).toEqual({
-        created: 0,
-        skipped: 1,
-        plan_code: 'trial',
-        org_ids: [],
-      });
-      expect((await world.call('POST', '/subscriptions/backfill')).status).toBe(200);
-      expect(await written()).toBe(before);
+      const { id } = await anOrg(t);
+      const [live, written] = [(await call('GET', '/orgs?limit=1')).body.total, await t.db.manager.count(AuditLogRow)];
+      const answer = { created: 0, skipped: live, plan_code: 'trial', org_ids: [] };
+      expect(await backfill({})).toMatchObject({ status: 200, body: answer });
+      expect((await backfill({ org_id: id, plan_code: 'trial' })).body).toEqual({ ...answer, skipped: 1 });
+      expect((await backfill()).status).toBe(200);
+      expect(await t.db.manager.count(AuditLogRow)).toBe(written);
     });
 
     it('knows neither other plans nor other organizations', async () => {
-      expect(await world.call('POST', '/subscriptions/backfill', { plan_code: 'unheard' })).toMatchObject({
-        status: 404,
-        body: { code: 'not_found' },
-      });
-      expect(await world.call('POST', '/subscriptions/backfill', { org_id: nobody })).toMatchObject({
-        status: 404,
-        body: { code: 'not_found' },
-      });
-      expect(await world.call('POST', '/subscriptions/backfill', { org_id: 'x', plan_code: '' })).toMatchObject({
+      for (const unknown of [{ plan_code: 'unheard' }, { org_id: nobody }]) expect(outcome(await backfill(unknown))).toEqual(notFound);
+      expect(await backfill({ org_id: 'x', plan_code: '' })).toMatchObject({
         status: 422,
         body: {
           detail: [
