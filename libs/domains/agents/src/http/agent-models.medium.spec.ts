@@ -1,30 +1,25 @@
 import { ModelUsers } from '@aps/inference';
-import { sql } from '@aps/platform/testing';
-import { uuidv7 } from 'uuidv7';
-import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { addModel } from '@aps/inference/testing';
+import { entitle } from '@aps/billing/testing';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { anAgent } from '../testing';
+import { agentsService, MODEL } from '../testing/agents';
 
 const OTHER = 'other-model';
 
-let t: AgentsTestApp;
-let org: TestOrg;
+const t = agentsService();
+let org: TestTeam;
 beforeAll(async () => {
-  t = await agentsTestApp();
-  t.entitle({ direct_model_choice: true, max_agents: -1 });
-  await t.db.execute(
-    sql(
-      `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT $1, $2, id, 'Other', 'test' FROM inference_routes WHERE slug = 'test-route'`,
-    ),
-    [uuidv7(), OTHER],
-  );
+  entitle(t, { direct_model_choice: true, max_agents: -1 });
+  await addModel(t, OTHER);
 });
-afterAll(() => t.close());
 beforeEach(async () => {
-  org = await t.org();
+  org = await aTeam(t);
 });
 
 /** What the settings of an organization tell when this is the allowlist. */
-const outsideOf = (...allowed: string[]) => t.app.get(ModelUsers, { strict: false }).agentsOutside(t.db, org.scope, allowed);
-const agent = (name: string, model: string | null) => t.agent(org, { name, model });
+const outsideOf = (...allowed: string[]) => t.get(ModelUsers).agentsOutside(t.db, org.scope, allowed);
+const agent = (name: string, model: string | null) => anAgent(t, org, { name, model });
 const patchAgent = (id: string, body: unknown, query = '') => t.call('PATCH', `${org.path}/agents/${id}${query}`, { as: org.owner, body });
 
 describe('an allowlist of models for agents', () => {
@@ -38,8 +33,8 @@ describe('an allowlist of models for agents', () => {
     expect((await patchAgent(liveOnly.id, { model: MODEL })).status).toBe(200);
     const deleted = await agent('deleted', OTHER);
     await t.call('DELETE', `${org.path}/agents/${deleted.id}`, { as: org.owner });
-    const elsewhere = await t.org();
-    await t.agent(elsewhere, { name: 'elsewhere', model: OTHER });
+    const elsewhere = await aTeam(t);
+    await anAgent(t, elsewhere, { name: 'elsewhere', model: OTHER });
 
     const affected = [
       { id: draftOnly.id, name: 'draft', model: OTHER },

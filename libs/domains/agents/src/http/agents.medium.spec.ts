@@ -3,20 +3,19 @@ import { sql } from '@aps/platform/testing';
 import { createHash, randomUUID } from 'node:crypto';
 import { AgentsRepository } from '../agents.repository';
 import { canonicalJson } from '../sealed-config';
-import { agentsTestApp, MODEL, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { entitle } from '@aps/billing/testing';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { anAgent } from '../testing';
+import { agentsService, MODEL } from '../testing/agents';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
 
-let t: AgentsTestApp;
-let org: TestOrg;
-beforeAll(async () => {
-  t = await agentsTestApp();
-});
-afterAll(() => t.close());
+const t = agentsService();
+let org: TestTeam;
 beforeEach(async () => {
-  t.entitle({ direct_model_choice: true, per_agent_budgets: true, max_agents: -1 });
-  org = await t.org();
+  entitle(t, { direct_model_choice: true, per_agent_budgets: true, max_agents: -1 });
+  org = await aTeam(t);
 });
 
 const asOwner = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
@@ -50,7 +49,7 @@ describe('creating an agent', () => {
       live_revision: { version: 1 },
       draft_dirty: false,
       running_rollout_id: null,
-      created_by: org.ownerId,
+      created_by: org.owner.id,
     });
     const revisions = await asMember('GET', `/agents/${body.id}/revisions`);
     expect(revisions.body).toMatchObject({
@@ -72,21 +71,26 @@ describe('creating an agent', () => {
       next_offset: null,
       items: [{ kind: 'deploy', status: 'live', arms: [{ version: 1, weight: 10_000, chat_count: 0, is_control: false }] }],
     });
-    expect(await t.audit(body.id)).toEqual(['agent.created', 'agent.instruction_published', 'agent.revision_sealed', 'agent.deployed']);
+    expect((await t.audit({ target_id: body.id })).map((row) => row.action)).toEqual([
+      'agent.created',
+      'agent.instruction_published',
+      'agent.revision_sealed',
+      'agent.deployed',
+    ]);
   });
 
   it('makes slugs of names that are taken, and refuses given ones that are', async () => {
-    expect((await t.agent(org, { name: 'Same' })).slug).toBe('same');
-    expect((await t.agent(org, { name: 'Same' })).slug).toBe('same-2');
+    expect((await anAgent(t, org, { name: 'Same' })).slug).toBe('same');
+    expect((await anAgent(t, org, { name: 'Same' })).slug).toBe('same-2');
     const taken = await asOwner('POST', '/agents', { name: 'x', slug: 'same' });
     expect([taken.status, taken.body.code]).toEqual([409, 'slug_taken']);
-    expect((await t.agent(await t.org(), { name: 'Same' })).slug).toBe('same');
+    expect((await anAgent(t, await aTeam(t), { name: 'Same' })).slug).toBe('same');
     const asId = await asOwner('POST', '/agents', { name: 'x', slug: randomUUID() });
     expect([asId.status, asId.body.detail[0].loc]).toEqual([422, ['body', 'slug']]);
   });
 
   it('lists every reference that leads nowhere, without repeating it', async () => {
-    const foreign = await t.agent(await t.org());
+    const foreign = await anAgent(t, await aTeam(t));
     const { status, body } = await asOwner('POST', '/agents', {
       name: 'x',
       allowed_tools: ['core', 'nonsense', 'agent:nobody'],
@@ -113,7 +117,7 @@ describe('creating an agent', () => {
     };
     expect(await post({ model: 'no-such-model' })).toEqual([422, 'model_unknown']);
     expect(await post({ model_mode: 'normal' })).toEqual([422, 'plan_mismatch']);
-    t.entitle({ direct_model_choice: false, per_agent_budgets: false });
+    entitle(t, { direct_model_choice: false, per_agent_budgets: false });
     expect(await post({ model: MODEL })).toEqual([403, 'entitlement_required']);
     expect(await post({ reasoning_effort: 'low' })).toEqual([403, 'entitlement_required']);
     expect(await post({ budget_credits_per_period: '1' })).toEqual([403, 'entitlement_required']);
@@ -132,11 +136,11 @@ describe('creating an agent', () => {
 
 describe('reading agents', () => {
   it('finds them by id and slug, in their organization only', async () => {
-    const agent = await t.agent(org, { name: 'Find me' });
+    const agent = await anAgent(t, org, { name: 'Find me' });
     expect((await asMember('GET', `/agents/${agent.id}`)).body).toEqual(agent);
     expect((await asMember('GET', `/agents/${agent.id.toUpperCase()}`)).body).toEqual(agent);
     expect((await asMember('GET', '/agents/find-me')).body).toEqual(agent);
-    const other = await t.org();
+    const other = await aTeam(t);
     for (const ref of [agent.id, 'find-me'])
       expect((await t.call('GET', `${other.path}/agents/${ref}`, { as: other.owner })).status).toBe(404);
     expect((await asMember('GET', '/agents/Not%20a%20slug')).status).toBe(422);
@@ -145,9 +149,9 @@ describe('reading agents', () => {
 
   it('pages and filters, newest first', async () => {
     const [team_id, project_id] = [randomUUID(), randomUUID()];
-    await t.agent(org, { name: 'One', description: 'takes 50% of it' });
-    await t.agent(org, { name: 'Two', team_id });
-    await t.agent(org, { name: 'Three', project_id, team_id });
+    await anAgent(t, org, { name: 'One', description: 'takes 50% of it' });
+    await anAgent(t, org, { name: 'Two', team_id });
+    await anAgent(t, org, { name: 'Three', project_id, team_id });
     const names = async (query: string) => (await asMember('GET', `/agents?${query}`)).body.items.map((a: { name: string }) => a.name);
     expect(await names('')).toEqual(['Three', 'Two', 'One']);
     expect((await asMember('GET', '/agents?limit=2')).body).toMatchObject({ total: 3, next_offset: 2 });
@@ -169,7 +173,7 @@ describe('reading agents', () => {
 
 describe('editing an agent', () => {
   it('changes the draft only, until it is deployed', async () => {
-    const agent = await t.agent(org, { description: 'old', instruction: 'One.' });
+    const agent = await anAgent(t, org, { description: 'old', instruction: 'One.' });
     const edited = await asOwner('PATCH', `/agents/${agent.id}`, { name: 'New name', description: null, instruction: 'Two.' });
     expect(edited.body).toMatchObject({
       name: 'New name',
@@ -187,7 +191,7 @@ describe('editing an agent', () => {
   });
 
   it('is not dirty any more when the change is taken back', async () => {
-    const agent = await t.agent(org, { max_steps: 7 });
+    const agent = await anAgent(t, org, { max_steps: 7 });
     expect((await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: 8 })).body.draft_dirty).toBe(true);
     expect((await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: 7 })).body.draft_dirty).toBe(false);
     expect((await asOwner('PATCH', `/agents/${agent.id}`, { instruction: '' })).body).toMatchObject({
@@ -197,7 +201,7 @@ describe('editing an agent', () => {
   });
 
   it('leaves an instruction draft alone', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     await asMember('PUT', `/agents/${agent.id}/instruction/draft`, { content: 'Mine.' });
     const { body } = await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, { instruction: 'Published.' });
     expect(body).toMatchObject({ instruction: 'Published.', has_instruction_draft: true, draft_dirty: false });
@@ -205,14 +209,14 @@ describe('editing an agent', () => {
   });
 
   it('refuses itself as child or tool', async () => {
-    const agent = await t.agent(org, { slug: 'self' });
+    const agent = await anAgent(t, org, { slug: 'self' });
     const { status, body } = await asOwner('PATCH', `/agents/${agent.id}`, { child_agent_ids: [agent.id], allowed_tools: ['agent:self'] });
     expect([status, body.detail.length]).toEqual([422, 2]);
   });
 
   it('renames its slug, but not under those who grant it', async () => {
-    const agent = await t.agent(org, { slug: 'old' });
-    const granting = await t.agent(org, { allowed_tools: ['agent:old'] });
+    const agent = await anAgent(t, org, { slug: 'old' });
+    const granting = await anAgent(t, org, { allowed_tools: ['agent:old'] });
     const refused = await asOwner('PATCH', '/agents/old', { slug: 'new' });
     expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([
       409,
@@ -227,7 +231,7 @@ describe('editing an agent', () => {
   });
 
   it('is for ADMIN and OWNER', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const attempts: [string, string][] = [
       ['POST', '/agents'],
       ['PATCH', `/agents/${agent.id}`],
@@ -248,18 +252,18 @@ describe('editing an agent', () => {
 
 describe('deleting an agent', () => {
   it('frees the slug, and the agent is gone', async () => {
-    const agent = await t.agent(org, { slug: 'gone' });
+    const agent = await anAgent(t, org, { slug: 'gone' });
     expect((await asOwner('DELETE', `/agents/${agent.id}`)).status).toBe(204);
     for (const path of ['', '/instruction', '/revisions', '/rollouts', '/memories'])
       expect((await asMember('GET', `/agents/${agent.id}${path}`)).status).toBe(404);
     expect((await asOwner('DELETE', `/agents/${agent.id}`)).status).toBe(404);
-    expect((await t.agent(org, { slug: 'gone' })).id).not.toBe(agent.id);
-    expect((await t.audit(agent.id)).at(-1)).toBe('agent.deleted');
+    expect((await anAgent(t, org, { slug: 'gone' })).id).not.toBe(agent.id);
+    expect((await t.audit({ target_id: agent.id })).at(-1)?.action).toBe('agent.deleted');
   });
 
   it('is refused while another live agent names it, in its draft or live', async () => {
-    const child = await t.agent(org, { slug: 'child' });
-    const parent = await t.agent(org, { child_agent_ids: [child.id] });
+    const child = await anAgent(t, org, { slug: 'child' });
+    const parent = await anAgent(t, org, { child_agent_ids: [child.id] });
     const inUse = { code: 'agent_in_use', context: { agents: [{ id: parent.id, slug: parent.slug, name: parent.name }] } };
     const refused = await asOwner('DELETE', `/agents/${child.id}`);
     expect([refused.status, refused.body]).toEqual([409, expect.objectContaining(inUse)]);
@@ -275,7 +279,7 @@ describe('deleting an agent', () => {
 describe('references under races', () => {
   it('never outlive what they name: a child is deleted or named, not both', async () => {
     for (let round = 0; round < 15; round++) {
-      const [child, parent] = [await t.agent(org), await t.agent(org)];
+      const [child, parent] = [await anAgent(t, org), await anAgent(t, org)];
       const [named, deleted] = await Promise.all([
         asOwner('PATCH', `/agents/${parent.id}`, round % 2 ? { child_agent_ids: [child.id] } : { allowed_tools: [`agent:${child.slug}`] }),
         asOwner('DELETE', `/agents/${child.id}`),
@@ -291,7 +295,7 @@ describe('references under races', () => {
     for (let round = 0; round < 15; round++) {
       const slug = `skill-${round}`;
       await asOwner('POST', '/skills', { name: 'S', slug, description: 'd', content: 'c' });
-      const parent = await t.agent(org);
+      const parent = await anAgent(t, org);
       const [mounted, deleted] = await Promise.all([
         asOwner('PATCH', `/agents/${parent.id}`, { mounted_skills: [slug] }),
         asOwner('DELETE', `/skills/${slug}`),
@@ -304,7 +308,7 @@ describe('references under races', () => {
   });
 
   it('may point at each other', async () => {
-    const [a, b] = [await t.agent(org), await t.agent(org)];
+    const [a, b] = [await anAgent(t, org), await anAgent(t, org)];
     const answers = await Promise.all([
       asOwner('PATCH', `/agents/${a.id}`, { child_agent_ids: [b.id] }),
       asOwner('PATCH', `/agents/${b.id}`, { child_agent_ids: [a.id] }),
@@ -313,9 +317,9 @@ describe('references under races', () => {
   });
 
   it('do not make a new chat wait for an edit', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     await t.db.transaction(NO_CALLER, async (tx) => {
-      await t.app.get(AgentsRepository).lock(tx, org.scope, agent.id);
+      await t.get(AgentsRepository).lock(tx, org.scope, agent.id);
       // What a foreign key asks for, on another connection; NOWAIT fails where it would have to wait.
       expect(await t.db.query(sql('SELECT id FROM agents WHERE id = $1 FOR KEY SHARE NOWAIT'), [agent.id])).toHaveLength(1);
     });
@@ -324,7 +328,7 @@ describe('references under races', () => {
 
 describe('max_agents', () => {
   it('counts live agents, and holds when many are made at once', async () => {
-    t.entitle({ max_agents: 3 });
+    entitle(t, { max_agents: 3 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => asOwner('POST', '/agents', { name: 'Same' })));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(3);
     const refused = answers.find((a) => a.status !== 201)!;

@@ -1,16 +1,16 @@
 import { canonicalJson } from '@aps/agents';
 import { sql } from '@aps/platform/testing';
 import { createHash } from 'node:crypto';
-import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { anAgent } from '../testing';
+import { agentsService } from '../testing/agents';
 
 describe('metadata', () => {
-  let t: AgentsTestApp;
-  let org: TestOrg;
+  const t = agentsService();
+  let org: TestTeam;
   beforeAll(async () => {
-    t = await agentsTestApp();
-    org = await t.org();
+    org = await aTeam(t);
   });
-  afterAll(() => t.close());
 
   /** In the order in which jsonb keeps keys: by length, then by bytes. */
   const KEYS = ['then', 'toJSON', '__proto__', 'prototype', 'constructor', 'hasOwnProperty'];
@@ -38,7 +38,7 @@ describe('metadata', () => {
   });
 
   it('is changed by a key like any other', async () => {
-    const { id } = await t.agent(org, { metadata: { a: 1 } });
+    const { id } = await anAgent(t, org, { metadata: { a: 1 } });
     const patched = await t.call('PATCH', `${org.path}/agents/${id}?deploy=true`, { as: org.owner, body: `{"metadata":${METADATA}}` });
     expect([patched.status, patched.text.includes(`"metadata":${METADATA}`)]).toEqual([200, true]);
     expect((await t.call('GET', `${org.path}/agents/${id}/revisions`, { as: org.owner })).body.total).toBe(2);
@@ -65,7 +65,7 @@ describe('metadata', () => {
   });
 
   it.each(['POST', 'PATCH'])('is not changed in silence: %s', async (method) => {
-    const path = method === 'POST' ? `${org.path}/agents` : `${org.path}/agents/${(await t.agent(org)).id}`;
+    const path = method === 'POST' ? `${org.path}/agents` : `${org.path}/agents/${(await anAgent(t, org)).id}`;
     for (const number of ['9007199254740993', '1e400', '0.1000000000000000055']) {
       const { status, body } = await t.call(method, path, { as: org.owner, body: `{"name":"N","metadata":{"a":[{"n":${number}}]}}` });
       expect([status, body.code, body.detail[0].loc]).toEqual([422, 'number_unsafe', ['body', 'metadata', 'a', 0, 'n']]);

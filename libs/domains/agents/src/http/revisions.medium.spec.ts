@@ -2,19 +2,17 @@ import { uuidv7 } from 'uuidv7';
 import { sql } from '@aps/platform/testing';
 import { AgentRevisions } from '../revisions.queries';
 import { AgentsQueries } from '../agents.queries';
-import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { anAgent } from '../testing';
+import { agentsService } from '../testing/agents';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
 
-let t: AgentsTestApp;
-let org: TestOrg;
-beforeAll(async () => {
-  t = await agentsTestApp();
-});
-afterAll(() => t.close());
+const t = agentsService();
+let org: TestTeam;
 beforeEach(async () => {
-  org = await t.org();
+  org = await aTeam(t);
 });
 
 const asOwner = (method: string, path: string, body?: unknown) => t.call(method, `${org.path}/agents/${path}`, { as: org.owner, body });
@@ -22,7 +20,7 @@ const times = <T>(n: number, fn: (i: number) => Promise<T>) => Promise.all(Array
 
 describe('sealing', () => {
   it('makes a revision of what changed, and none of what did not', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const same = await asOwner('POST', `${agent.id}/revisions`);
     expect([same.status, same.body.id]).toEqual([200, agent.live_revision.id]);
     await asOwner('PATCH', agent.id, { max_steps: 9 });
@@ -35,7 +33,7 @@ describe('sealing', () => {
   });
 
   it('makes one revision of fifty seals at once, and leaves no gap in the versions', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     for (const max_steps of [11, 12]) {
       await asOwner('PATCH', agent.id, { max_steps });
       const answers = await times(50, () => asOwner('POST', `${agent.id}/revisions`));
@@ -48,7 +46,7 @@ describe('sealing', () => {
   });
 
   it('leaves no gap when edits and seals race', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     await times(30, (i) =>
       i % 2 ? asOwner('POST', `${agent.id}/revisions`) : asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: i + 1 }),
     );
@@ -60,7 +58,7 @@ describe('sealing', () => {
 
 describe('deploying', () => {
   it('replaces what is live, forwards and backwards', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     await asOwner('PATCH', agent.id, { max_steps: 9 });
     const second = (await asOwner('POST', `${agent.id}/revisions`)).body;
     const forwards = await asOwner('POST', `${agent.id}/revisions/${second.id}/deploy`);
@@ -70,7 +68,7 @@ describe('deploying', () => {
         kind: 'deploy',
         status: 'live',
         ended_at: null,
-        started_by: org.ownerId,
+        started_by: org.owner.id,
         arms: [expect.objectContaining({ revision_id: second.id, version: 2, weight: 10_000 })],
       }),
     ]);
@@ -84,14 +82,14 @@ describe('deploying', () => {
   });
 
   it('changes nothing when the revision is live', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const again = await asOwner('POST', `${agent.id}/revisions/${agent.live_revision.id}/deploy`);
     expect(again.status).toBe(200);
     expect((await asOwner('GET', `${agent.id}/rollouts`)).body.total).toBe(1);
   });
 
   it('ends a running experiment, even with the revision that is live', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const experiment = uuidv7();
     await t.db.execute(
       sql(`INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms) VALUES ($1, $2, $3, 'experiment', 'running', '[]')`),
@@ -108,8 +106,8 @@ describe('deploying', () => {
   });
 
   it('takes only revisions of the agent', async () => {
-    const [agent, other] = [await t.agent(org), await t.agent(org)];
-    const foreign = await t.agent(await t.org());
+    const [agent, other] = [await anAgent(t, org), await anAgent(t, org)];
+    const foreign = await anAgent(t, await aTeam(t));
     for (const id of [other.live_revision.id, foreign.live_revision.id, uuidv7()]) {
       expect((await asOwner('POST', `${agent.id}/revisions/${id}/deploy`)).status).toBe(404);
       expect((await asOwner('GET', `${agent.id}/revisions/${id}`)).status).toBe(404);
@@ -119,8 +117,8 @@ describe('deploying', () => {
   });
 
   it('refuses an old revision that names what is gone', async () => {
-    const child = await t.agent(org);
-    const agent = await t.agent(org, { child_agent_ids: [child.id] });
+    const child = await anAgent(t, org);
+    const agent = await anAgent(t, org, { child_agent_ids: [child.id] });
     await asOwner('PATCH', `${agent.id}?deploy=true`, { child_agent_ids: [] });
     expect((await asOwner('DELETE', child.id)).status).toBe(204);
     const { status, body } = await asOwner('POST', `${agent.id}/revisions/${agent.live_revision.id}/deploy`);
@@ -128,7 +126,7 @@ describe('deploying', () => {
   });
 
   it('leaves exactly one live rollout when many deploy at once', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const ids: string[] = [agent.live_revision.id];
     for (const max_steps of [2, 3, 4]) {
       await asOwner('PATCH', agent.id, { max_steps });
@@ -147,8 +145,8 @@ describe('deploying', () => {
 
 describe('what chats run on', () => {
   it('is the live revision, by one look', async () => {
-    const agent = await t.agent(org);
-    const queries = t.app.get(AgentsQueries);
+    const agent = await anAgent(t, org);
+    const queries = t.get(AgentsQueries);
     const rollout = (await asOwner('GET', `${agent.id}/rollouts`)).body.items[0];
     expect(await queries.forNewChat(t.db, org.scope, agent.id)).toEqual({
       agent_id: agent.id,
@@ -156,14 +154,14 @@ describe('what chats run on', () => {
       rollout_id: rollout.id,
       arm_label: null,
     });
-    expect(await queries.forNewChat(t.db, (await t.org()).scope, agent.id)).toBeNull();
+    expect(await queries.forNewChat(t.db, (await aTeam(t)).scope, agent.id)).toBeNull();
     await asOwner('DELETE', agent.id);
     expect(await queries.forNewChat(t.db, org.scope, agent.id)).toBeNull();
   });
 
   it('is remembered and cannot be changed by who reads it', async () => {
-    const agent = await t.agent(org, { instruction: 'Stay.', metadata: { a: { b: 1 } } });
-    const revisions = t.app.get(AgentRevisions);
+    const agent = await anAgent(t, org, { instruction: 'Stay.', metadata: { a: { b: 1 } } });
+    const revisions = t.get(AgentRevisions);
     const config = await revisions.config(agent.live_revision.id);
     expect(config).toMatchObject({ agent_id: agent.id, instruction: 'Stay.', max_steps: 50, metadata: { a: { b: 1 } } });
     expect(await revisions.config(agent.live_revision.id)).toBe(config);

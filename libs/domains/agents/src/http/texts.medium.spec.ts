@@ -4,19 +4,17 @@ import { uuidv7 } from 'uuidv7';
 import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
 import { SkillsService } from '../skills.service';
-import { agentsTestApp, type AgentsTestApp, type TestOrg } from '../testing/agents-test-app';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { anAgent } from '../testing';
+import { agentsService } from '../testing/agents';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
 
-let t: AgentsTestApp;
-let org: TestOrg;
-beforeAll(async () => {
-  t = await agentsTestApp();
-});
-afterAll(() => t.close());
+const t = agentsService();
+let org: TestTeam;
 beforeEach(async () => {
-  org = await t.org();
+  org = await aTeam(t);
 });
 
 const asOwner = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.owner, body });
@@ -24,7 +22,7 @@ const asMember = (method: string, path: string, body?: unknown) => t.call(method
 
 describe('an instruction', () => {
   it('goes from draft to published to live', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const path = `/agents/${agent.id}/instruction`;
     expect((await asMember('GET', path)).body).toEqual({ agent_id: agent.id, active: null, draft: null, base_version: 'v0' });
     const saved = await asMember('PUT', `${path}/draft`, { content: 'One.' });
@@ -66,7 +64,7 @@ describe('an instruction', () => {
   });
 
   it('refuses to publish or discard what is not there', async () => {
-    const agent = await t.agent(org, { instruction: 'Stays.' });
+    const agent = await anAgent(t, org, { instruction: 'Stays.' });
     const path = `/agents/${agent.id}/instruction/draft`;
     const refused = await asOwner('POST', `${path}/publish`);
     expect([refused.status, refused.body.code]).toEqual([409, 'no_draft']);
@@ -78,7 +76,7 @@ describe('an instruction', () => {
   });
 
   it('has one winner among fifty saves of one version', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const path = `/agents/${agent.id}/instruction/draft`;
     let base_version = (await asMember('PUT', path, { content: 'Base.' })).body.base_version as string;
     for (let round = 0; round < 3; round++) {
@@ -96,7 +94,7 @@ describe('an instruction', () => {
   });
 
   it('never meets a version again', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const path = `/agents/${agent.id}/instruction/draft`;
     const seen = new Set<string>([(await asMember('PUT', path, { content: 'a' })).body.base_version]);
     await asMember('DELETE', path);
@@ -132,20 +130,24 @@ describe('skills', () => {
     for (const method of ['GET', 'DELETE']) expect((await asOwner(method, '/skills/refunds')).status).toBe(404);
     expect((await asOwner('PUT', '/skills/refunds', skill)).status).toBe(404);
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).status).toBe(201);
-    expect(await t.audit(made.body.id)).toEqual(['skill.created', 'skill.updated', 'skill.deleted']);
-    expect((await t.call('GET', `${(await t.org()).path}/skills/refunds`, { as: org.owner })).status).toBe(403);
+    expect((await t.audit({ target_id: made.body.id })).map((row) => row.action)).toEqual([
+      'skill.created',
+      'skill.updated',
+      'skill.deleted',
+    ]);
+    expect((await t.call('GET', `${(await aTeam(t)).path}/skills/refunds`, { as: org.owner })).status).toBe(403);
   });
 
   it('of another organization are not there', async () => {
     await asOwner('POST', '/skills', { ...skill, slug: 'secret-skill' });
-    const other = await t.org();
+    const other = await aTeam(t);
     expect((await t.call('GET', `${other.path}/skills/secret-skill`, { as: other.owner })).status).toBe(404);
     expect((await t.call('GET', `${other.path}/skills?q=secret-skill`, { as: other.owner })).body.total).toBe(0);
   });
 
   it('stay while agents mount them', async () => {
     await asOwner('POST', '/skills', { ...skill, slug: 'mounted' });
-    const agent = await t.agent(org, { mounted_skills: ['mounted'] });
+    const agent = await anAgent(t, org, { mounted_skills: ['mounted'] });
     await asOwner('PATCH', `/agents/${agent.id}`, { mounted_skills: [] });
     const refused = await asOwner('DELETE', '/skills/mounted');
     expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([
@@ -177,8 +179,8 @@ describe('skills', () => {
       expect([refused.status, refused.body.code]).toEqual([403, 'read_only']);
     }
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'clear-writing' })).body.code).toBe('slug_taken');
-    expect((await t.agent(org, { mounted_skills: ['clear-writing'] })).mounted_skills).toEqual(['clear-writing']);
-    const mounted = await t.app.get(SkillsService).bySlugs(t.db, org.scope, ['clear-writing', 'gone']);
+    expect((await anAgent(t, org, { mounted_skills: ['clear-writing'] })).mounted_skills).toEqual(['clear-writing']);
+    const mounted = await t.get(SkillsService).bySlugs(t.db, org.scope, ['clear-writing', 'gone']);
     expect(mounted.map((s) => s.slug)).toEqual(['clear-writing']);
     await t.db.execute(sql(`UPDATE skills SET content = 'stale' WHERE slug = 'clear-writing'`));
     await seedSystemSkills(t.db);
@@ -197,7 +199,7 @@ describe('skills', () => {
 
 describe('memories', () => {
   it('are listed newest first, and deleted', async () => {
-    const agent = await t.agent(org);
+    const agent = await anAgent(t, org);
     const path = `/agents/${agent.slug}/memories`;
     const made = await asOwner('POST', path, { content: 'First.' });
     expect([made.status, made.body]).toEqual([
@@ -207,22 +209,22 @@ describe('memories', () => {
         content: 'First.',
         owner: { kind: 'agent', id: agent.id },
         source: 'human',
-        created_by: org.ownerId,
+        created_by: org.owner.id,
         created_at: expect.any(String),
         updated_at: expect.any(String),
       },
     ]);
     await asOwner('POST', path, { content: 'Second.' });
     expect((await asMember('GET', `${path}?limit=1`)).body).toMatchObject({ total: 2, next_offset: 1, items: [{ content: 'Second.' }] });
-    const other = await t.agent(org);
+    const other = await anAgent(t, org);
     expect((await asOwner('DELETE', `/agents/${other.id}/memories/${made.body.id}`)).status).toBe(404);
     expect((await asOwner('DELETE', `${path}/${made.body.id}`)).status).toBe(204);
     expect((await asOwner('DELETE', `${path}/${made.body.id}`)).status).toBe(404);
-    expect(await t.audit(made.body.id)).toEqual(['memory.created', 'memory.deleted']);
+    expect((await t.audit({ target_id: made.body.id })).map((row) => row.action)).toEqual(['memory.created', 'memory.deleted']);
   });
 
   it('take 8 KiB, counted in bytes', async () => {
-    const { id } = await t.agent(org);
+    const { id } = await anAgent(t, org);
     const add = async (content: string) => (await asOwner('POST', `/agents/${id}/memories`, { content })).status;
     expect(await add('é'.repeat(4_096))).toBe(201);
     expect(await add('é'.repeat(4_097))).toBe(422);
@@ -230,12 +232,12 @@ describe('memories', () => {
   });
 
   it('are there for whoever runs the agent', async () => {
-    const agent = await t.agent(org);
-    const memories = t.app.get(MemoriesService);
+    const agent = await anAgent(t, org);
+    const memories = t.get(MemoriesService);
     const owner = { kind: 'agent', id: agent.id } as const;
     for (const content of ['a', 'b', 'c'])
       await t.db.transaction(NO_CALLER, (tx) => memories.add(tx, org.scope, { owner, content, source: 'agent' }));
     expect((await memories.newest(t.db, org.scope, owner, 2)).map((m) => m.content)).toEqual(['c', 'b']);
-    expect(await memories.newest(t.db, (await t.org()).scope, owner, 2)).toEqual([]);
+    expect(await memories.newest(t.db, (await aTeam(t)).scope, owner, 2)).toEqual([]);
   });
 });

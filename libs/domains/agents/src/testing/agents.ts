@@ -1,0 +1,18 @@
+import { BillingModule } from '@aps/billing';
+import { InferenceModule } from '@aps/inference';
+import { addModel } from '@aps/inference/testing';
+import { FACE, testService, type TestService } from '@aps/testing';
+import { AgentsHttpModule } from '../http';
+
+/** Agents behind HTTP. */
+export const AGENTS = [...FACE, BillingModule, InferenceModule, AgentsHttpModule];
+
+/** A model that the catalog of the service knows. */
+export const MODEL = 'test-model';
+
+/** Agents behind HTTP, with {@link MODEL}. */
+export function agentsService(): TestService {
+  const service = testService(AGENTS);
+  beforeAll(() => addModel(service, MODEL));
+  return service;
+}
