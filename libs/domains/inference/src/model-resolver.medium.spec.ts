@@ -11,39 +11,40 @@ import { InferenceRepository } from './inference.repository';
 import { InferenceSettings, orgKeyPlace, platformKeyPlace } from './inference.settings';
 import { OrgRuntimeService } from './org-runtime.service';
 import { receiptRow, ReceiptsRepository } from './receipts.repository';
-import { inferenceTestApp, type InferenceTestApp, type TestOrg } from './testing/inference-test-app';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import type { Bearer } from '@aps/platform/testing';
+import { forget, inferenceService } from './testing/inference';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 
 describe('ModelResolver', () => {
-  let t: InferenceTestApp;
+  const t = inferenceService();
   let resolver: ModelResolver;
-  let org: TestOrg;
+  let org: TestTeam;
   beforeAll(async () => {
-    t = await inferenceTestApp();
-    resolver = t.app.get(ModelResolver, { strict: false });
+    resolver = t.get(ModelResolver);
   });
-  afterAll(() => t.close());
+  const call = (method: string, path: string, as?: Bearer, body?: unknown) => t.call(method, `/api${path}`, { as, body });
   beforeEach(async () => {
-    org = await t.org();
+    org = await aTeam(t);
   });
   afterEach(async () => {
     t.configure({ ENTITLEMENT_BYO_KEYS: undefined, OPENAI_API_KEY: undefined, DEFAULT_MODEL: undefined });
     jest.restoreAllMocks();
     await t.db.execute(sql('DELETE FROM route_keys'));
-    t.forget();
+    forget(t);
   });
   const resolve = (messageModel?: string) => resolver.resolve({ orgId: org.id, scope: 'chat', requested: { messageModel } });
   const routeId = async (slug: string) =>
     (await t.db.query(sql<{ id: string }>('SELECT id FROM inference_routes WHERE slug = $1'), [slug]))[0].id;
-  const setRoutes = (routes: unknown) => t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes });
+  const setRoutes = (routes: unknown) => call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes });
   const platformKey = async (slug: string, key: string) => {
     const id = await routeId(slug);
     await t.db.execute(sql('INSERT INTO route_keys (route_id, api_key) VALUES ($1, $2)'), [
       id,
-      await t.app.get(EnvelopeCrypto, { strict: false }).encrypt(t.db, platformKeyPlace(id), key),
+      await t.get(EnvelopeCrypto).encrypt(t.db, platformKeyPlace(id), key),
     ]);
-    t.forget();
+    forget(t);
   };
 
   it('takes the mock where nothing else can be called', async () => {
@@ -82,7 +83,7 @@ describe('ModelResolver', () => {
     await platformKey('openai', 'sk-from-platform');
     await setRoutes({ openai: { api_key: CANARY } });
     await t.db.execute(sql(`UPDATE org_route_settings SET api_key = (SELECT api_key FROM route_keys LIMIT 1) WHERE org_id = $1`), [org.id]);
-    t.app.get(InferenceSettings, { strict: false }).drop(org.id);
+    t.get(InferenceSettings).drop(org.id);
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'model_unavailable' });
     expect(JSON.stringify(warn.mock.calls)).not.toContain('e1.');
   });
@@ -92,10 +93,10 @@ describe('ModelResolver', () => {
     await t.db.execute(sql(`INSERT INTO route_keys (route_id, api_key) VALUES ($1, 'e1.00000000-0000-7000-8000-000000000009.AAAA')`), [
       await routeId('openai'),
     ]);
-    t.forget();
+    forget(t);
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'model_unavailable' });
     t.configure({ OPENAI_API_KEY: 'sk-from-environment' });
-    t.forget();
+    forget(t);
     expect((await resolve('gpt-6-sol')).endpoint.apiKey).toBe('sk-from-environment');
   });
 
@@ -111,7 +112,7 @@ describe('ModelResolver', () => {
     // Not by a request: its broadcast comes back and drops the view a moment later.
     await platformKey('openai', CANARY);
     await resolve('gpt-6-sol');
-    const query = jest.spyOn(t.app.get(InferenceSettings, { strict: false })['db'], 'query');
+    const query = jest.spyOn(t.get(InferenceSettings)['db'], 'query');
     for (let i = 0; i < 20; i++) await resolve('gpt-6-sol');
     await resolve();
     expect(query).not.toHaveBeenCalled();
@@ -119,20 +120,15 @@ describe('ModelResolver', () => {
 
   it('hears in another process that something changed', async () => {
     // Another replica: its own memory, told by nothing but the broadcast.
-    const settings = new InferenceSettings(
-      t.db as never,
-      t.app.get(InferenceRepository, { strict: false }),
-      t.app.get(EnvelopeCrypto, { strict: false }),
-      { send: () => undefined },
-    );
+    const settings = new InferenceSettings(t.db as never, t.get(InferenceRepository), t.get(EnvelopeCrypto), { send: () => undefined });
     const before = await settings.view(org.id);
-    await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock' });
+    await call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock' });
     expect(await settings.view(org.id)).toEqual(before);
     settings.drop(org.id);
     expect((await settings.view(org.id)).org.settings.chat_default_model).toBe('mock');
 
     // And this one hears broadcasts over Redis.
-    const heard = jest.spyOn(t.app.get(InferenceSettings, { strict: false }), 'drop');
+    const heard = jest.spyOn(t.get(InferenceSettings), 'drop');
     const said = (orgId: string | null) =>
       new Promise<void>((resolveHeard) => {
         heard.mockImplementation((id) => {
@@ -142,7 +138,7 @@ describe('ModelResolver', () => {
     for (const name of ['settings.changed', 'route.changed'] as const) {
       for (const orgId of [org.id, null]) {
         const arrived = said(orgId);
-        t.app.get(Broadcaster, { strict: false }).send(name, { org_id: orgId });
+        t.get(Broadcaster).send(name, { org_id: orgId });
         await arrived;
       }
     }
@@ -150,15 +146,15 @@ describe('ModelResolver', () => {
 
   it('sees a change at once where it was made', async () => {
     await resolve();
-    await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, {
+    await call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, {
       chat_default_model: 'mock-unpriced',
       chat_model_allowlist: ['mock-unpriced'],
     });
     expect(await resolve()).toMatchObject({ resolved_model: 'mock-unpriced', source: 'org_default' });
     expect(await resolve('mock')).toMatchObject({ resolved_model: 'mock-unpriced', requested_model: 'mock', reason: 'not_allowed' });
-    await t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { mock: { enabled: false } } });
+    await call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { mock: { enabled: false } } });
     await expect(resolve()).rejects.toMatchObject({ code: 'route_disabled' });
-    const other = await t.org();
+    const other = await aTeam(t);
     expect(await resolver.resolve({ orgId: other.id, scope: 'chat' })).toMatchObject({ resolved_model: 'mock' });
   });
 
@@ -176,14 +172,14 @@ describe('ModelResolver', () => {
       ),
       [uuidv7(), org.id, id],
     );
-    await t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } });
+    await call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } });
     const model = await resolve('own-model');
     expect(model).toMatchObject({
       byo_key: true,
       endpoint: { tenantAddress: true, baseUrl: 'https://own.example/v1' },
       entry: { input_price_per_1m: '0.100000' },
     });
-    const other = await t.org();
+    const other = await aTeam(t);
     expect(await resolver.resolve({ orgId: other.id, scope: 'chat', requested: { messageModel: 'own-model' } })).toMatchObject({
       resolved_model: 'mock',
       reason: 'unknown',
@@ -192,7 +188,7 @@ describe('ModelResolver', () => {
   });
 
   it('tells how the organization’s turns run', async () => {
-    const runtime = t.app.get(OrgRuntimeService, { strict: false });
+    const runtime = t.get(OrgRuntimeService);
     expect(await runtime.effective(org.id)).toEqual({
       compaction_enabled: true,
       compaction_threshold: 0.8,
@@ -204,12 +200,12 @@ describe('ModelResolver', () => {
   });
 
   it('checks a model that is about to be stored', async () => {
-    const catalog = t.app.get(ModelCatalog, { strict: false });
+    const catalog = t.get(ModelCatalog);
     const check = (key: string, scope: 'chat' | 'agent' = 'chat') => catalog.assertKnownChatModel(t.db, org.scope, key, scope);
     await check('mock');
     await expect(check('nope')).rejects.toMatchObject({ code: 'model_unknown', problems: [{ loc: ['body', 'model'] }] });
     await expect(check('mock-embedding')).rejects.toMatchObject({ code: 'model_unknown' });
-    await t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock', chat_model_allowlist: ['mock'] });
+    await call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, { chat_default_model: 'mock', chat_model_allowlist: ['mock'] });
     await expect(check('gpt-6-sol')).rejects.toMatchObject({ code: 'model_not_allowed' });
     await check('gpt-6-sol', 'agent');
     await t.db
@@ -228,7 +224,7 @@ describe('ModelResolver', () => {
   });
 
   it('writes one receipt per step', async () => {
-    const receipts = t.app.get(ReceiptsRepository, { strict: false });
+    const receipts = t.get(ReceiptsRepository);
     const owner = { org_id: org.id, chat_id: uuidv7(), turn_id: uuidv7(), step_no: 1, agent_id: uuidv7() };
     const row = receiptRow({
       resolved: await resolve(),

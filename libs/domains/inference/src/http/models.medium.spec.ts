@@ -1,15 +1,14 @@
 import { sql } from '@aps/platform/testing';
-import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import type { Bearer } from '@aps/platform/testing';
+import { forget, inferenceService } from '../testing/inference';
 
 describe('models over HTTP', () => {
-  let t: InferenceTestApp;
-  let org: TestOrg;
-  beforeAll(async () => {
-    t = await inferenceTestApp();
-  });
-  afterAll(() => t.close());
+  const t = inferenceService();
+  let org: TestTeam;
+  const call = (method: string, path: string, as?: Bearer, body?: unknown) => t.call(method, `/api${path}`, { as, body });
   beforeEach(async () => {
-    org = await t.org();
+    org = await aTeam(t);
   });
   afterEach(() =>
     t.configure({
@@ -20,11 +19,11 @@ describe('models over HTTP', () => {
     }),
   );
   const keysOf = (body: { items: { key: string }[] }) => body.items.map((m) => m.key);
-  const limits = (body: unknown) => t.call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, body);
+  const limits = (body: unknown) => call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, body);
 
   it('lists the platform’s models to whoever is signed in', async () => {
-    expect((await t.call('GET', '/models')).status).toBe(401);
-    const { status, body } = await t.call('GET', '/models', org.member);
+    expect((await call('GET', '/models')).status).toBe(401);
+    const { status, body } = await call('GET', '/models', org.member);
     expect(status).toBe(200);
     expect(keysOf(body)).toEqual(expect.arrayContaining(['claude-sonnet-5-5', 'gpt-6-sol', 'gemini-3.5-flash', 'mock', 'mock-embedding']));
     expect(body.total).toBe(body.items.length);
@@ -36,7 +35,7 @@ describe('models over HTTP', () => {
       route: { slug: 'mock' },
       owner_org_id: null,
     });
-    const page = (await t.call('GET', '/models?limit=2&offset=1', org.member)).body;
+    const page = (await call('GET', '/models?limit=2&offset=1', org.member)).body;
     expect(keysOf(page)).toEqual(keysOf(body).slice(1, 3));
     expect(page).toMatchObject({ total: body.total, next_offset: 3 });
   });
@@ -44,7 +43,7 @@ describe('models over HTTP', () => {
   it('shows no prices to whoever pays in credits', async () => {
     t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
     for (const path of ['/models', `/orgs/${org.id}/models`]) {
-      for (const m of (await t.call('GET', path, org.member)).body.items)
+      for (const m of (await call('GET', path, org.member)).body.items)
         expect(m).toMatchObject({
           input_price_per_1m: null,
           output_price_per_1m: null,
@@ -56,32 +55,32 @@ describe('models over HTTP', () => {
 
   it('hides models whose route is off', async () => {
     await t.db.execute(sql(`UPDATE inference_routes SET enabled = false WHERE slug = 'google'`));
-    t.forget();
+    forget(t);
     for (const path of ['/models', `/orgs/${org.id}/models`])
-      expect(keysOf((await t.call('GET', path, org.member)).body)).not.toContain('gemini-3.5-flash');
+      expect(keysOf((await call('GET', path, org.member)).body)).not.toContain('gemini-3.5-flash');
     await t.db.execute(sql(`UPDATE inference_routes SET enabled = true WHERE slug = 'google'`));
-    t.forget();
+    forget(t);
   });
 
   it('lists to an organization what its allowlists permit', async () => {
-    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).toContain('claude-sonnet-5-5');
+    expect(keysOf((await call('GET', `/orgs/${org.id}/models`, org.member)).body)).toContain('claude-sonnet-5-5');
     await limits({ chat_model_allowlist: ['mock'], chat_default_model: 'mock' });
-    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).toEqual(
+    expect(keysOf((await call('GET', `/orgs/${org.id}/models`, org.member)).body)).toEqual(
       expect.arrayContaining(['mock', 'mock-embedding']),
     );
-    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models`, org.member)).body)).not.toContain('claude-sonnet-5-5');
-    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models?scope=chat`, org.member)).body)).toEqual(['mock']);
-    expect(keysOf((await t.call('GET', `/orgs/${org.id}/models?scope=agent`, org.member)).body)).toContain('claude-sonnet-5-5');
-    expect((await t.call('GET', `/orgs/${org.id}/models?scope=process`, org.member)).status).toBe(422);
-    const other = await t.org();
-    expect((await t.call('GET', `/orgs/${other.id}/models`, org.member)).status).toBe(403);
-    expect(keysOf((await t.call('GET', `/orgs/${other.id}/models`, other.member)).body)).toContain('claude-sonnet-5-5');
+    expect(keysOf((await call('GET', `/orgs/${org.id}/models`, org.member)).body)).not.toContain('claude-sonnet-5-5');
+    expect(keysOf((await call('GET', `/orgs/${org.id}/models?scope=chat`, org.member)).body)).toEqual(['mock']);
+    expect(keysOf((await call('GET', `/orgs/${org.id}/models?scope=agent`, org.member)).body)).toContain('claude-sonnet-5-5');
+    expect((await call('GET', `/orgs/${org.id}/models?scope=process`, org.member)).status).toBe(422);
+    const other = await aTeam(t);
+    expect((await call('GET', `/orgs/${other.id}/models`, org.member)).status).toBe(403);
+    expect(keysOf((await call('GET', `/orgs/${other.id}/models`, other.member)).body)).toContain('claude-sonnet-5-5');
   });
 
   it('says which models could be called now', async () => {
     const available = async () =>
       Object.fromEntries(
-        (await t.call('GET', `/orgs/${org.id}/models`, org.member)).body.items.map((m: { key: string; available: boolean }) => [
+        (await call('GET', `/orgs/${org.id}/models`, org.member)).body.items.map((m: { key: string; available: boolean }) => [
           m.key,
           m.available,
         ]),
@@ -92,7 +91,7 @@ describe('models over HTTP', () => {
   });
 
   it('lists the modes with what they cost', async () => {
-    const modes = async () => (await t.call('GET', `/orgs/${org.id}/model-modes`, org.member)).body;
+    const modes = async () => (await call('GET', `/orgs/${org.id}/model-modes`, org.member)).body;
     expect(await modes()).toMatchObject({
       default: 'normal',
       items: [
@@ -108,7 +107,7 @@ describe('models over HTTP', () => {
         `UPDATE platform_ai_settings SET mode_normal = '{"model_key":"mock"}', mode_x_high = '{"model_key":"gpt-6-sol"}', mode_trivial = '{"model_key":"claude-sonnet-5-5"}', mode_high_effort = '{"model_key":"mock-unpriced"}'`,
       ),
     );
-    t.forget();
+    forget(t);
     const { items } = await modes();
     // (3 × 2 + 10) / (3 × 1 + 2)
     expect(items[3]).toMatchObject({ mode: 'x_high', available: true, credit_ratio: '3.2' });
@@ -117,18 +116,18 @@ describe('models over HTTP', () => {
     expect(items[0].label).toBe('Trivial');
     // Its model is off, and a chat would get another one: that is not what the mode promises.
     await t.db.execute(sql(`UPDATE platform_ai_settings SET mode_x_high = '{"model_key":"gone"}'`));
-    t.forget();
+    forget(t);
     expect((await modes()).items[3]).toMatchObject({ mode: 'x_high', available: false, credit_ratio: null });
     await t.db.execute(
       sql('UPDATE platform_ai_settings SET mode_normal = NULL, mode_x_high = NULL, mode_trivial = NULL, mode_high_effort = NULL'),
     );
-    t.forget();
+    forget(t);
   });
 
   it('tells pickers what to offer', async () => {
-    const config = async () => (await t.call('GET', `/orgs/${org.id}/model-config`, org.member)).body;
+    const config = async () => (await call('GET', `/orgs/${org.id}/model-config`, org.member)).body;
     await limits({ agent_model_allowlist: ['mock', 'gpt-6-sol'], agent_default_model: 'mock' });
-    await t.call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { google: { enabled: false } } });
+    await call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { google: { enabled: false } } });
     const body = await config();
     expect(Object.keys(body.scopes).sort()).toEqual(['agent', 'chat', 'intake_classifier', 'process', 'prompt', 'tool_router']);
     expect(body.scopes.agent).toEqual({ allowlist: ['mock', 'gpt-6-sol'], default: 'mock', models: ['gpt-6-sol', 'mock'] });

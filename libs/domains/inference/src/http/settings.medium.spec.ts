@@ -1,25 +1,24 @@
 import { uuidv7 } from 'uuidv7';
 import { sql } from '@aps/platform/testing';
 import { ModelUsers } from '../model-users';
-import { inferenceTestApp, type InferenceTestApp, type TestOrg } from '../testing/inference-test-app';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import type { Bearer } from '@aps/platform/testing';
+import { forget, inferenceService } from '../testing/inference';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 
 describe('AI settings over HTTP', () => {
-  let t: InferenceTestApp;
-  let org: TestOrg;
-  beforeAll(async () => {
-    t = await inferenceTestApp();
-  });
-  afterAll(() => t.close());
+  const t = inferenceService();
+  let org: TestTeam;
+  const call = (method: string, path: string, as?: Bearer, body?: unknown) => t.call(method, `/api${path}`, { as, body });
   beforeEach(async () => {
-    org = await t.org();
+    org = await aTeam(t);
   });
   afterEach(() =>
     t.configure({ ENTITLEMENT_ENFORCES_CREDITS: undefined, ENTITLEMENT_BYO_KEYS: undefined, ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined }),
   );
   const at = (path: string) => `/orgs/${org.id}/settings/${path}`;
-  const patch = (path: string, body: unknown, token = org.owner) => t.call('PATCH', at(path), token, body);
+  const patch = (path: string, body: unknown, token = org.owner) => call('PATCH', at(path), token, body);
   const audits = (action: string) =>
     t.db.query(
       sql<{ metadata: Record<string, unknown>; actor_id: string }>(
@@ -29,21 +28,21 @@ describe('AI settings over HTTP', () => {
     );
 
   it.each(['ai/routes', 'limits', 'limits/usage', 'runtime'])('%s is for administrators of the organization', async (path) => {
-    const other = await t.org();
-    expect((await t.call('GET', at(path))).status).toBe(401);
-    expect(await t.call('GET', at(path), org.member)).toMatchObject({ status: 403, body: { code: 'insufficient_role' } });
-    expect(await t.call('GET', at(path), other.owner)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
-    expect((await t.call('GET', at(path), org.owner)).status).toBe(200);
+    const other = await aTeam(t);
+    expect((await call('GET', at(path))).status).toBe(401);
+    expect(await call('GET', at(path), org.member)).toMatchObject({ status: 403, body: { code: 'insufficient_role' } });
+    expect(await call('GET', at(path), other.owner)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
+    expect((await call('GET', at(path), org.owner)).status).toBe(200);
     if (path !== 'limits/usage') expect(await patch(path, { routes: {} }, org.member)).toMatchObject({ status: 403 });
   });
 
   describe('routes', () => {
     const row = async (slug: string) =>
-      (await t.call('GET', at('ai/routes'), org.owner)).body.items.find((r: { slug: string }) => r.slug === slug);
+      (await call('GET', at('ai/routes'), org.owner)).body.items.find((r: { slug: string }) => r.slug === slug);
     const set = (routes: unknown) => patch('ai/routes', { routes });
 
     it('are all listed, configured or not', async () => {
-      const { items } = (await t.call('GET', at('ai/routes'), org.owner)).body;
+      const { items } = (await call('GET', at('ai/routes'), org.owner)).body;
       expect(items.map((r: { slug: string }) => r.slug)).toEqual(['anthropic', 'openai', 'google', 'mock']);
       expect(items[1]).toEqual({
         slug: 'openai',
@@ -215,12 +214,12 @@ describe('AI settings over HTTP', () => {
         [id, `own-${id}`, org.id],
       );
       expect(await row(`own-${id}`)).toMatchObject({ owned: true });
-      const other = await t.org();
-      const listed = await t.call('GET', `/orgs/${other.id}/settings/ai/routes`, other.owner);
+      const other = await aTeam(t);
+      const listed = await call('GET', `/orgs/${other.id}/settings/ai/routes`, other.owner);
       expect(listed.text).not.toContain(id);
       expect(
-        (await t.call('PATCH', `/orgs/${other.id}/settings/ai/routes`, other.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } }))
-          .body.code,
+        (await call('PATCH', `/orgs/${other.id}/settings/ai/routes`, other.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } })).body
+          .code,
       ).toBe('unknown_reference');
     });
 
@@ -246,7 +245,7 @@ describe('AI settings over HTTP', () => {
       expect(
         (await patch('limits', { budget_limit_usd: null, agent_model_allowlist: null, agent_default_model: null })).body,
       ).toMatchObject({ budget_limit_usd: null, agent_model_allowlist: [], agent_default_model: null, chat_default_model: 'mock' });
-      expect((await t.call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
+      expect((await call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
       expect(await audits('settings.limits_updated')).toHaveLength(3);
       expect((await audits('settings.limits_updated'))[0].metadata).toEqual({
         changes: { chat_default_model: 'mock', budget_limit_usd: '12.5' },
@@ -280,7 +279,7 @@ describe('AI settings over HTTP', () => {
       ]) {
         expect([body, (await patch('limits', body)).status]).toEqual([body, 422]);
       }
-      expect((await t.call('GET', at('limits'), org.owner)).body).toMatchObject({ agent_default_model: null, chat_model_allowlist: [] });
+      expect((await call('GET', at('limits'), org.owner)).body).toMatchObject({ agent_default_model: null, chat_model_allowlist: [] });
       expect(await audits('settings.limits_updated')).toEqual([]);
     });
 
@@ -298,7 +297,7 @@ describe('AI settings over HTTP', () => {
       t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'off' });
       for (const body of [{ chat_default_model: 'mock' }, { prompt_model_allowlist: ['mock'] }])
         expect(await patch('limits', body)).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
-      expect((await t.call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
+      expect((await call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
       expect(await patch('limits', { chat_default_model: null, prompt_model_allowlist: [], budget_limit_usd: '5' })).toMatchObject({
         status: 200,
         body: { chat_default_model: null },
@@ -309,13 +308,13 @@ describe('AI settings over HTTP', () => {
       await patch('limits', { budget_limit_usd: '5' });
       t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
       expect(await patch('limits', { budget_limit_usd: '6' })).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
-      expect((await t.call('GET', at('limits'), org.owner)).body.budget_limit_usd).toBe('5');
+      expect((await call('GET', at('limits'), org.owner)).body.budget_limit_usd).toBe('5');
       expect((await patch('limits', { budget_limit_usd: null })).status).toBe(200);
     });
 
     it('name the agents that an allowlist leaves out', async () => {
       const asked: unknown[] = [];
-      t.app.get(ModelUsers, { strict: false }).register({
+      t.get(ModelUsers).register({
         agentsOutside: (_db, scope, allowed) => {
           asked.push([scope.orgId, allowed]);
           return Promise.resolve([{ id: scope.orgId, name: 'Support', model: 'gpt-6-sol' }]);
@@ -342,7 +341,7 @@ describe('AI settings over HTTP', () => {
       await receipt(null, '0.5', month);
       await receipt(uuidv7(), null, month);
       await receipt(uuidv7(), '100', `${month} - interval '1 millisecond'`);
-      const usage = async () => (await t.call('GET', at('limits/usage'), org.owner)).body;
+      const usage = async () => (await call('GET', at('limits/usage'), org.owner)).body;
       expect(await usage()).toMatchObject({
         spend_usd: '3.25',
         metered_spend_usd: '3.75',
@@ -358,7 +357,7 @@ describe('AI settings over HTTP', () => {
   describe('runtime', () => {
     it('inherits, is set by the field, and inherits again', async () => {
       const defaults = { compaction_enabled: true, compaction_threshold: 0.8, decision_log_enabled: true, thinking_enabled: true };
-      expect((await t.call('GET', at('runtime'), org.owner)).body).toEqual({
+      expect((await call('GET', at('runtime'), org.owner)).body).toEqual({
         compaction_enabled: null,
         compaction_threshold: null,
         decision_log_enabled: null,
@@ -381,13 +380,13 @@ describe('AI settings over HTTP', () => {
         { changes: { compaction_enabled: null } },
       ]);
       await t.db.execute(sql('UPDATE platform_ai_settings SET compaction_threshold = 0.6, thinking_enabled = false'));
-      t.forget();
-      expect((await t.call('GET', at('runtime'), org.owner)).body.platform_defaults).toMatchObject({
+      forget(t);
+      expect((await call('GET', at('runtime'), org.owner)).body.platform_defaults).toMatchObject({
         compaction_threshold: 0.6,
         thinking_enabled: false,
       });
       await t.db.execute(sql('UPDATE platform_ai_settings SET compaction_threshold = NULL, thinking_enabled = NULL'));
-      t.forget();
+      forget(t);
     });
 
     it('keeps the threshold within its bounds', async () => {
