@@ -8,10 +8,26 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { DecisionGate } from './decision-gate';
 import { DecisionLog } from './decision-log';
-import { DecisionsTestApp, GRANTS, type TestAgent, type TestChat, type TestOrg } from './testing/decisions-test-app';
+import { DecisionRetention } from './decisions.maintenance';
+import { configuredEntitlements, Entitlements } from '@aps/billing';
+import { entitle } from '@aps/billing/testing';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { testService } from '@aps/testing';
+import {
+  aChat,
+  contextOf,
+  aDecision,
+  aPlace,
+  anAgent,
+  DECISIONS,
+  decide,
+  GRANTS,
+  type TestAgent,
+  type TestChat,
+} from './testing/decisions';
 
-let app: DecisionsTestApp;
-let org: TestOrg;
+const t = testService(DECISIONS);
+let org: TestTeam;
 let agent: TestAgent;
 let chat: TestChat;
 /** A tool of a connection, which the model calls by another name than its slug. */
@@ -27,21 +43,18 @@ const refund = defineTool({
 });
 
 beforeAll(async () => {
-  app = await DecisionsTestApp.start();
-  app.get(ToolCatalog).register(refund);
+  t.get(ToolCatalog).register(refund);
 });
-afterAll(() => app?.close());
 beforeEach(async () => {
-  org = await app.org();
-  agent = await app.agent(org);
-  chat = await app.chat(org, agent);
+  ({ org, agent, chat } = await aPlace(t));
 });
 
-const stored = () => app.db.query(sql<Record<string, unknown>>('SELECT * FROM decisions WHERE chat_id = $1 ORDER BY id'), [chat.id]);
+const stored = () => t.db.query(sql<Record<string, unknown>>('SELECT * FROM decisions WHERE chat_id = $1 ORDER BY id'), [chat.id]);
 
 describe('record_decision', () => {
   it('writes down what was decided, and tells the chat’s readers', async () => {
-    const outcome = await app.decide(
+    const outcome = await decide(
+      t,
       chat,
       {
         kind: 'no_act',
@@ -57,7 +70,7 @@ describe('record_decision', () => {
       'call_1',
     );
     const [row] = await stored();
-    const [{ live_revision_id }] = await app.db.query(
+    const [{ live_revision_id }] = await t.db.query(
       sql<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1'),
       [agent.id],
     );
@@ -97,22 +110,22 @@ describe('record_decision', () => {
   });
 
   it('needs no more than a kind, a summary and a basis', async () => {
-    await app.decide(chat);
+    await decide(t, chat);
     expect(await stored()).toMatchObject([
       { kind: 'act', rationale: null, tool_slug: null, arguments_digest: null, deviation: false, determination: false, confidence: null },
     ]);
   });
 
   it('tells the model not to wait for an escalation, nor to make the call', async () => {
-    const { content } = (await app.decide(chat, { kind: 'escalate', tool_slug: 'con_shop.refund', arguments: {} })) as { content: string };
+    const { content } = (await decide(t, chat, { kind: 'escalate', tool_slug: 'con_shop.refund', arguments: {} })) as { content: string };
     expect(JSON.parse(content)).toMatchObject({ status: 'recorded', note: expect.stringMatching(/do not make the call .* do not wait/) });
     expect(await stored()).toMatchObject([{ kind: 'escalate', tool_slug: 'con_shop.refund' }]);
   });
 
   it('is written once by a call, and again by the next', async () => {
-    const first = await app.decide(chat, {}, 'call_1');
-    expect(await app.decide(chat, { summary: 'Something else' }, 'call_1')).toEqual(first);
-    await Promise.all(Array.from({ length: 5 }, () => app.decide(chat, {}, 'call_2')));
+    const first = await decide(t, chat, {}, 'call_1');
+    expect(await decide(t, chat, { summary: 'Something else' }, 'call_1')).toEqual(first);
+    await Promise.all(Array.from({ length: 5 }, () => decide(t, chat, {}, 'call_2')));
     expect((await stored()).map((d) => [d.tool_call_id, d.summary])).toEqual([
       ['call_1', 'Refund it'],
       ['call_2', 'Refund it'],
@@ -120,20 +133,9 @@ describe('record_decision', () => {
   });
 
   it('leaves nothing behind when its call does not commit', async () => {
-    const undone = app.db.transaction(NO_CALLER, async (tx) => {
-      const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
-      const place = {
-        orgId: org.id,
-        agentId: agent.id,
-        chatId: chat.id,
-        turnId: chat.turn,
-        stepNo: 1,
-        toolCallId: 'call_1',
-        mountedSkills: [],
-        idempotencyKey: 'x',
-        signal: AbortSignal.timeout(9_000),
-      };
-      await tool.run(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, place);
+    const undone = t.db.transaction(NO_CALLER, async (tx) => {
+      const tool = t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+      await tool.run(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, contextOf(chat, 'call_1'));
       throw new Error('the worker dies');
     });
     await expect(undone).rejects.toThrow('the worker dies');
@@ -141,7 +143,7 @@ describe('record_decision', () => {
   });
 
   it('takes what a database does not', async () => {
-    await app.decide(chat, { summary: 'a\0b \ud800', basis: '\udfff\0 rule', rationale: ' \0', tool_slug: ' t\0' });
+    await decide(t, chat, { summary: 'a\0b \ud800', basis: '\udfff\0 rule', rationale: ' \0', tool_slug: ' t\0' });
     expect(await stored()).toMatchObject([{ summary: 'ab \ufffd', basis: '\ufffd rule', rationale: null, tool_slug: 't' }]);
   });
 
@@ -156,7 +158,7 @@ describe('record_decision', () => {
     ['certainty above 1', '{"kind":"act","summary":"s","basis":"b","confidence":1.1}'],
     ['arguments in a list', '{"kind":"act","summary":"s","basis":"b","arguments":[1]}'],
   ])('refuses %s in words that the model can use', (_, text) => {
-    const tool = app.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+    const tool = t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
     expect(parseArguments(tool, text)).toEqual({
       ok: false,
       message: expect.stringContaining('The arguments of record_decision are not valid.'),
@@ -165,7 +167,7 @@ describe('record_decision', () => {
   });
 
   it('says what it takes in a schema that models can read', () => {
-    const spec = app
+    const spec = t
       .get(ToolCatalog)
       .offeredTo(GRANTS)
       .find((t) => t.name === 'record_decision');
@@ -177,22 +179,22 @@ describe('record_decision', () => {
   });
 
   it('is offered only where the log is on, and can be denied', () => {
-    const catalog = app.get(ToolCatalog);
+    const catalog = t.get(ToolCatalog);
     const offered = (grants: object) => catalog.offeredTo({ ...GRANTS, ...grants }).some((t) => t.name === 'record_decision');
     expect([offered({}), offered({ decision_log: false }), offered({ denied_tools: ['record_decision'] })]).toEqual([true, false, false]);
     expect(catalog.find({ ...GRANTS, decision_log: false }, 'record_decision')).toBeUndefined();
   });
 
   it('fails for a chat that is not of the organization', async () => {
-    const other = await app.org();
-    await expect(app.decide({ ...chat, org: other })).rejects.toThrow('Chat not found.');
+    const other = await aTeam(t);
+    await expect(decide(t, { ...chat, org: other })).rejects.toThrow('Chat not found.');
   });
 });
 
 describe('the log', () => {
-  const isOn = () => app.get(DecisionLog).isOn(org.id);
+  const isOn = () => t.get(DecisionLog).isOn(org.id);
   const set = (decision_log_enabled: boolean | null) =>
-    app.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled });
+    t.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled });
 
   it('is on where the plan has it, unless it was switched off', async () => {
     expect(await isOn()).toBe(true);
@@ -200,18 +202,18 @@ describe('the log', () => {
     expect(await isOn()).toBe(false);
     await set(true);
     expect(await isOn()).toBe(true);
-    app.entitle(org, { decision_log: false });
+    entitle(t, { decision_log: false });
     expect(await isOn()).toBe(false);
     await set(null);
     expect(await isOn()).toBe(false);
-    app.entitle(org, { decision_log: true });
+    entitle(t, { decision_log: true });
     expect(await isOn()).toBe(true);
   });
 });
 
 describe('the gate', () => {
   const gate = (over: Partial<Tool> = {}, turn: { id?: string; decision_log?: boolean } = {}) =>
-    app.get(DecisionGate).refusal(app.db, { id: chat.turn, decision_log: true, ...turn }, { ...refund, ...over });
+    t.get(DecisionGate).refusal(t.db, { id: chat.turn, decision_log: true, ...turn }, { ...refund, ...over });
 
   it('refuses a covered call that no decision of the turn names, and says what to do', async () => {
     expect(await gate()).toMatch(/^con_shop_refund was not run: .*record_decision with kind "act" and tool_slug "con_shop\.refund"/);
@@ -229,7 +231,7 @@ describe('the gate', () => {
   });
 
   it.each(['con_shop.refund', 'con_shop_refund'])('is passed by a decision to act on %s, as often as it is called', async (tool_slug) => {
-    await app.decide(chat, { tool_slug });
+    await decide(t, chat, { tool_slug });
     expect([await gate(), await gate()]).toEqual([null, null]);
     expect(await stored()).toMatchObject([{ tool_slug: 'con_shop.refund' }]);
     // Of no other turn, and no other tool.
@@ -238,20 +240,20 @@ describe('the gate', () => {
   });
 
   it('finds a tool that the catalog does not know by either name', async () => {
-    await app.decide(chat, { tool_slug: 'con_other_send' });
+    await decide(t, chat, { tool_slug: 'con_other_send' });
     expect(await gate({ slug: 'con_other.send', name: 'con_other_send' })).toBeNull();
   });
 
   it('is passed by no decision about nothing, or about something else', async () => {
-    await app.decide(chat);
-    await app.decide(chat, { tool_slug: 'con_shop.refunds' });
+    await decide(t, chat);
+    await decide(t, chat, { tool_slug: 'con_shop.refunds' });
     expect(await gate()).not.toBeNull();
   });
 
   it('goes by the newest decision: what was left or handed up is not done', async () => {
     const passed: boolean[] = [];
     for (const kind of ['no_act', 'act', 'escalate', 'act', 'no_act']) {
-      await app.decide(chat, { kind, tool_slug: 'con_shop.refund' });
+      await decide(t, chat, { kind, tool_slug: 'con_shop.refund' });
       passed.push((await gate()) === null);
     }
     expect(passed).toEqual([false, true, false, true, false]);
@@ -259,9 +261,22 @@ describe('the gate', () => {
 });
 
 describe('the purge', () => {
+  /** How many days each organization keeps its decisions from now on; others keep them for ever. */
+  const keep = (days: Record<string, number>) =>
+    jest
+      .spyOn(t.get(Entitlements), 'of')
+      .mockImplementation((orgId) => Promise.resolve({ ...configuredEntitlements(), decision_retention_days: days[orgId] ?? -1 }));
+  afterEach(() => jest.restoreAllMocks());
+  /** Runs until nothing is left to remove. @returns what each run has removed */
+  const purge = async (batch: number): Promise<number[]> => {
+    const removed: number[] = [];
+    do removed.push(await t.get(DecisionRetention).purge(batch));
+    while (removed.at(-1) === batch);
+    return removed;
+  };
   const aged = async (days: number, over: { review_status?: string; archived?: boolean } = {}, in_ = chat) => {
-    const id = await app.decision(in_);
-    await app.db.execute(
+    const id = await aDecision(t, in_);
+    await t.db.execute(
       sql(
         `UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`,
       ),
@@ -270,13 +285,12 @@ describe('the purge', () => {
     return id;
   };
   const left = async (ids: string[]) =>
-    (await app.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id'), [ids])).map((r) => r.id);
+    (await t.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id'), [ids])).map((r) => r.id);
 
   it('removes what is older than the plan keeps, open disputes 30 days later, and nothing where it keeps for ever', async () => {
-    const forever = await app.org();
-    const kept = await aged(5_000, {}, await app.chat(forever, await app.agent(forever)));
-    app.entitle(forever, { decision_retention_days: -1 });
-    app.entitle(org, { decision_retention_days: 30 });
+    const forever = await aTeam(t);
+    const kept = await aged(5_000, {}, await aChat(t, forever, await anAgent(t, forever)));
+    keep({ [org.id]: 30 });
     const stay = [
       await aged(29),
       await aged(0),
@@ -293,38 +307,38 @@ describe('the purge', () => {
       await aged(31, { review_status: 'disputed', archived: true }),
       await aged(31, { archived: true }),
     ];
-    expect(await app.purge(3)).toEqual([3, 3, 1]);
+    expect(await purge(3)).toEqual([3, 3, 1]);
     expect([await left(go), await left(stay), await left([kept])]).toEqual([[], [...stay].sort(), [kept]]);
-    expect(await app.purge(3)).toEqual([0]);
+    expect(await purge(3)).toEqual([0]);
   });
 
   it('keeps nothing where nothing is to be kept, and counts days beyond the calendar', async () => {
-    app.entitle(org, { decision_retention_days: 2_147_483_647 });
+    keep({ [org.id]: 2_147_483_647 });
     const id = await aged(3);
-    expect(await app.purge(10)).toEqual([0]);
-    app.entitle(org, { decision_retention_days: 0 });
-    expect(await app.purge(10)).toEqual([1]);
+    expect(await purge(10)).toEqual([0]);
+    keep({ [org.id]: 0 });
+    expect(await purge(10)).toEqual([1]);
     expect(await left([id])).toEqual([]);
   });
 
   it('is shared by all who do it at the same time', async () => {
-    app.entitle(org, { decision_retention_days: 10 });
+    keep({ [org.id]: 10 });
     const ids: string[] = [];
     for (let i = 0; i < 30; i++) ids.push(await aged(11));
-    const removed = (await Promise.all([app.purge(4), app.purge(4), app.purge(4)])).flat();
-    await app.purge(4);
+    const removed = (await Promise.all([purge(4), purge(4), purge(4)])).flat();
+    await purge(4);
     expect(await left(ids)).toEqual([]);
     expect(removed.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(30);
   });
 
   it('is no more done to a dispute that begins while it is under way', async () => {
-    app.entitle(org, { decision_retention_days: 10 });
+    keep({ [org.id]: 10 });
     const id = await aged(11);
-    await app.db.transaction(NO_CALLER, async (tx) => {
+    await t.db.transaction(NO_CALLER, async (tx) => {
       await tx.execute(sql(`UPDATE decisions SET review_status = 'disputed' WHERE id = $1`), [id]);
-      expect(await app.purge(10)).toEqual([0]);
+      expect(await purge(10)).toEqual([0]);
     });
-    expect(await app.purge(10)).toEqual([0]);
+    expect(await purge(10)).toEqual([0]);
     expect(await left([id])).toEqual([id]);
   });
 });

@@ -1,25 +1,22 @@
 import { sql } from '@aps/platform/testing';
-import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
+import { type TestTeam } from '@aps/orgs/testing';
+import { Like } from 'typeorm';
+import { testService } from '@aps/testing';
+import { aChat, aDecision, aPlace, anAgent, DECISIONS, review, someDecisions, type TestAgent, type TestChat } from '../testing/decisions';
 
-let app: DecisionsTestApp;
-let org: TestOrg;
+const t = testService(DECISIONS);
+let org: TestTeam;
 let agent: TestAgent;
 let chat: TestChat;
-beforeAll(async () => {
-  app = await DecisionsTestApp.start();
-});
-afterAll(() => app?.close());
 beforeEach(async () => {
-  org = await app.org();
-  agent = await app.agent(org);
-  chat = await app.chat(org, agent);
+  ({ org, agent, chat } = await aPlace(t));
 });
 
 const UNKNOWN = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 const bulk = (action: string, body: Record<string, unknown>, as = org.owner) =>
-  app.call('POST', `${agent.path}/${action}`, { as: as.token, body: { ...(action === 'review' && { review_status: 'agreed' }), ...body } });
+  t.call('POST', `${agent.path}/${action}`, { as: as, body: { ...(action === 'review' && { review_status: 'agreed' }), ...body } });
 const rows = () =>
-  app.db.query(
+  t.db.query(
     sql<{ id: string; review_status: string; archived_at: Date | null; reviewed_by: string | null }>(
       'SELECT id, review_status, archived_at, reviewed_by FROM decisions WHERE chat_id = $1 ORDER BY id',
     ),
@@ -28,7 +25,7 @@ const rows = () =>
 
 describe('archiving', () => {
   it('takes ids, and leaves what is archived as it is', async () => {
-    const ids = await app.decisions(chat, 3);
+    const ids = await someDecisions(t, chat, 3);
     expect((await bulk('archive', { decision_ids: [ids[0]] })).body).toEqual({ updated: 1, matched: 1, unchanged: 0 });
     const [first] = await rows();
     expect((await bulk('archive', { decision_ids: [ids[0], ids[1], ids[1], ids[0].toUpperCase(), UNKNOWN] })).body).toEqual({
@@ -43,10 +40,10 @@ describe('archiving', () => {
   });
 
   it('takes a filter; an empty one means all that is live, and the way back all that is archived', async () => {
-    const acts = await app.decisions(chat, 2);
-    await app.decisions(chat, 3, { kind: 'no_act', deviation: true });
-    await app.decision(chat, { kind: 'escalate', determination: true });
-    await app.review(chat, acts[0], { review_status: 'disputed' });
+    const acts = await someDecisions(t, chat, 2);
+    await someDecisions(t, chat, 3, { kind: 'no_act', deviation: true });
+    await aDecision(t, chat, { kind: 'escalate', determination: true });
+    await review(t, chat, acts[0], { review_status: 'disputed' });
     const answers = [
       await bulk('archive', { filter: { kind: 'no_act' } }),
       await bulk('archive', { filter: { review_status: 'disputed' } }),
@@ -77,15 +74,15 @@ describe('archiving', () => {
   });
 
   it('takes back by ids', async () => {
-    const ids = await app.decisions(chat, 2);
+    const ids = await someDecisions(t, chat, 2);
     await bulk('archive', { decision_ids: [ids[0]] });
     expect((await bulk('unarchive', { decision_ids: ids })).body).toEqual({ updated: 1, matched: 2, unchanged: 1 });
     expect((await rows()).map((d) => d.archived_at)).toEqual([null, null]);
   });
 
   it('reaches all that a filter finds, however much it is', async () => {
-    const id = await app.decision(chat);
-    await app.db.execute(
+    const id = await aDecision(t, chat);
+    await t.db.execute(
       sql(`INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis)
        SELECT gen_random_uuid(), d.org_id, d.chat_id, d.agent_id, d.agent_revision_id, d.turn_id, 'more ' || i, d.kind, d.summary, d.basis FROM decisions d, generate_series(1, 10500) i WHERE d.id = $1`),
       [id],
@@ -96,8 +93,8 @@ describe('archiving', () => {
   });
 
   it('keeps to its agent', async () => {
-    const other = await app.chat(org, await app.agent(org));
-    const id = await app.decision(other);
+    const other = await aChat(t, org, await anAgent(t, org));
+    const id = await aDecision(t, other);
     expect((await bulk('archive', { decision_ids: [id] })).body).toEqual({ updated: 0, matched: 0, unchanged: 0 });
     expect((await bulk('archive', { filter: {} })).body.matched).toBe(0);
   });
@@ -105,9 +102,9 @@ describe('archiving', () => {
 
 describe('agreeing', () => {
   it('touches only what is unreviewed and live', async () => {
-    const ids = await app.decisions(chat, 5);
-    await app.review(chat, ids[0], { review_status: 'disputed' });
-    await app.review(chat, ids[1], { review_status: 'reverted', review_note: 'undone' });
+    const ids = await someDecisions(t, chat, 5);
+    await review(t, chat, ids[0], { review_status: 'disputed' });
+    await review(t, chat, ids[1], { review_status: 'reverted', review_note: 'undone' });
     await bulk('archive', { decision_ids: [ids[2]] });
     expect((await bulk('review', { decision_ids: ids.slice(0, 4) }, org.owner)).body).toEqual({ updated: 1, matched: 4, unchanged: 3 });
     expect((await bulk('review', { filter: { archived: true } })).body).toEqual({ updated: 0, matched: 1, unchanged: 1 });
@@ -127,7 +124,7 @@ describe('what is refused', () => {
   const many = Array.from({ length: 501 }, (_, i) => `0193488e-8a8c-7cc2-b7a5-${String(i).padStart(12, '0')}`);
 
   it.each(['archive', 'unarchive', 'review'])('by %s', async (action) => {
-    const [id] = await app.decisions(chat, 1);
+    const [id] = await someDecisions(t, chat, 1);
     const neither = [
       await bulk(action, {}),
       await bulk(action, { decision_ids: null, filter: null }),
@@ -166,13 +163,13 @@ describe('what is refused', () => {
 
 describe('the audit log', () => {
   it('has one line for each call that changed something', async () => {
-    const ids = await app.decisions(chat, 3);
+    const ids = await someDecisions(t, chat, 3);
     await bulk('archive', { decision_ids: [ids[1], ids[0], UNKNOWN] });
     await bulk('archive', { decision_ids: [ids[0]] });
     await bulk('unarchive', { filter: {} });
     await bulk('review', { filter: { kind: 'act' } });
     const target = { actor_id: org.owner.id, target_id: agent.id };
-    expect(await app.audit(org, 'decisions.%')).toEqual([
+    expect(await t.audit({ org_id: org.id, action: Like('decisions.%') })).toMatchObject([
       { action: 'decisions.archived', ...target, metadata: { updated: 2, decision_ids: [ids[0], ids[1]] } },
       { action: 'decisions.unarchived', ...target, metadata: { updated: 2, filter: { archived: true } } },
       {
@@ -186,7 +183,7 @@ describe('the audit log', () => {
 
 describe('at the same time', () => {
   it('every change is counted once, whoever comes first', async () => {
-    const ids = await app.decisions(chat, 60);
+    const ids = await someDecisions(t, chat, 60);
     const backwards = [...ids].reverse();
     const answers = await Promise.all([
       bulk('archive', { decision_ids: ids }),
@@ -198,25 +195,25 @@ describe('at the same time', () => {
     expect(answers.map((a) => a.status)).toEqual([200, 200, 200, 200, 200]);
     expect(answers.reduce((sum, { body }) => sum + body.updated, 0)).toBe(60);
     for (const { body } of answers) expect(body.updated + body.unchanged).toBe(body.matched);
-    const logged = await app.audit(org, 'decisions.archived');
+    const logged = await t.audit({ org_id: org.id, action: 'decisions.archived' });
     expect(logged.reduce((sum, { metadata }) => sum + (metadata.updated as number), 0)).toBe(60);
   });
 
   it('a review by hand is never overwritten by agreeing to all', async () => {
-    const ids = await app.decisions(chat, 40);
-    const disputes = ids.filter((_, i) => i % 2).map((id) => app.review(chat, id, { review_status: 'disputed', should_have: 'Ask.' }));
+    const ids = await someDecisions(t, chat, 40);
+    const disputes = ids.filter((_, i) => i % 2).map((id) => review(t, chat, id, { review_status: 'disputed', should_have: 'Ask.' }));
     const answers = await Promise.all([bulk('review', { filter: {} }), bulk('review', { decision_ids: ids }), ...disputes]);
     expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
     const now = await rows();
     // Whether the dispute came before or after, it is what stands.
     expect(now.filter((d) => d.review_status === 'disputed')).toHaveLength(20);
     expect(now.filter((d) => d.review_status === 'agreed')).toHaveLength(20);
-    const agreedFirst = (await app.audit(org, 'decision.reviewed')).filter((a) => a.metadata.from === 'agreed').length;
+    const agreedFirst = (await t.audit({ org_id: org.id, action: 'decision.reviewed' })).filter((a) => a.metadata.from === 'agreed').length;
     expect(answers[0].body.updated + answers[1].body.updated).toBe(20 + agreedFirst);
   });
 
   it('what is archived meanwhile is not agreed to', async () => {
-    await app.decisions(chat, 40);
+    await someDecisions(t, chat, 40);
     const [agreed, archived] = await Promise.all([
       bulk('review', { filter: {} }),
       bulk('archive', { filter: { review_status: 'unreviewed' } }),

@@ -1,29 +1,37 @@
 import { createHash } from 'node:crypto';
 import { sql } from '@aps/platform/testing';
-import { DecisionsTestApp, type TestAgent, type TestChat, type TestOrg } from '../testing/decisions-test-app';
+import { entitle } from '@aps/billing/testing';
+import { aTeam, aMember, type TestTeam } from '@aps/orgs/testing';
+import { testService } from '@aps/testing';
+import {
+  aChat,
+  aDecision,
+  aPlace,
+  anAgent,
+  DECISIONS,
+  draftOf,
+  review,
+  someDecisions,
+  type TestAgent,
+  type TestChat,
+} from '../testing/decisions';
 
-let app: DecisionsTestApp;
-beforeAll(async () => {
-  app = await DecisionsTestApp.start();
-});
-afterAll(() => app?.close());
+const t = testService(DECISIONS);
 
 const ids = (body: { items: { id: string }[] }) => body.items.map((d) => d.id);
 const UNKNOWN = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 
 describe('a decision', () => {
   it('shows every field', async () => {
-    const org = await app.org();
-    const agent = await app.agent(org);
-    const chat = await app.chat(org, agent);
-    const id = await app.decision(chat, {
+    const { org, agent, chat } = await aPlace(t);
+    const id = await aDecision(t, chat, {
       tool_slug: 'con_shop.refund',
       rationale: 'It is small.',
       confidence: 0.85,
       arguments: { b: 1, a: [2] },
       basis: '  Refunds \n',
     });
-    const { status, body } = await app.call('GET', agent.path, { as: org.owner.token });
+    const { status, body } = await t.call('GET', agent.path, { as: org.owner });
     expect([status, body.total, body.next_offset]).toEqual([200, 1, null]);
     const [{ agent_revision_id, created_at, tool_call_id, ...rest }] = body.items;
     expect(rest).toEqual({
@@ -55,28 +63,26 @@ describe('a decision', () => {
 });
 
 describe('the list, newest first across the agent’s chats,', () => {
-  let org: TestOrg;
+  let org: TestTeam;
   let agent: TestAgent;
   let chat: TestChat;
   let made: string[];
 
   beforeAll(async () => {
-    org = await app.org();
-    agent = await app.agent(org);
-    chat = await app.chat(org, agent);
-    const other = await app.chat(org, agent);
+    ({ org, agent, chat } = await aPlace(t));
+    const other = await aChat(t, org, agent);
     made = [
-      await app.decision(chat, { kind: 'act' }),
-      await app.decision(other, { kind: 'no_act', deviation: true }),
-      await app.decision(chat, { kind: 'escalate', determination: true }),
-      await app.decision(other, { kind: 'act', deviation: true, determination: true }),
-      await app.decision(chat, { kind: 'act' }),
+      await aDecision(t, chat, { kind: 'act' }),
+      await aDecision(t, other, { kind: 'no_act', deviation: true }),
+      await aDecision(t, chat, { kind: 'escalate', determination: true }),
+      await aDecision(t, other, { kind: 'act', deviation: true, determination: true }),
+      await aDecision(t, chat, { kind: 'act' }),
     ];
-    await app.review(other, made[1], { review_status: 'agreed' });
-    await app.review(chat, made[2], { review_status: 'disputed' });
-    await app.call('POST', `${agent.path}/archive`, { as: org.owner.token, body: { decision_ids: [made[4]] } });
+    await review(t, other, made[1], { review_status: 'agreed' });
+    await review(t, chat, made[2], { review_status: 'disputed' });
+    await t.call('POST', `${agent.path}/archive`, { as: org.owner, body: { decision_ids: [made[4]] } });
   });
-  const list = (query = '', path = agent.path) => app.call('GET', path + query, { as: org.owner.token });
+  const list = (query = '', path = agent.path) => t.call('GET', path + query, { as: org.owner });
 
   it.each<[string, number[]]>([
     ['', [3, 2, 1, 0]],
@@ -141,7 +147,7 @@ describe('the list, newest first across the agent’s chats,', () => {
     ]) {
       expect([query, (await list(query, bySlug)).body.total, (await list(query)).body.total]).toEqual([query, 4, 4]);
     }
-    const other = await app.agent(org);
+    const other = await anAgent(t, org);
     for (const path of [agent.path, bySlug, `${agent.path}/groups`]) {
       for (const ref of [other.id, other.slug]) {
         const { status, body } = await list(`?agent_id=${ref}`, path);
@@ -149,17 +155,17 @@ describe('the list, newest first across the agent’s chats,', () => {
       }
     }
     // Another organization's agent is none.
-    const foreign = await app.agent(await app.org());
+    const foreign = await anAgent(t, await aTeam(t));
     expect((await list(`?agent_id=${foreign.id}`)).body.total).toBe(4);
   });
 
   it('is not there for an agent that is not', async () => {
-    const foreign = await app.agent(await app.org());
+    const foreign = await anAgent(t, await aTeam(t));
     for (const ref of [UNKNOWN, 'no-such-agent', foreign.id, foreign.slug === agent.slug ? UNKNOWN : foreign.slug]) {
       for (const path of ['', '/groups']) expect((await list('', `${org.path}/agents/${ref}/decisions${path}`)).status).toBe(404);
       for (const path of ['/archive', '/unarchive', '/review']) {
         const body = { decision_ids: made, review_status: 'agreed' };
-        expect((await app.call('POST', `${org.path}/agents/${ref}/decisions${path}`, { as: org.owner.token, body })).status).toBe(404);
+        expect((await t.call('POST', `${org.path}/agents/${ref}/decisions${path}`, { as: org.owner, body })).status).toBe(404);
       }
     }
     expect((await list('', `${org.path}/agents/No%20Slug/decisions`)).status).toBe(422);
@@ -178,45 +184,43 @@ describe('the list, newest first across the agent’s chats,', () => {
   });
 
   it('is served where the log is off', async () => {
-    app.entitle(org, { decision_log: false });
+    entitle(t, { decision_log: false });
     expect([(await list()).body.total, (await list('', chat.path)).body.total, (await list('', `${agent.path}/groups`)).status]).toEqual([
       4, 3, 200,
     ]);
-    app.entitle(org, { decision_log: true });
+    entitle(t, { decision_log: true });
   });
 });
 
 describe('the groups', () => {
-  let org: TestOrg;
+  let org: TestTeam;
   let agent: TestAgent;
   let chat: TestChat;
-  const groups = (query = '') => app.call('GET', `${agent.path}/groups${query}`, { as: org.owner.token });
+  const groups = (query = '') => t.call('GET', `${agent.path}/groups${query}`, { as: org.owner });
 
   beforeAll(async () => {
-    org = await app.org();
-    agent = await app.agent(org);
-    chat = await app.chat(org, agent);
+    ({ org, agent, chat } = await aPlace(t));
   });
 
   it('hold what cites the same basis word for word, the largest first, then the latest', async () => {
-    const two = await app.decisions(chat, 2, { basis: 'Rule two' });
-    const four = await app.decisions(chat, 4, { basis: ' Rule four\n' });
-    const lower = await app.decisions(chat, 2, { basis: 'rule two', kind: 'no_act' });
-    await app.decisions(chat, 1, { basis: 'Rule  two' });
+    const two = await someDecisions(t, chat, 2, { basis: 'Rule two' });
+    const four = await someDecisions(t, chat, 4, { basis: ' Rule four\n' });
+    const lower = await someDecisions(t, chat, 2, { basis: 'rule two', kind: 'no_act' });
+    await someDecisions(t, chat, 1, { basis: 'Rule  two' });
     // Made in another order than that of their words.
     const ties = [
-      await app.decision(chat, { basis: 'B' }),
-      await app.decision(chat, { basis: 'C' }),
-      await app.decision(chat, { basis: 'A' }),
+      await aDecision(t, chat, { basis: 'B' }),
+      await aDecision(t, chat, { basis: 'C' }),
+      await aDecision(t, chat, { basis: 'A' }),
     ];
     expect((await groups()).body.items.slice(-4).map((g: { basis: string }) => g.basis)).toEqual(['A', 'C', 'B', 'Rule  two']);
-    await app.db.execute(sql('DELETE FROM decisions WHERE id = ANY($1)'), [ties]);
-    await app.review(chat, four[0], { review_status: 'agreed' });
-    await app.review(chat, four[1], { review_status: 'disputed' });
+    await t.db.execute(sql('DELETE FROM decisions WHERE id = ANY($1)'), [ties]);
+    await review(t, chat, four[0], { review_status: 'agreed' });
+    await review(t, chat, four[1], { review_status: 'disputed' });
     const { status, body } = await groups();
     expect([status, body.total, body.next_offset]).toEqual([200, 4, null]);
     expect(body.items.map((g: { basis: string }) => g.basis)).toEqual(['Rule four', 'rule two', 'Rule two', 'Rule  two']);
-    const [newest] = await app.db.query(sql<{ created_at: Date }>('SELECT created_at FROM decisions WHERE id = $1'), [four[3]]);
+    const [newest] = await t.db.query(sql<{ created_at: Date }>('SELECT created_at FROM decisions WHERE id = $1'), [four[3]]);
     expect(body.items[0]).toEqual({
       basis: 'Rule four',
       count: 4,
@@ -249,17 +253,17 @@ describe('the groups', () => {
 
 describe('a chat that the caller may not open', () => {
   it('adds to no list, count, group or bulk action, and its decisions are not there', async () => {
-    const org = await app.org();
-    const agent = await app.agent(org);
-    const secret = await app.chat(org, agent, { created_by: org.member.id });
-    const gone = await app.chat(org, agent, { deleted: true, shared: true });
-    const hidden = [...(await app.decisions(secret, 3, { basis: 'Secret' })), ...(await app.decisions(gone, 2, { basis: 'Gone' }))];
-    const shared = await app.chat(org, agent, { created_by: org.member.id, shared: true });
-    const nobodys = await app.chat(org, agent, { created_by: null });
-    const own = await app.chat(org, agent);
-    const seen = [await app.decision(shared), await app.decision(nobodys), await app.decision(own)];
-    const admin = await app.person({ [org.id]: 'ADMIN' });
-    const get = (path: string, as: { token: string }) => app.call('GET', path, { as: as.token });
+    const org = await aTeam(t);
+    const agent = await anAgent(t, org);
+    const secret = await aChat(t, org, agent, { created_by: org.member.id });
+    const gone = await aChat(t, org, agent, { deleted_at: new Date(), shared: true });
+    const hidden = [...(await someDecisions(t, secret, 3, { basis: 'Secret' })), ...(await someDecisions(t, gone, 2, { basis: 'Gone' }))];
+    const shared = await aChat(t, org, agent, { created_by: org.member.id, shared: true });
+    const nobodys = await aChat(t, org, agent, { created_by: null });
+    const own = await aChat(t, org, agent);
+    const seen = [await aDecision(t, shared), await aDecision(t, nobodys), await aDecision(t, own)];
+    const admin = await aMember(t, org, 'ADMIN');
+    const get = (path: string, as: { token: string }) => t.call('GET', path, { as: as });
 
     const list = await get(agent.path, org.owner);
     expect([ids(list.body), list.body.total]).toEqual([[...seen].reverse(), 3]);
@@ -272,21 +276,21 @@ describe('a chat that the caller may not open', () => {
     for (const chat of [secret, gone]) {
       const id = hidden[chat === secret ? 0 : 3];
       expect((await get(chat.path, org.owner)).body.code).toBe('not_found');
-      expect((await app.review(chat, id, { review_status: 'agreed' })).body.code).toBe('not_found');
-      expect((await app.draft(chat, id)).body.code).toBe('not_found');
+      expect((await review(t, chat, id, { review_status: 'agreed' })).body.code).toBe('not_found');
+      expect((await draftOf(t, chat, id)).body.code).toBe('not_found');
       // Nor through a chat that may be opened.
-      expect((await app.review(own, id, { review_status: 'agreed' })).body.code).toBe('not_found');
-      expect((await app.draft(own, id)).body.code).toBe('not_found');
+      expect((await review(t, own, id, { review_status: 'agreed' })).body.code).toBe('not_found');
+      expect((await draftOf(t, own, id)).body.code).toBe('not_found');
     }
     const bulk = (action: string, body: object) =>
-      app.call('POST', `${agent.path}/${action}`, { as: org.owner.token, body: { review_status: 'agreed', ...body } });
+      t.call('POST', `${agent.path}/${action}`, { as: org.owner, body: { review_status: 'agreed', ...body } });
     for (const action of ['archive', 'unarchive', 'review']) {
       expect((await bulk(action, { decision_ids: hidden })).body).toEqual({ updated: 0, matched: 0, unchanged: 0 });
     }
     expect((await bulk('review', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
     expect((await bulk('archive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
     expect((await bulk('unarchive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
-    const untouched = await app.db.query(
+    const untouched = await t.db.query(
       sql('SELECT 1 FROM decisions WHERE id = ANY($1) AND review_status = $2 AND archived_at IS NULL AND updated_at = created_at'),
       [hidden, 'unreviewed'],
     );
@@ -294,25 +298,25 @@ describe('a chat that the caller may not open', () => {
   });
 
   it('is every chat, for who is no member', async () => {
-    const org = await app.org();
-    const agent = await app.agent(org);
-    const chat = await app.chat(org, agent, { shared: true });
-    const id = await app.decision(chat);
-    const stranger = (await app.org()).owner;
+    const org = await aTeam(t);
+    const agent = await anAgent(t, org);
+    const chat = await aChat(t, org, agent, { shared: true });
+    const id = await aDecision(t, chat);
+    const stranger = (await aTeam(t)).owner;
     for (const path of [agent.path, `${agent.path}/groups`, chat.path])
-      expect((await app.call('GET', path, { as: stranger.token })).body.code).toBe('not_org_member');
+      expect((await t.call('GET', path, { as: stranger })).body.code).toBe('not_org_member');
     // In an organization of their own, the ids mean nothing.
-    const own = await app.org();
+    const own = await aTeam(t);
     expect(
       (
-        await app.call('POST', `${own.path}/chats/${chat.id}/decisions/${id}/review`, {
-          as: own.owner.token,
+        await t.call('POST', `${own.path}/chats/${chat.id}/decisions/${id}/review`, {
+          as: own.owner,
           body: { review_status: 'agreed' },
         })
       ).status,
     ).toBe(404);
-    const theirs = await app.agent(own);
-    expect((await app.call('POST', `${theirs.path}/archive`, { as: own.owner.token, body: { decision_ids: [id] } })).body).toEqual({
+    const theirs = await anAgent(t, own);
+    expect((await t.call('POST', `${theirs.path}/archive`, { as: own.owner, body: { decision_ids: [id] } })).body).toEqual({
       updated: 0,
       matched: 0,
       unchanged: 0,
@@ -320,10 +324,10 @@ describe('a chat that the caller may not open', () => {
   });
 
   it('is every chat of a suspended organization', async () => {
-    const org = await app.org();
-    const agent = await app.agent(org);
-    await app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
-    const other = await app.person({ [org.id]: 'MEMBER' });
-    expect((await app.call('GET', agent.path, { as: other.token })).body.code).toBe('org_suspended');
+    const org = await aTeam(t);
+    const agent = await anAgent(t, org);
+    await t.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
+    const other = await aMember(t, org, 'MEMBER');
+    expect((await t.call('GET', agent.path, { as: other })).body.code).toBe('org_suspended');
   });
 });

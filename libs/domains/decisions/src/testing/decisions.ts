@@ -1,0 +1,129 @@
+import { AgentsHttpModule } from '@aps/agents/http';
+import { anAgent as anyAgent } from '@aps/agents/testing';
+import { BillingModule } from '@aps/billing';
+import { Agent, Chat, Turn } from '@aps/entities';
+import { InferenceModule } from '@aps/inference';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
+import { MaintenanceModule } from '@aps/platform/maintenance';
+import type { Answer } from '@aps/platform/testing';
+import { FACE, type TestService } from '@aps/testing';
+import { ToolCatalog, type ToolContext, type ToolGrants, type ToolOutcome } from '@aps/tools';
+import { uuidv7 } from 'uuidv7';
+import { DecisionMakingModule, DecisionsMaintenanceModule } from '../decisions.module';
+import { DecisionsHttpModule } from '../http';
+
+/** Decisions behind HTTP, the tool that makes them, and what is done to old ones. */
+export const DECISIONS = [
+  ...FACE,
+  BillingModule,
+  InferenceModule,
+  MaintenanceModule,
+  AgentsHttpModule,
+  DecisionsHttpModule,
+  DecisionMakingModule,
+  DecisionsMaintenanceModule,
+];
+
+export interface TestAgent {
+  id: string;
+  slug: string;
+  /** `/api/orgs/<org>/agents/<agent>/decisions` */
+  path: string;
+}
+
+export interface TestChat {
+  id: string;
+  turn: string;
+  agent: TestAgent;
+  org: TestTeam;
+  /** `/api/orgs/<org>/chats/<chat>/decisions` */
+  path: string;
+}
+
+/** An agent that reaches what every agent reaches, with a decision log. */
+export const GRANTS: ToolGrants = {
+  allowed_tools: [],
+  denied_tools: [],
+  memory_enabled: false,
+  mounted_skills: [],
+  child_agent_ids: [],
+  enabled_scopes: null,
+  decision_log: true,
+};
+
+export async function anAgent(service: TestService, org: TestTeam, instruction = ''): Promise<TestAgent> {
+  const { id, slug } = await anyAgent(service, org, { instruction });
+  return { id, slug, path: `${org.path}/agents/${id}/decisions` };
+}
+
+/** A chat with a turn, as rows: what makes them comes after this domain. By default of the owner, and private. */
+export async function aChat(service: TestService, org: TestTeam, agent: TestAgent, over: Partial<Chat> = {}): Promise<TestChat> {
+  const id = uuidv7();
+  const { live_revision_id } = await service.db.manager.findOneByOrFail(Agent, { id: agent.id });
+  const frozen = { org_id: org.id, agent_id: agent.id, agent_revision_id: live_revision_id!, root_chat_id: id };
+  await service.insert(Chat, { id, ...frozen, created_by: org.owner.id, origin_kind: 'user', ...over });
+  const turn = await service.insert(Turn, { org_id: org.id, chat_id: id, seq: 1, status: 'done', cause: 'message' });
+  return { id, turn, agent, org, path: `${org.path}/chats/${id}/decisions` };
+}
+
+/** An organization, its agent and a chat of its owner. */
+export async function aPlace(service: TestService, instruction?: string): Promise<{ org: TestTeam; agent: TestAgent; chat: TestChat }> {
+  const org = await aTeam(service);
+  const agent = await anAgent(service, org, instruction);
+  return { org, agent, chat: await aChat(service, org, agent) };
+}
+
+/** Where a turn calls a tool. */
+export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): ToolContext => ({
+  orgId: org.id,
+  agentId: agent.id,
+  chatId: id,
+  turnId: turn,
+  stepNo: 1,
+  toolCallId: callId,
+  mountedSkills: [],
+  idempotencyKey: callId,
+  signal: AbortSignal.timeout(30_000),
+});
+
+/** Calls the tool as a turn does. */
+export async function decide(
+  service: TestService,
+  chat: TestChat,
+  args: Record<string, unknown> = {},
+  callId = `call_${uuidv7()}`,
+): Promise<ToolOutcome> {
+  const tool = service.get(ToolCatalog).find(GRANTS, 'record_decision');
+  if (!tool) throw new Error('The tool is not offered');
+  const parsed = tool.parameters.parse({ kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...args });
+  return service.db.transaction(NO_CALLER, (tx) => tool.run(tx, parsed as never, contextOf(chat, callId)));
+}
+
+/** Records a decision and gives its id. */
+export async function aDecision(service: TestService, chat: TestChat, args?: Record<string, unknown>): Promise<string> {
+  const { content } = (await decide(service, chat, args)) as { content: string };
+  return (JSON.parse(content) as { decision_id: string }).decision_id;
+}
+
+export async function someDecisions(service: TestService, chat: TestChat, n: number, args?: Record<string, unknown>): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < n; i++) ids.push(await aDecision(service, chat, args));
+  return ids;
+}
+
+/** Reviews one decision, as the owner of its organization unless said otherwise. */
+export function review(
+  service: TestService,
+  chat: TestChat,
+  id: string,
+  body: Record<string, unknown>,
+  as = chat.org.owner,
+): Promise<Answer> {
+  return service.call('POST', `${chat.path}/${id}/review`, { as, body });
+}
+
+/** Asks for the correction that a disputed decision calls for. */
+export function draftOf(service: TestService, { path, org }: TestChat, id: string, as = org.owner): Promise<Answer> {
+  return service.call('POST', `${path}/${id}/revision-draft`, { as });
+}
