@@ -1,8 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { GuardsModule, Public } from '@aps/guards';
-import { PlatformModule } from '@aps/platform/runtime';
-import { createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
+import { Public } from '@aps/guards';
+import { FACE, testService } from '@aps/testing';
 import { routesOf } from './testing/surface';
 
 @Controller('forgetful')
@@ -22,18 +20,7 @@ class ForgetfulController {
 @Module({ controllers: [ForgetfulController] })
 class ForgetfulModule {}
 
-let database: TestDatabase;
-let app: TestApp;
-
-beforeAll(async () => {
-  const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-  database = await createTestDatabase(schema);
-  app = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), ForgetfulModule]);
-});
-afterAll(async () => {
-  await app?.close();
-  await database?.drop();
-});
+const t = testService([...FACE, ForgetfulModule]);
 
 it('a handler without a declaration is found by the inventory', async () => {
   const found = await routesOf('api-gateway', ForgetfulModule);
@@ -44,8 +31,8 @@ it('a handler without a declaration is found by the inventory', async () => {
 });
 
 it('and denied when it is called', async () => {
-  expect((await fetch(`${app.url}/forgetful/declared`)).status).toBe(200);
-  const denied = await fetch(`${app.url}/forgetful/forgotten`);
+  expect((await fetch(`${t.url}/forgetful/declared`)).status).toBe(200);
+  const denied = await fetch(`${t.url}/forgetful/forgotten`);
   const text = await denied.text();
   expect([denied.status, text.includes('canary')]).toEqual([403, false]);
 });

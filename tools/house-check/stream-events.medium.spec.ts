@@ -1,5 +1,6 @@
+import { entitle } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, SLOW, type Frame, type TestOrg } from '../../libs/domains/chats/src/testing/chats-test-app';
+import { chatsService, script, SLOW, type Frame, type TestOrg } from '../../libs/domains/chats/src/testing/chats';
 import { addAgent } from '../../libs/domains/chats/src/testing/delegations';
 import { EventStreamsClient } from '../../libs/domains/chats/src/testing/event-streams';
 import { LeaseEnded } from '../../libs/domains/chats/src/turns/leases';
@@ -13,7 +14,7 @@ const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
 const call = (name: string, args: Record<string, unknown>) => ({ tool_calls: [{ name, arguments: args }] });
 
 describe('the documented events', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let streams: EventStreamsClient;
   let org: TestOrg;
   /** Every frame of every stream that was read, by kind of stream. */
@@ -21,20 +22,15 @@ describe('the documented events', () => {
   const topicFrames: Frame[] = [];
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     streams = new EventStreamsClient(app);
     // Small, so that a chat is soon summed up.
     await app.db.execute(sql(`UPDATE model_catalog SET context_window = 4000 WHERE key = 'mock'`));
     const place = await app.org();
     const leaf = await addAgent(app, place, { name: 'Leaf' });
     org = await addAgent(app, place, { name: 'Worker', child_agent_ids: [leaf.agentId], memory_enabled: true });
-    app.entitle({ decision_log: true });
+    entitle(app, { decision_log: true });
     await app.addUnpricedModel('unpriced');
   }, 60_000);
-  afterAll(async () => {
-    streams?.close();
-    await app?.close();
-  });
   afterEach(() => jest.restoreAllMocks());
 
   /** What happens in a chat, told on its own stream and on one of several topics, until both have told the last of it. */
@@ -114,13 +110,13 @@ describe('the documented events', () => {
     );
 
     const blocked = await app.chat(org);
-    app.entitle({ enforces_credits: true, direct_model_choice: true });
+    entitle(app, { enforces_credits: true, direct_model_choice: true });
     await told(
       blocked,
       () => app.call('POST', `${org.path}/${blocked}/messages`, { as: org.owner, body: { content: 'hello', model: 'unpriced' } }),
       ({ event, data }) => event === 'status_changed' && data.data.to === 'ARCHIVED',
     );
-    app.entitle({ enforces_credits: false });
+    entitle(app, { enforces_credits: false });
 
     const stopped = await app.chat(org);
     const stop = async () => {
@@ -133,12 +129,10 @@ describe('the documented events', () => {
     const lost = await app.chat(org);
     const die = async () => {
       const died = new Promise<void>((resolve) => {
-        jest
-          .spyOn(app.nest.get(TurnRunner, { strict: false }) as unknown as { drive: () => Promise<string> }, 'drive')
-          .mockImplementationOnce(async () => {
-            resolve();
-            throw new LeaseEnded('lost');
-          });
+        jest.spyOn(app.get(TurnRunner) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
+          resolve();
+          throw new LeaseEnded('lost');
+        });
       });
       await app.send(org, lost, 'hello');
       await died;
@@ -205,7 +199,7 @@ describe('the documented events', () => {
   it('have messages as the chat shows them', async () => {
     const shown = new Map<string, unknown>();
     for (const { data } of chatFrames.filter(({ event }) => event === 'snapshot')) {
-      const { status, body } = await app.get(org, data.data.chat.id as string);
+      const { status, body } = await app.read(org, data.data.chat.id as string);
       for (const message of status === 200 ? body.messages : []) shown.set(message.id, message);
     }
     const messages = chatFrames
@@ -218,7 +212,7 @@ describe('the documented events', () => {
   it('are typed for the example of a client, which follows a chat', async () => {
     const chat = await app.chat(org);
     const lines: (string | null)[] = [];
-    for await (const event of follow(app.url, org.owner, { org_id: org.id, agent_id: org.agentId, chat_id: chat })) {
+    for await (const event of follow(app.url, org.owner.token, { org_id: org.id, agent_id: org.agentId, chat_id: chat })) {
       lines.push(inWords(event));
       if (event.type === 'snapshot') await app.send(org, chat, 'hello');
       if (event.type === 'message_completed' && event.data.final) break;

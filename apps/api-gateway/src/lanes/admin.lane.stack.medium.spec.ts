@@ -2,22 +2,34 @@ import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule }
 import { BillingModule, Entitlements } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
+import { aPerson, type Person } from '@aps/identity/testing';
 import { OrgsModule } from '@aps/orgs';
 import { loadConfig } from '@aps/platform/config';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
-import { sql, createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
-import { makeUser, startGateway, type LaneGateway } from './testing/gateway';
+import { sql } from '@aps/platform/testing';
+import { FACE, testService } from '@aps/testing';
+import { LANE_PREFIXES, LanesModule } from '.';
+
+const ADMIN_API = [
+  PlatformModule.forRoot('test-behind', { entities: ENTITIES, migrations: MIGRATIONS }),
+  IdempotencyModule,
+  MailModule,
+  InternalCallerModule,
+  GuardsModule.forRoot(InternalAuthenticator),
+  BillingModule,
+  OrgsModule.forRoot(Entitlements),
+  AdministrationHttpModule,
+];
 
 describe('admin lane with admin-api behind it', () => {
-  let database: TestDatabase;
-  let behind: TestApp;
-  let gateway: LaneGateway;
-  let admin: Awaited<ReturnType<typeof makeUser>>;
+  const t = testService([...FACE, LanesModule], { rawPaths: LANE_PREFIXES });
+  let admin: Person;
+  let behind: string;
 
   const call = async (method: string, path: string, options: { token?: string; body?: unknown; headers?: Record<string, string> } = {}) => {
-    const response = await fetch(`${gateway.url}/api/admin${path}`, {
+    const response = await fetch(`${t.url}/api/admin${path}`, {
       method,
       headers: {
         ...(options.token !== '' && { authorization: `Bearer ${options.token ?? admin.token}` }),
@@ -31,28 +43,9 @@ describe('admin lane with admin-api behind it', () => {
   };
 
   beforeAll(async () => {
-    const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-    database = await createTestDatabase(schema);
-    behind = await createTestApp([
-      PlatformModule.forRoot('test-behind', schema),
-      IdempotencyModule,
-      MailModule,
-      InternalCallerModule,
-      GuardsModule.forRoot(InternalAuthenticator),
-      BillingModule,
-      OrgsModule.forRoot(Entitlements),
-      AdministrationHttpModule,
-    ]);
-    process.env.ADMIN_API_URL = behind.url;
-    delete process.env.ADMIN_API_TIMEOUT_MS;
-    loadConfig();
-    gateway = await startGateway();
-    admin = await makeUser(database.db, 'operator', { admin: true });
-  });
-  afterAll(async () => {
-    await gateway?.close();
-    await behind?.close();
-    await database?.drop();
+    behind = await t.serve(ADMIN_API);
+    t.configure({ ADMIN_API_URL: behind });
+    admin = await aPerson(t, { admin: true });
   });
 
   it('serves operators', async () => {
@@ -79,9 +72,7 @@ describe('admin lane with admin-api behind it', () => {
     });
     expect(await call('PUT', '/allowed-emails', { token: '' })).toMatchObject({ status: 401 });
     // Behind the gateway it is told to everybody, as there is nothing to hide.
-    expect((await fetch(`${behind.url}/api/admin/allowed-emails`, { method: 'DELETE' })).headers.get('allow')).toBe(
-      'GET, HEAD, OPTIONS, POST',
-    );
+    expect((await fetch(`${behind}/api/admin/allowed-emails`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, OPTIONS, POST');
   });
 
   it("takes nobody's own word for it", async () => {
@@ -89,11 +80,11 @@ describe('admin lane with admin-api behind it', () => {
       status: 401,
       body: { code: 'not_authenticated' },
     });
-    expect((await fetch(`${behind.url}/api/admin/admins`, { headers: { authorization: `Bearer ${admin.token}` } })).status).toBe(401);
+    expect((await fetch(`${behind}/api/admin/admins`, { headers: { authorization: `Bearer ${admin.token}` } })).status).toBe(401);
   });
 
   it('refuses a demoted operator at once, whatever the gateway remembers', async () => {
-    const other = await makeUser(database.db, 'other', { admin: true });
+    const other = await aPerson(t, { admin: true });
     expect((await call('GET', '/admins', { token: other.token })).status).toBe(200);
     expect((await call('DELETE', `/admins/${other.id}`)).status).toBe(204);
     expect(await call('GET', '/admins', { token: other.token })).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
@@ -111,12 +102,12 @@ describe('admin lane with admin-api behind it', () => {
     });
     const refused = await call('POST', '/admins', { body: { email: 'x'.repeat(2 * 1024 * 1024) }, headers });
     expect(refused).toMatchObject({ status: 413, body: { code: 'payload_too_large', request_id: 'through-the-lane' } });
-    const audit = await database.db.query(sql('SELECT 1 FROM audit_log WHERE request_id IS NULL'));
+    const audit = await t.db.query(sql('SELECT 1 FROM audit_log WHERE request_id IS NULL'));
     expect(audit).toEqual([]);
   });
 
   it('is counted once against the limit of a token', async () => {
-    const counted = await makeUser(database.db, 'counted', { admin: true });
+    const counted = await aPerson(t, { admin: true });
     Object.assign(process.env, { RATE_LIMITS: 'on', RATE_LIMIT_TOKEN: '1', RATE_LIMIT_TOKEN_BURST: '2' });
     loadConfig();
     try {
@@ -134,7 +125,7 @@ describe('admin lane with admin-api behind it', () => {
     const first = await call('POST', '/allowed-emails', options);
     const again = await call('POST', '/allowed-emails', options);
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
-    const stranger = await makeUser(database.db, 'second-operator', { admin: true });
+    const stranger = await aPerson(t, { admin: true });
     expect(await call('POST', '/allowed-emails', { ...options, token: stranger.token })).toMatchObject({
       status: 409,
       body: { code: 'already_allowed' },

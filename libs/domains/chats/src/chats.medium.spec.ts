@@ -1,15 +1,14 @@
+import { entitle } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
+import { chatsService, script, type TestOrg } from './testing/chats';
 
 describe('chats', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
   });
-  afterAll(() => app?.close());
 
   it('answers a message, streamed and stored, with its cost', async () => {
     const chat = await app.chat(org);
@@ -30,7 +29,7 @@ describe('chats', () => {
     expect(text.join('')).toBe('You said: hello there');
     stream.close();
 
-    const { body } = await app.get(org, chat);
+    const { body } = await app.read(org, chat);
     expect(body).toMatchObject({ status: 'ACTIVE', title: 'Test', message_count: 2, error: null });
     expect(body.messages.map((m: { role: string; content: string; seq: number }) => [m.seq, m.role, m.content])).toEqual([
       [1, 'user', 'hello there'],
@@ -165,7 +164,7 @@ describe('chats', () => {
 
   it('shows a chat to its creator alone', async () => {
     const chat = await app.chat(org);
-    expect((await app.get(org, chat, org.member)).status).toBe(404);
+    expect((await app.read(org, chat, org.member)).status).toBe(404);
     expect((await app.call('POST', `${org.path}/${chat}/messages`, { as: org.member, body: { content: 'x' } })).status).toBe(404);
     expect((await app.stream(org, chat, { as: org.member })).status).toBe(404);
     const list = await app.call('GET', `${org.path}?limit=100`, { as: org.member });
@@ -189,17 +188,17 @@ describe('chats', () => {
   });
 
   it('shows no dollars where the organization pays in credits, not in a stream either', async () => {
-    app.entitle({ enforces_credits: true });
+    entitle(app, { enforces_credits: true });
     const chat = await app.chat(org);
     const stream = await app.stream(org, chat);
     await app.send(org, chat, 'what does it cost?');
     const frames = await stream.until((f) => f.event === 'status_changed' && f.data.data.to === 'ACTIVE');
     const [completed] = frames.filter((f) => f.event === 'message_completed');
     expect(completed.data.data.message.usage).toMatchObject({ cost_usd: null, input: expect.any(Number) });
-    const { body } = await app.get(org, chat);
+    const { body } = await app.read(org, chat);
     expect(body).toMatchObject({ cost_usd: null, messages: [{}, { usage: { cost_usd: null } }] });
     stream.close();
-    app.entitle({ enforces_credits: false });
+    entitle(app, { enforces_credits: false });
     const again = await app.stream(org, chat, { path: '?after=0' });
     const shown = await again.until((f) => f.event === 'message_completed');
     expect(shown.at(-1)?.data.data.message.usage.cost_usd).toEqual(expect.any(String));
@@ -207,7 +206,7 @@ describe('chats', () => {
   });
 
   it('parks turns over the cap and runs them as slots come free', async () => {
-    app.entitle({ max_concurrent_chats: 2 });
+    entitle(app, { max_concurrent_chats: 2 });
     const other = await app.org();
     const chats = await Promise.all(Array.from({ length: 8 }, () => app.chat(other)));
     await Promise.all(chats.map((c) => app.send(other, c, script({ text: 'done', delay_ms: 150 }))));
@@ -222,6 +221,6 @@ describe('chats', () => {
       await app.settled(other, chat, 1);
     }
     expect(most).toBeLessThanOrEqual(2);
-    app.entitle({ max_concurrent_chats: 2_000 });
+    entitle(app, { max_concurrent_chats: 2_000 });
   });
 });

@@ -1,23 +1,21 @@
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
+import { chatsService, type TestOrg } from './testing/chats';
 
 /** More than go without a priority. */
 const FLOOD = 160;
 
 describe('one organization beside the flood of another', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let flooding: TestOrg;
   let other: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     [flooding, other] = [await app.org(), await app.org()];
   });
-  afterAll(() => app?.close());
 
   it('comes before what the other has too much of', async () => {
-    const turns = app.nest.get(Outbox, { strict: false }).queueOf('turn.run');
+    const turns = app.get(Outbox).queueOf('turn.run');
     // What is counted is what waits: nobody may work it off meanwhile.
     await turns.pause();
     const chats = await Promise.all(Array.from({ length: FLOOD }, () => app.chat(flooding)));

@@ -1,20 +1,18 @@
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, type TestOrg } from './testing/chats-test-app';
+import { chatsService, type TestOrg } from './testing/chats';
 import { addAgent, delegate, delegating, type TestPlace } from './testing/delegations';
 
 describe('the chats of a rollout', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let worker: TestPlace;
   let boss: TestPlace;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     worker = await addAgent(app, org, { name: 'Worker' });
     boss = await addAgent(app, org, { name: 'Boss', child_agent_ids: [worker.agentId] });
   });
-  afterAll(() => app?.close());
 
   const agent = (place: TestPlace, rest = '', method = 'GET', body?: unknown) =>
     app.call(method, `/api/orgs/${org.id}/agents/${place.agentId}${rest}`, { as: org.owner, body });

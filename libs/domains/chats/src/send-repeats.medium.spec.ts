@@ -1,28 +1,27 @@
+import { entitle } from '@aps/billing/testing';
 import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from './testing/chats-test-app';
+import { chatsService, script, type TestOrg } from './testing/chats';
 import { TurnRunner } from './turns/turn-runner';
 
 describe('messages that were answered 503 and are repeated', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let chat: string;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
   });
-  afterAll(() => app?.close());
   beforeEach(async () => {
     chat = await app.chat(org);
   });
   afterEach(() => {
     jest.restoreAllMocks();
-    app.entitle({ max_queue_depth: -1 });
+    entitle(app, { max_queue_depth: -1 });
   });
 
-  const outbox = () => app.nest.get(Outbox, { strict: false });
+  const outbox = () => app.get(Outbox);
   const send = (content: string) => app.send(org, chat, content, { 'Idempotency-Key': `${content}-${chat}` });
   /** Sends while no worker can be reached. */
   const refused = async (...contents: string[]) => {
@@ -83,7 +82,7 @@ describe('messages that were answered 503 and are repeated', () => {
   it('are taken back when nobody else was told of their turn', async () => {
     await refused('one', 'two');
     await refused('one');
-    expect((await app.get(org, chat)).body).toMatchObject({ status: 'ERRORED', error: { code: 'dispatch_failed' } });
+    expect((await app.read(org, chat)).body).toMatchObject({ status: 'ERRORED', error: { code: 'dispatch_failed' } });
     expect(await send('two')).toMatchObject(dispatched);
     expect(await replies(1)).toEqual(['You said: two']);
     expect((await turnsOf()).map((t) => t.status)).toEqual(['cancelled', 'cancelled', 'cancelled', 'done']);
@@ -105,7 +104,7 @@ describe('messages that were answered 503 and are repeated', () => {
 
   it('say so when the chat has been stopped or closed since', async () => {
     await refused('one', 'two');
-    jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+    jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
     await app.send(org, chat, 'next');
     await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
     expect(await send('one')).toMatchObject({
@@ -122,9 +121,9 @@ describe('messages that were answered 503 and are repeated', () => {
 
   it('wait for room in the queue like any message', async () => {
     await refused('one');
-    app.entitle({ max_queue_depth: 0 });
+    entitle(app, { max_queue_depth: 0 });
     expect(await send('one')).toMatchObject({ status: 429, body: { code: 'queue_full' } });
-    app.entitle({ max_queue_depth: -1 });
+    entitle(app, { max_queue_depth: -1 });
     expect(await send('one')).toMatchObject(dispatched);
     expect(await replies(1)).toEqual(['You said: one']);
   });

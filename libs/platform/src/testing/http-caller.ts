@@ -13,7 +13,7 @@ export interface Bearer {
 }
 
 export interface CallOptions {
-  as?: Bearer | string;
+  as?: Bearer;
   /** A JSON body, or text that is sent as it is. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -27,7 +27,7 @@ export function httpCaller(url: string): HttpCaller {
     const response = await fetch(url + path, {
       method,
       headers: {
-        ...(as && { Authorization: `Bearer ${typeof as === 'string' ? as : as.token}` }),
+        ...(as && { Authorization: `Bearer ${as.token}` }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,
       },

@@ -1,6 +1,4 @@
 export * from './http-caller';
-export * from './tenants';
-export * from './test-app';
 export * from './test-database';
 export * from './smtp-server';
 export * from './sql';

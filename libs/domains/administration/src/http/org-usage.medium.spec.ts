@@ -1,57 +1,23 @@
 import { BillingModule } from '@aps/billing';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { GuardsModule } from '@aps/guards';
-import { loadConfig } from '@aps/platform/config';
-import { hashToken, newApiToken, newSessionToken } from '@aps/platform/crypto';
-import { PlatformModule } from '@aps/platform/runtime';
-import { sql, createTestApp, createTestDatabase, type TestApp, type TestDatabase } from '@aps/platform/testing';
-import { uuidv7 } from 'uuidv7';
+import { entitle } from '@aps/billing/testing';
+import { anApiToken, aPerson } from '@aps/identity/testing';
+import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
+import { outcome, type Bearer } from '@aps/platform/testing';
+import { FACE, testService } from '@aps/testing';
 import { UsageSeeds } from '../testing/usage-seeds';
 import { OrgUsageHttpModule } from './administration-http.module';
 
 const HOUR = 3_600_000;
 
 describe('usage of an organization', () => {
-  let database: TestDatabase;
-  let test: TestApp;
-  const users: Record<'member' | 'stranger', { id: string; token: string }> = { member: user(), stranger: user() };
-  const orgId = uuidv7();
+  const t = testService([...FACE, BillingModule, OrgUsageHttpModule]);
+  let org: TestTeam;
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
-
-  function user() {
-    return { id: uuidv7(), token: newSessionToken() };
-  }
-  const usage = async (query = '', token = users.member.token) => {
-    const response = await fetch(`${test.url}/api/orgs/${orgId}/usage${query}`, { headers: { authorization: `Bearer ${token}` } });
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- looked into with matchers
-    return { status: response.status, body: (await response.json()) as any };
-  };
+  const usage = (query = '', as: Bearer = org.member) => t.call('GET', `${org.path}/usage${query}`, { as });
 
   beforeAll(async () => {
-    const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-    database = await createTestDatabase(schema);
-    test = await createTestApp([PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), BillingModule, OrgUsageHttpModule]);
-    const { db } = database;
-    for (const [name, { id, token }] of Object.entries(users)) {
-      await db.execute(
-        sql('INSERT INTO users (id, email, email_canonical, name, password_hash, email_verified_at) VALUES ($1, $2, $2, $3, $4, now())'),
-        [id, `${name}@example.com`, name, 'x'],
-      );
-      await db.execute(sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`), [
-        uuidv7(),
-        id,
-        hashToken(token),
-      ]);
-    }
-    for (const id of [orgId, uuidv7()])
-      await db.execute(sql('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)'), [id, `org-${id}`]);
-    await db.execute(sql(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`), [
-      uuidv7(),
-      orgId,
-      users.member.id,
-    ]);
-
-    const seeds = new UsageSeeds(db, orgId);
+    org = await aTeam(t);
+    const seeds = new UsageSeeds(t, org.id);
     const [ada, bob] = [await seeds.agent('Ada'), await seeds.agent('Bob')];
     const [recent, old] = [await seeds.chat(ada, hoursAgo(1)), await seeds.chat(bob, hoursAgo(5 * 24))];
     await seeds.chat(bob, hoursAgo(40 * 24));
@@ -82,17 +48,10 @@ describe('usage of an organization', () => {
     await seeds.receipt(hoursAgo(5 * 24), { agent_id: bob.id, input_tokens: 1000, usd_cost: '1', credits: '100' });
     await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.id, input_tokens: 9999, usd_cost: '9', credits: '900' });
 
-    const foreign = uuidv7();
-    await db.execute(sql('INSERT INTO organizations (id, name, slug) VALUES ($1, $2, $2)'), [foreign, 'foreign']);
-    const others = new UsageSeeds(db, foreign);
+    const others = new UsageSeeds(t, (await anOrg(t)).id);
     const eve = await others.agent('Eve');
     await others.turn(await others.chat(eve, hoursAgo(1)), 1, hoursAgo(1));
     await others.receipt(hoursAgo(1), { agent_id: eve.id, input_tokens: 7777, usd_cost: '7', credits: '7' });
-  });
-  afterAll(async () => {
-    await test?.close();
-    await database?.drop();
-    delete process.env.ENTITLEMENT_ENFORCES_CREDITS;
   });
 
   it('sums up a window to the last digit, of this organization only', async () => {
@@ -141,20 +100,15 @@ describe('usage of an organization', () => {
   });
 
   it('shows no dollars where credits are enforced', async () => {
-    process.env.ENTITLEMENT_ENFORCES_CREDITS = 'on';
-    loadConfig();
+    entitle(t, { enforces_credits: true });
     const { body } = await usage();
     expect(body.totals).toMatchObject({ cost_usd: null, credits: '110.000002' });
     expect(JSON.stringify(body)).not.toMatch(/"cost_usd":"/);
   });
 
   it('is for members, with a token that may see billing', async () => {
-    expect(await usage('', users.stranger.token)).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
-    const token = newApiToken();
-    await database.db.execute(
-      sql(`INSERT INTO api_tokens (id, user_id, name, scope, token_hash, prefix, last4) VALUES ($1, $2, 't', 'chats:read', $3, 'p', 'l')`),
-      [uuidv7(), users.member.id, hashToken(token)],
-    );
+    expect(outcome(await usage('', await aPerson(t)))).toEqual([403, 'not_org_member']);
+    const token = await anApiToken(t, org.member, { scope: 'chats:read' });
     expect(await usage('', token)).toMatchObject({
       status: 403,
       body: { code: 'insufficient_scope', context: { required: 'billing:read' } },

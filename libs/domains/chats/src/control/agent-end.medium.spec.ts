@@ -1,27 +1,26 @@
+import { entitle } from '@aps/billing/testing';
 import type { JobContext } from '@aps/platform/queues';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
-import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
+import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, eventually, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { TurnRunner } from '../turns/turn-runner';
 
 describe('the chats of a deleted agent', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let agent: TestPlace;
   let agents = 0;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ allowed_tools: ['*'] });
   });
-  afterAll(() => app?.close());
   beforeEach(async () => {
     agent = await addAgent(app, org, { name: `Agent ${++agents}` });
   });
   afterEach(() => {
     jest.restoreAllMocks();
-    app.entitle({ max_concurrent_chats: 2_000 });
+    entitle(app, { max_concurrent_chats: 2_000 });
   });
 
   const remove = () => app.call('DELETE', `/api/orgs/${org.id}/agents/${agent.agentId}`, { as: org.owner });
@@ -32,7 +31,7 @@ describe('the chats of a deleted agent', () => {
     expect((await app.send(place, chat, message)).status).toBe(202);
     return chat;
   };
-  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
   const open = () =>
     app.db.query(
       sql<{ id: string }>(
@@ -64,7 +63,7 @@ describe('the chats of a deleted agent', () => {
     await app.until(agent, sleeping, (c) => c.pause?.kind === 'timer');
     const waiting = await begin(delegating([delegate(worker, SLOW)]));
     await app.until(agent, waiting, (c) => c.pause?.kind === 'children');
-    app.entitle({ max_concurrent_chats: 0 });
+    entitle(app, { max_concurrent_chats: 0 });
     const parked = await begin('parked');
     await app.until(agent, parked, (c) => c.pause?.kind === 'queued');
 
@@ -95,7 +94,7 @@ describe('the chats of a deleted agent', () => {
     ).toEqual([]);
 
     for (const chat of [said, failed, ...Object.values(busy)]) {
-      const { status, body } = await app.get(agent, chat);
+      const { status, body } = await app.read(agent, chat);
       expect([status, body.messages.length > 0]).toEqual([200, true]);
       for (const action of ['messages', 'continue', 'retry']) {
         expect([action, await post(chat, action, { body: { content: 'more' } })]).toMatchObject([
@@ -103,7 +102,7 @@ describe('the chats of a deleted agent', () => {
           { status: 409, body: { code: 'agent_deleted' } },
         ]);
       }
-      expect((await app.get(agent, chat)).body.messages).toEqual(body.messages);
+      expect((await app.read(agent, chat)).body.messages).toEqual(body.messages);
       const diagnosis = (await app.call('GET', `${agent.path}/${chat}/diagnosis`, { as: org.owner })).body;
       expect(diagnosis).toMatchObject({
         blocked_by: { kind: 'agent_deleted', ref: agent.agentId, since: expect.any(String) as string },
@@ -177,11 +176,9 @@ describe('the chats of a deleted agent', () => {
     await app.db.execute(sql('UPDATE agents SET deleted_at = now() WHERE id = $1'), [agent.agentId]);
     run.mockRestore();
     const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [chat]);
-    await app.nest
-      .get(TurnRunner, { strict: false })
-      .run({ org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
+    await app.get(TurnRunner).run({ org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
     await allOver();
-    expect((await app.get(agent, chat)).body).toMatchObject({ status: 'ACTIVE', stop_reason: 'agent_deleted' });
+    expect((await app.read(agent, chat)).body).toMatchObject({ status: 'ACTIVE', stop_reason: 'agent_deleted' });
     expect(await app.db.query(sql('SELECT status FROM turns WHERE chat_id = $1'), [chat])).toEqual([
       { status: 'skipped' },
       { status: 'skipped' },
@@ -191,7 +188,7 @@ describe('the chats of a deleted agent', () => {
   it('refuse the repeat of what was answered 503', async () => {
     const chat = await app.chat(agent);
     const headers = { 'Idempotency-Key': `late-${chat}` };
-    jest.spyOn(app.nest.get(Outbox, { strict: false }), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
+    jest.spyOn(app.get(Outbox), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
     expect((await app.send(agent, chat, 'hello', headers)).status).toBe(503);
     expect((await remove()).status).toBe(204);
     expect(await app.send(agent, chat, 'hello', headers)).toMatchObject({ status: 409, body: { code: 'agent_deleted' } });

@@ -1,28 +1,28 @@
+import type { Bearer } from '@aps/platform/testing';
+import { entitle } from '@aps/billing/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { sql } from '@aps/platform/testing';
 import { Client } from 'pg';
-import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
+import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnClaims } from '../turns/turn-claims';
 import { TurnRunner } from '../turns/turn-runner';
 
 describe('the control of chats', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await delegatingOrg(app);
     await app.addUnpricedModel('free');
   });
-  afterAll(() => app?.close());
   afterEach(() => {
     jest.restoreAllMocks();
     app.blocker = null;
-    app.entitle({ enforces_credits: false, max_queue_depth: 20_000 });
+    entitle(app, { enforces_credits: false, max_queue_depth: 20_000 });
   });
 
-  const call = (method: string, chat: string, rest = '', body?: unknown, as = org.owner) =>
+  const call = (method: string, chat: string, rest = '', body?: unknown, as: Bearer = org.owner) =>
     app.call(method, `${org.path}/${chat}${rest}`, { as, body });
   const rows = (text: string, ...values: unknown[]) => app.db.query(sql<Record<string, unknown>>(text), values);
   const rowOf = async (chat: string) => (await rows('SELECT * FROM chats WHERE id = $1', chat))[0];
@@ -43,7 +43,7 @@ describe('the control of chats', () => {
     }
     throw new Error(`It did not become what was waited for: ${JSON.stringify(await ask())}`);
   };
-  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
   /** A chat that waits for a helper that waits for a leaf that speaks. */
   const family = async (): Promise<{ boss: string; helper: string; leaf: string }> => {
     const boss = await app.chat(org);
@@ -209,9 +209,7 @@ describe('the control of chats', () => {
     const [{ id: before }] = await app.db.query(sql<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1 ORDER BY seq LIMIT 1'), [
       chat,
     ]);
-    app.nest
-      .get(Broadcaster, { strict: false })
-      .send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
+    app.get(Broadcaster).send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
     await soon(
       () => turnsOf(chat),
       (turns) => turns[1] === 'done',
@@ -219,21 +217,21 @@ describe('the control of chats', () => {
     expect(await rows('SELECT deliveries, status FROM turns WHERE chat_id = $1 ORDER BY seq OFFSET 1', chat)).toEqual([
       { deliveries: 0, status: 'done' },
     ]);
-    expect((await app.get(org, chat)).body.messages.at(-1).content).toBe('one two three');
+    expect((await app.read(org, chat)).body.messages.at(-1).content).toBe('one two three');
   });
 
   it('a turn that lost its worker while others had taken its slot waits like one that has not begun', async () => {
     const chat = await app.chat(org);
     const { turn_id: turnId } = (await app.send(org, chat, SLOW)).body as { turn_id: string };
     await app.until(org, chat, (c) => c.status === 'RUNNING');
-    app.entitle({ max_concurrent_chats: 0 });
+    entitle(app, { max_concurrent_chats: 0 });
     await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`), [turnId]);
-    expect(await app.nest.get(TurnClaims, { strict: false }).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
+    expect(await app.get(TurnClaims).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ from: 'RUNNING', to: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await call('POST', chat, '/stop')).body).toMatchObject({ stopped: true, cleared_pause: 'queued', status: 'ACTIVE' });
     expect(await turnsOf(chat)).toEqual(['stopped']);
-    app.entitle({ max_concurrent_chats: 2_000 });
+    entitle(app, { max_concurrent_chats: 2_000 });
   });
 
   it('terminating cancels what is asked of humans, and does not reach the children', async () => {
@@ -410,7 +408,7 @@ describe('the control of chats', () => {
     ]);
     await expect(stream.until(() => false)).rejects.toThrow('The stream ended');
     expect(await rows(`SELECT action, actor_id FROM audit_log WHERE target_id = $1`, chat)).toEqual([
-      { action: 'chat.deleted', actor_id: org.ownerId },
+      { action: 'chat.deleted', actor_id: org.owner.id },
     ]);
   });
 
@@ -456,13 +454,13 @@ describe('the control of chats', () => {
       const idle = await app.chat(org);
       expect((await call('POST', idle, '/continue')).body.code).toBe('not_continuable');
       app.blocker = null;
-      app.entitle({ max_queue_depth: 0 });
+      entitle(app, { max_queue_depth: 0 });
       expect(await call('POST', chat, '/continue')).toMatchObject({ status: 429, body: { code: 'queue_full' } });
       expect(await rowOf(chat)).toMatchObject({ status: 'ERRORED', turn_seq: 1 });
     });
 
     it('lets a model without a price through once, where credits are counted', async () => {
-      app.entitle({ enforces_credits: true });
+      entitle(app, { enforces_credits: true });
       const chat = await app.chat(org);
       await call('POST', chat, '/messages', { content: 'hello', model: 'free' });
       const blocked = await app.until(org, chat, (c) => c.status === 'ARCHIVED');

@@ -1,30 +1,30 @@
+import type { Bearer } from '@aps/platform/testing';
+import { entitle } from '@aps/billing/testing';
 import type { Blockers } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { Client } from 'pg';
-import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
+import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnRunner } from '../turns/turn-runner';
 import { DiagnosisQueries } from './diagnosis.queries';
 
 describe('the diagnosis of a chat', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await delegatingOrg(app);
   });
-  afterAll(() => app?.close());
   afterEach(() => {
     jest.restoreAllMocks();
     app.blocker = null;
-    app.entitle({ max_concurrent_chats: 2_000 });
+    entitle(app, { max_concurrent_chats: 2_000 });
   });
 
-  const diagnosis = async (chat: string, as = org.owner) => app.call('GET', `${org.path}/${chat}/diagnosis`, { as });
+  const diagnosis = async (chat: string, as: Bearer = org.owner) => app.call('GET', `${org.path}/${chat}/diagnosis`, { as });
   const of = async (chat: string) => (await diagnosis(chat)).body;
-  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
   const sent = async (content: string): Promise<string> => {
     const chat = await app.chat(org);
     expect((await app.send(org, chat, content)).status).toBe(202);
@@ -93,7 +93,7 @@ describe('the diagnosis of a chat', () => {
     for (const chat of [first, second, third]) await stop(chat);
 
     jest.restoreAllMocks();
-    app.entitle({ max_concurrent_chats: 0 });
+    entitle(app, { max_concurrent_chats: 0 });
     const parked = await sent('parked');
     await app.until(org, parked, (c) => c.pause?.kind === 'queued');
     expect(await of(parked)).toMatchObject({
@@ -104,7 +104,7 @@ describe('the diagnosis of a chat', () => {
     });
     const behind = await sent('parked behind it');
     const { pause } = await app.until(org, behind, (c) => c.pause?.kind === 'queued');
-    expect([pause.queue_position, (await app.get(org, parked)).body.pause.queue_position]).toEqual([1, 0]);
+    expect([pause.queue_position, (await app.read(org, parked)).body.pause.queue_position]).toEqual([1, 0]);
     const told = await app.db.query(
       sql<{ data: unknown }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`),
       [behind],
@@ -140,7 +140,7 @@ describe('the diagnosis of a chat', () => {
     await app.settled(org, chat, 1);
     const nothing: Blockers = { of: () => Promise.resolve(null) };
     const query = jest.spyOn(Client.prototype, 'query');
-    const found = await new DiagnosisQueries(app.db, nothing).of(OrgScope.member(org.id, org.ownerId, 'OWNER'), org.agentId, chat);
+    const found = await new DiagnosisQueries(app.db, nothing).of(OrgScope.member(org.id, org.owner.id, 'OWNER'), org.agentId, chat);
     const statements = query.mock.calls.length;
     query.mockRestore();
     expect(found).toMatchObject({ state: 'ACTIVE', blocked_by: null, next_action: 'message' });
@@ -152,8 +152,8 @@ describe('the diagnosis of a chat', () => {
     await app.until(org, chat, (c) => c.pause?.kind === 'timer');
     expect((await diagnosis(chat, org.member)).status).toBe(404);
     await app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
-    const scope = OrgScope.member(org.id, org.ownerId, 'OWNER');
-    const found = await app.nest.get(DiagnosisQueries, { strict: false }).of(scope, org.agentId, chat);
+    const scope = OrgScope.member(org.id, org.owner.id, 'OWNER');
+    const found = await app.get(DiagnosisQueries).of(scope, org.agentId, chat);
     expect(found).toMatchObject({ blocked_by: { kind: 'org_suspended', ref: org.id }, next_action: 'unsuspend' });
     await app.db.execute(sql('UPDATE organizations SET suspended_at = NULL WHERE id = $1'), [org.id]);
   });

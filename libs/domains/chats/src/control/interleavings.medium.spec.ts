@@ -1,7 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 /** Numbers that look random and follow from a seed (mulberry32). */
 function random(seed: number): () => number {
@@ -37,14 +37,12 @@ interface Sent {
 }
 
 describe('what is done to one chat at the same moment', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
   });
-  afterAll(() => app?.close());
 
   const message = (pick: () => number): string => {
     const delay_ms = Math.floor(pick() * 40);

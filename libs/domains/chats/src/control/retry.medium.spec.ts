@@ -1,33 +1,32 @@
+import { entitle } from '@aps/billing/testing';
+import type { Bearer } from '@aps/platform/testing';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import { TurnRunner } from '../turns/turn-runner';
 
 const contents = (chat: { messages: { role: string; content: string }[] }, role: string) =>
   chat.messages.filter((m) => m.role === role).map((m) => m.content);
 
 describe('a retry', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ instruction: 'first' });
   });
-  afterAll(() => app?.close());
   afterEach(() => {
     jest.restoreAllMocks();
-    app.entitle({ direct_model_choice: true });
+    entitle(app, { direct_model_choice: true });
   });
 
-  const retry = (chat: string, options: { as?: string; headers?: Record<string, string> } = {}) =>
+  const retry = (chat: string, options: { as?: Bearer; headers?: Record<string, string> } = {}) =>
     app.call('POST', `${org.path}/${chat}/retry`, { as: org.owner, ...options });
   const rowOf = async (chat: string) => (await app.db.query(sql<Record<string, unknown>>('SELECT * FROM chats WHERE id = $1'), [chat]))[0];
   const events = (chat: string) =>
     app.db.query(sql<{ seq: number; type: string }>(`SELECT seq, type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`), [chat]);
-  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
-  const unreachable = () =>
-    jest.spyOn(app.nest.get(Outbox, { strict: false }), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
+  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+  const unreachable = () => jest.spyOn(app.get(Outbox), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
 
   it('begins with what users wrote before the first answer, on what is live now, and leaves its source alone', async () => {
     const chat = await app.chat(org, { title: 'Source', sandbox_enabled: true });
@@ -67,7 +66,7 @@ describe('a retry', () => {
       agent_id: org.agentId,
       title: null,
       sandbox_enabled: true,
-      created_by: org.ownerId,
+      created_by: org.owner.id,
       shared: false,
       parent_chat_id: null,
       root_chat_id: body.id,
@@ -109,13 +108,13 @@ describe('a retry', () => {
     await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared: true } });
     const theirs = await retry(chat, { as: org.member });
     expect(theirs.status).toBe(201);
-    expect((await app.get(org, theirs.body.id)).status).toBe(404);
-    expect((await app.get(org, theirs.body.id, org.member)).status).toBe(200);
+    expect((await app.read(org, theirs.body.id)).status).toBe(404);
+    expect((await app.read(org, theirs.body.id, org.member)).status).toBe(200);
 
     await app.db.execute(sql(`UPDATE chats SET created_by = NULL, origin_kind = 'inbox', origin_ref_id = 'm1' WHERE id = $1`), [chat]);
     const nobodys = await retry(chat);
     expect(nobodys.body).toMatchObject({ created_by: null, origin: { kind: 'inbox', ref_id: 'm1' } });
-    expect((await app.get(org, nobodys.body.id, org.member)).status).toBe(200);
+    expect((await app.read(org, nobodys.body.id, org.member)).status).toBe(200);
   });
 
   it('asks for the model as the first turn did, as far as the plan still allows', async () => {
@@ -132,7 +131,7 @@ describe('a retry', () => {
     const choices = async () =>
       app.db.query(sql('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1'), [(await retry(chat)).body.id]);
     expect(await choices()).toEqual([{ model: 'mock', model_mode_override: null, reasoning_effort: 'low' }]);
-    app.entitle({ direct_model_choice: false });
+    entitle(app, { direct_model_choice: false });
     expect(await choices()).toEqual([{ model: null, model_mode_override: null, reasoning_effort: null }]);
   });
 
@@ -151,7 +150,7 @@ describe('a retry', () => {
     const first = await retry(chat, { headers });
     expect(first).toMatchObject({ status: 503, body: { code: 'dispatch_failed' } });
     const made = first.body.context.chat_id as string;
-    expect((await app.get(org, made)).body).toMatchObject({ status: 'ERRORED', error: { code: 'dispatch_failed' }, source_chat_id: chat });
+    expect((await app.read(org, made)).body).toMatchObject({ status: 'ERRORED', error: { code: 'dispatch_failed' }, source_chat_id: chat });
     expect(await app.db.query(sql(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1`), [made])).toEqual([]);
 
     const second = await retry(chat, { headers });

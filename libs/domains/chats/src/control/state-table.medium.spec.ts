@@ -1,7 +1,8 @@
+import { entitle } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
 import { HitlService } from '../hitl/hitl.service';
 import { delegate, delegatingOrg } from '../testing/delegating';
-import { calls, ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
+import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { TurnRunner } from '../turns/turn-runner';
 
 interface Row {
@@ -193,18 +194,16 @@ const EXPECTED: Record<string, Record<string, string>> = {
 
 /** Every state that a chat can be in against everything that can be done to it: what is answered, what the chat is then, and what its readers are told. */
 describe('the states of a chat', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await delegatingOrg(app);
     await app.addUnpricedModel('free');
   });
-  afterAll(() => app?.close());
   afterEach(() => {
     jest.restoreAllMocks();
-    app.entitle({ max_concurrent_chats: 2_000, enforces_credits: false });
+    entitle(app, { max_concurrent_chats: 2_000, enforces_credits: false });
   });
 
   const path = (chat: string, rest = '') => `${org.path}/${chat}${rest}`;
@@ -214,7 +213,7 @@ describe('the states of a chat', () => {
     expect(answer.status).toBe(202);
   };
   /** From now on jobs are taken and left alone, so that nothing but the action changes the chat. */
-  const inert = () => jest.spyOn(app.nest.get(TurnRunner, { strict: false }), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
 
   const make: Record<string, (chat: string) => Promise<unknown>> = {
     idle: async (chat) => {
@@ -252,7 +251,7 @@ describe('the states of a chat', () => {
       await app.until(org, chat, (c) => c.pause?.kind === 'human');
     },
     queued: async (chat) => {
-      app.entitle({ max_concurrent_chats: 0 });
+      entitle(app, { max_concurrent_chats: 0 });
       await said(chat, 'hello');
       await app.until(org, chat, (c) => c.pause?.kind === 'queued');
     },
@@ -261,7 +260,7 @@ describe('the states of a chat', () => {
       await app.until(org, chat, (c) => c.status === 'ERRORED');
     },
     unpriced: async (chat) => {
-      app.entitle({ enforces_credits: true });
+      entitle(app, { enforces_credits: true });
       await said(chat, 'hello', { model: 'free' });
       await app.until(org, chat, (c) => c.status === 'ARCHIVED');
     },
@@ -277,7 +276,7 @@ describe('the states of a chat', () => {
     abandoned: async (chat) => {
       await make.human(chat);
       await app.db.execute(sql(`UPDATE hitl_requests SET expires_at = now() - interval '1 second' WHERE chat_id = $1`), [chat]);
-      await app.nest.get(HitlService, { strict: false }).expire(100);
+      await app.get(HitlService).expire(100);
     },
   };
 
@@ -358,7 +357,7 @@ describe('the states of a chat', () => {
       table[action] = await after(chat, action);
       await actions.delete(chat);
       jest.restoreAllMocks();
-      app.entitle({ max_concurrent_chats: 2_000, enforces_credits: false });
+      entitle(app, { max_concurrent_chats: 2_000, enforces_credits: false });
     }
     expect(table).toEqual(EXPECTED[state]);
     // What is said to be allowed is what has an effect.

@@ -2,7 +2,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import {
   addAgent,
   childrenOf,
@@ -32,20 +32,18 @@ interface Death {
 type Method = (...args: unknown[]) => Promise<unknown>;
 
 describe('delegation when workers die, or all comes at once', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let boss: TestPlace, worker: TestPlace;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     worker = await addAgent(app, org, { name: 'Worker' });
     boss = await addAgent(app, org, { name: 'Boss', child_agent_ids: [worker.agentId] });
   });
-  afterAll(() => app?.close());
   afterEach(() => jest.restoreAllMocks());
 
-  const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
   const expireLease = (chat: string) =>
     app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
       chat,

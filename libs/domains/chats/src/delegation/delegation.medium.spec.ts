@@ -1,7 +1,8 @@
+import { entitle } from '@aps/billing/testing';
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import {
   addAgent,
   childrenOf,
@@ -16,27 +17,25 @@ import {
 import { DelegationSweeper } from './delegation-sweeper';
 
 describe('delegation', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   /** Three agents in a row, each of which may delegate to the next, and one that may delegate to all of them. */
   let boss: TestPlace, lead: TestPlace, worker: TestPlace;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     worker = await addAgent(app, org, { name: 'Worker' });
     lead = await addAgent(app, org, { name: 'Lead', allowed_tools: ['agent:worker'] });
     boss = await addAgent(app, org, { name: 'Boss', child_agent_ids: [lead.agentId, worker.agentId] });
   });
-  afterAll(() => app?.close());
-  afterEach(() => app.entitle({ max_concurrent_chats: -1, max_queue_depth: -1 }));
+  afterEach(() => entitle(app, { max_concurrent_chats: -1, max_queue_depth: -1 }));
 
   const events = (chat: string, type: string) =>
     app.db.query(sql<{ data: Record<string, unknown> }>(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`), [
       chat,
       type,
     ]);
-  const sweep = () => app.nest.get(DelegationSweeper, { strict: false }).sweep();
+  const sweep = () => app.get(DelegationSweeper).sweep();
   const stop = (place: TestPlace, chat: string) => app.call('POST', `${place.path}/${chat}/stop`, { as: org.owner, body: {} });
   const paused = (place: TestPlace, chat: string) => app.until(place, chat, (c) => c.pause?.kind === 'children');
   /** A turn that takes its time. */
@@ -80,30 +79,30 @@ describe('delegation', () => {
     const chat = await begin(delegating([delegate(worker, 'First line of the task\nand more')]));
     await app.settled(boss, chat, 1);
     const [{ id }] = await childrenOf(app, chat);
-    const { body: child } = await app.get(worker, id);
+    const { body: child } = await app.read(worker, id);
     expect(child).toMatchObject({
       agent_id: worker.agentId,
       title: 'First line of the task',
       parent_chat_id: chat,
       root_chat_id: chat,
       origin: { kind: 'agent', ref_id: chat },
-      created_by: org.ownerId,
+      created_by: org.owner.id,
       shared: false,
       messages: [{ role: 'user', content: 'First line of the task\nand more' }, { role: 'assistant' }],
     });
-    expect((await app.get(worker, id, org.member)).status).toBe(404);
+    expect((await app.read(worker, id, org.member)).status).toBe(404);
     expect((await app.call('PATCH', `${boss.path}/${chat}`, { as: org.owner, body: { shared: true } })).status).toBe(200);
-    expect((await app.get(worker, id, org.member)).status).toBe(200);
+    expect((await app.read(worker, id, org.member)).status).toBe(200);
     const later = await app.send(boss, chat, delegating([delegate(worker, 'in a shared chat')]));
     expect(later.status).toBe(202);
     await app.settled(boss, chat, 2);
-    expect((await app.get(worker, (await childrenOf(app, chat))[1].id, org.member)).status).toBe(200);
+    expect((await app.read(worker, (await childrenOf(app, chat))[1].id, org.member)).status).toBe(200);
     expect((await app.call('PATCH', `${boss.path}/${chat}`, { as: org.owner, body: { shared: false } })).status).toBe(200);
-    expect((await app.get(worker, id, org.member)).status).toBe(404);
+    expect((await app.read(worker, id, org.member)).status).toBe(404);
   });
 
   it('holds no slot while it waits: parent, child and grandchild come to an end in one', async () => {
-    app.entitle({ max_concurrent_chats: 1 });
+    entitle(app, { max_concurrent_chats: 1 });
     const chat = await begin(delegating([delegate(lead, delegating([delegate(worker, 'deepest')], 'middle')), delegate(worker, 'beside')]));
     const body = await app.settled(boss, chat, 1);
     expect(resultsOf(body)).toEqual([
@@ -131,7 +130,7 @@ describe('delegation', () => {
       const gone = await addAgent(app, org, { name: 'Gone' });
       const heir = await addAgent(app, org, { name: 'Heir', allowed_tools: ['*'] });
       const kept = await addAgent(app, org, { name: 'Kept' });
-      await app.nest.get(AgentsService, { strict: false }).delete(OrgScope.member(org.id, org.ownerId, 'OWNER'), gone.agentId);
+      await app.get(AgentsService).delete(OrgScope.member(org.id, org.owner.id, 'OWNER'), gone.agentId);
       const foreign = await addAgent(app, await app.org(), { name: 'Foreign' });
       const none = (slug: string) => `There is no agent ${slug} that you may delegate to.`;
       expect(await refused(boss, delegate({ slug: 'nobody' }, 'x'))).toBe(none('nobody'));
@@ -154,7 +153,7 @@ describe('delegation', () => {
     });
 
     it('where too many turns wait', async () => {
-      app.entitle({ max_queue_depth: 1, max_concurrent_chats: 1 });
+      entitle(app, { max_queue_depth: 1, max_concurrent_chats: 1 });
       const first = await begin(script({ tool_calls: [delegate(worker, 'x')], delay_ms: 1_500 }, { text: 'alone' }));
       await app.until(boss, first, (c) => c.status === 'RUNNING');
       const second = await begin('waits for a slot');
@@ -174,7 +173,7 @@ describe('delegation', () => {
       );
       expect(resultsOf(await app.settled(one, circle, 1))).toEqual([expect.objectContaining({ result: 'no circle' })]);
       const [{ id }] = await childrenOf(app, circle);
-      expect(resultsOf((await app.get(two, id)).body)).toEqual([
+      expect(resultsOf((await app.read(two, id)).body)).toEqual([
         expect.stringContaining('that would be a circle'),
         'There is no agent two that you may delegate to.',
       ]);
@@ -184,7 +183,7 @@ describe('delegation', () => {
       const deep = await begin(delegating([delegate(two, delegating([delegate(worker, 'x')], 'too deep'))]), shallow);
       await app.settled(shallow, deep, 1);
       const [below] = await childrenOf(app, deep);
-      expect(resultsOf((await app.get(two, below.id)).body)).toEqual([expect.stringContaining('may not go deeper')]);
+      expect(resultsOf((await app.read(two, below.id)).body)).toEqual([expect.stringContaining('may not go deeper')]);
     });
   });
 
@@ -206,7 +205,7 @@ describe('delegation', () => {
     const body = await eventually(
       async () => {
         await sweep();
-        return (await app.get(boss, chat)).body;
+        return (await app.read(boss, chat)).body;
       },
       (c) => repliesOf(c).length === 1,
     );
@@ -251,7 +250,7 @@ describe('delegation', () => {
     await app.send(worker, id, 'a human writes');
     await app.settled(worker, id, 2);
     expect(await events(chat, 'delegation_finished')).toEqual(before);
-    expect(notesOf((await app.get(boss, chat)).body)).toEqual([]);
+    expect(notesOf((await app.read(boss, chat)).body)).toEqual([]);
     expect(await childrenOf(app, chat)).toEqual([expect.objectContaining({ wait: 'finished', waits: false })]);
   });
 
@@ -314,9 +313,9 @@ describe('delegation', () => {
     const [{ id, wait }] = await childrenOf(app, chat);
     expect(wait).toBe('abandoned');
     await app.settled(worker, id, 1);
-    expect((await app.get(boss, chat)).body).toMatchObject({ status: 'ACTIVE', pause: null });
+    expect((await app.read(boss, chat)).body).toMatchObject({ status: 'ACTIVE', pause: null });
     expect(await events(chat, 'delegation_finished')).toEqual([]);
-    expect(notesOf((await app.get(boss, chat)).body)).toEqual([]);
+    expect(notesOf((await app.read(boss, chat)).body)).toEqual([]);
   });
 
   it('abandons children that do not run when their parent has failed or is gone, and lets the others end first', async () => {
@@ -334,13 +333,13 @@ describe('delegation', () => {
     const [running, waiting] = await childrenOf(app, chat);
     await app.until(worker, waiting.id, (c) => c.pause?.kind === 'timer' || c.status === 'ABANDONED');
     await Promise.all([sweep(), sweep(), sweep()]);
-    expect((await app.get(worker, waiting.id)).body).toMatchObject({ status: 'ABANDONED', pause: null });
+    expect((await app.read(worker, waiting.id)).body).toMatchObject({ status: 'ABANDONED', pause: null });
     expect((await events(waiting.id, 'status_changed')).filter((e) => e.data.to === 'ABANDONED')).toHaveLength(1);
     await app.until(worker, running.id, (c) => repliesOf(c).length === 1);
     await eventually(
       async () => {
         await sweep();
-        return (await app.get(worker, running.id)).body.status as string;
+        return (await app.read(worker, running.id)).body.status as string;
       },
       (status) => status === 'ABANDONED',
     );

@@ -1,10 +1,11 @@
+import { entitle } from '@aps/billing/testing';
 import { Maintenance } from '@aps/platform/maintenance';
 import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { sql } from '@aps/platform/testing';
 import { z } from 'zod';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import { LeaseEnded } from '../turns/leases';
 import { ToolStepRunner } from '../turns/tool-step';
 import { HitlService } from './hitl.service';
@@ -20,12 +21,11 @@ const toolResults = (chat: Chat): string[] =>
   chat.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => m.content);
 
 describe('turns that wait for humans', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let path: string;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ allowed_tools: ['con:bank'] });
     path = `/api/orgs/${org.id}/hitl-requests`;
     await app.db.execute(sql('CREATE TABLE charges (chat_id uuid, arguments jsonb)'));
@@ -54,13 +54,12 @@ describe('turns that wait for humans', () => {
       }),
     );
   });
-  afterAll(() => app?.close());
   afterEach(() => {
     jest.restoreAllMocks();
-    app.entitle({ hitl_routing: true });
+    entitle(app, { hitl_routing: true });
   });
 
-  const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
   const rows = <R = Record<string, unknown>>(text: string, ...values: unknown[]) => app.db.query(sql<R>(text), values);
   const answer = (id: string, body: unknown) => app.call('POST', `${path}/${id}/answer`, { as: org.owner, body });
   const request = async (id: string) => (await app.call('GET', `${path}/${id}`, { as: org.owner })).body;
@@ -186,7 +185,7 @@ describe('turns that wait for humans', () => {
     });
 
     it('is only recorded where the plan routes nothing to humans', async () => {
-      app.entitle({ hitl_routing: false });
+      entitle(app, { hitl_routing: false });
       const chat = await app.chat(org);
       await app.send(org, chat, script({ tool_calls: [escalate(CHARGE)] }, { text: 'left' }));
       expect(toolResults(await app.settled(org, chat, 1))).toEqual([expect.stringContaining('nobody is asked')]);
@@ -201,7 +200,7 @@ describe('turns that wait for humans', () => {
       { name: 'record_decision', arguments: { kind: 'act', summary: 'Go', basis: 'Rule' } },
       { name: 'con_bank_charge', arguments: { amount: 1 } },
     );
-    expect(toolResults((await app.get(org, chat)).body)).toEqual([expect.stringContaining('recorded'), 'charged 1']);
+    expect(toolResults((await app.read(org, chat)).body)).toEqual([expect.stringContaining('recorded'), 'charged 1']);
     await answer(id, { decision: 'approve' });
     expect(toolResults(await app.settled(org, chat, 1)).at(-1)).toBe('{"status":"answered","decision":"approve"}');
   });
@@ -303,12 +302,12 @@ describe('turns that wait for humans', () => {
   it('stay where they are when their archived chat is answered', async () => {
     const { chat, id } = await waiting(QUESTION);
     expect((await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } })).status).toBe(200);
-    expect((await app.get(org, chat)).body).toMatchObject({ status: 'ARCHIVED', pending_hitl_count: 1 });
+    expect((await app.read(org, chat)).body).toMatchObject({ status: 'ARCHIVED', pending_hitl_count: 1 });
     expect(await answer(id, { answer: 'too late' })).toMatchObject({
       status: 200,
       body: { status: 'answered', answer: { answer: 'too late' }, resumed: false },
     });
-    expect((await app.get(org, chat)).body).toMatchObject({ status: 'ARCHIVED', pending_hitl_count: 0 });
+    expect((await app.read(org, chat)).body).toMatchObject({ status: 'ARCHIVED', pending_hitl_count: 0 });
     expect(await rows(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id WHERE t.chat_id = $1`, chat)).toEqual([]);
   });
 
@@ -354,7 +353,7 @@ describe('turns that wait for humans', () => {
       expect(found.reduce((a, b) => a + b)).toBe(3);
       expect(await hitl.expire(100)).toBe(0);
       for (const { chat, id } of chats) {
-        expect((await app.get(org, chat)).body).toMatchObject({
+        expect((await app.read(org, chat)).body).toMatchObject({
           status: 'ABANDONED',
           stop_reason: 'hitl_expired',
           pause: null,
@@ -370,7 +369,7 @@ describe('turns that wait for humans', () => {
         ]);
         expect(await answer(id, { answer: 'x' })).toMatchObject({ status: 409, body: { context: { status: 'expired' } } });
       }
-      expect((await app.get(org, young.chat)).body).toMatchObject({ status: 'PAUSED' });
+      expect((await app.read(org, young.chat)).body).toMatchObject({ status: 'PAUSED' });
       expect(await app.send(org, chats[0].chat, 'hello?')).toMatchObject({
         status: 202,
         body: { dispatched: false, reason: 'chat_abandoned' },
@@ -381,7 +380,7 @@ describe('turns that wait for humans', () => {
       const { chat } = await waiting(QUESTION);
       await overdue(chat);
       await get(Maintenance).runAll();
-      expect((await app.get(org, chat)).body.status).toBe('ABANDONED');
+      expect((await app.read(org, chat)).body.status).toBe('ABANDONED');
     });
 
     it('are answered or given up, never both', async () => {
@@ -412,7 +411,7 @@ describe('turns that wait for humans', () => {
       await app.call('PATCH', `${org.path}/${archived.chat}`, { as: org.owner, body: { archived: true } });
       await overdue(archived.chat);
       await get(HitlService).expire(100);
-      expect((await app.get(org, archived.chat)).body).toMatchObject({
+      expect((await app.read(org, archived.chat)).body).toMatchObject({
         status: 'ARCHIVED',
         stop_reason: 'user_archived',
         pending_hitl_count: 0,

@@ -1,6 +1,10 @@
-import { sql, insertUser, type Answer } from '@aps/platform/testing';
+import { entitle } from '@aps/billing/testing';
+import { aMember } from '@aps/orgs/testing';
+import { aPerson } from '@aps/identity/testing';
+import type { Bearer } from '@aps/platform/testing';
+import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 const ask = (question: Record<string, unknown>) => ({ name: 'ask_human', arguments: question });
 const toolResults = (chat: Answer['body']) =>
@@ -13,25 +17,23 @@ const FORM = {
 };
 
 describe('questions to humans', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let path: string;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     path = `/api/orgs/${org.id}/hitl-requests`;
   });
-  afterAll(() => app?.close());
 
-  const list = async (query: string, as = org.owner) => (await app.call('GET', `${path}?${query}`, { as })).body;
-  const answer = (id: string, body: unknown, options: { as?: string; headers?: Record<string, string> } = {}) =>
+  const list = async (query: string, as: Bearer = org.owner) => (await app.call('GET', `${path}?${query}`, { as })).body;
+  const answer = (id: string, body: unknown, options: { as?: Bearer; headers?: Record<string, string> } = {}) =>
     app.call('POST', `${path}/${id}/answer`, { as: org.owner, body, ...options });
   const rows = <R = Record<string, unknown>>(text: string, ...values: unknown[]) => app.db.query(sql<R>(text), values);
   /** A chat whose agent has asked these questions in one step. Requests come in the order in which they were asked. */
   const asked = async (
     questions: Record<string, unknown>[],
-    options: { as?: string; shared?: boolean; then?: Record<string, unknown>[] } = {},
+    options: { as?: Bearer; shared?: boolean; then?: Record<string, unknown>[] } = {},
   ) => {
     const chat = await app.chat(org, { title: 'Test' }, options.as);
     if (options.shared) await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
@@ -43,9 +45,9 @@ describe('questions to humans', () => {
     const { items } = await list(`chat_id=${chat}`, options.as);
     return { chat, body, requests: (items as Answer['body'][]).reverse(), id: (items as Answer['body'][]).at(-1)?.id as string };
   };
-  const paused = async (chat: string, as = org.owner): Promise<Answer['body']> => {
+  const paused = async (chat: string, as: Bearer = org.owner): Promise<Answer['body']> => {
     for (let i = 0; i < 400; i++) {
-      const { body } = await app.get(org, chat, as);
+      const { body } = await app.read(org, chat, as);
       if (body.status === 'PAUSED') return body;
       await new Promise((r) => setTimeout(r, 50));
     }
@@ -108,7 +110,7 @@ describe('questions to humans', () => {
         ...request,
         options: expect.anything(),
         status: 'answered',
-        answered_by: org.ownerId,
+        answered_by: org.owner.id,
         answered_at: expect.any(String),
         answer: { option_id: '1', note: 'please' },
         resumed: true,
@@ -155,7 +157,7 @@ describe('questions to humans', () => {
     expect(await rows('SELECT action, actor_id, org_id, metadata FROM audit_log WHERE target_id = $1', id)).toEqual([
       {
         action: 'approval.answered',
-        actor_id: org.ownerId,
+        actor_id: org.owner.id,
         org_id: org.id,
         metadata: { decision: 'reject', chat_id: chat, tool_slug: null },
       },
@@ -171,7 +173,7 @@ describe('questions to humans', () => {
     const [one, two, three] = requests.map((r: { id: string }) => r.id);
     expect(body).toMatchObject({ pause: { request_id: one }, pending_hitl_count: 3 });
     expect((await answer(one, { answer: '1' })).body).toMatchObject({ resumed: false });
-    expect((await app.get(org, chat)).body).toMatchObject({
+    expect((await app.read(org, chat)).body).toMatchObject({
       status: 'PAUSED',
       pause: { kind: 'human', request_id: two },
       pending_hitl_count: 2,
@@ -240,7 +242,7 @@ describe('questions to humans', () => {
   it('of a private chat exist for its creator alone', async () => {
     const { chat, id } = await asked([{ kind: 'question', prompt: 'Secret?' }], { as: org.member });
     const before = await list('limit=1');
-    for (const as of [org.owner, (await insertUser(app.db, { [org.id]: 'ADMIN' })).token]) {
+    for (const as of [org.owner, await aMember(app, org, 'ADMIN')]) {
       expect((await app.call('GET', `${path}/${id}`, { as })).status).toBe(404);
       expect((await answer(id, { answer: 'x' }, { as })).status).toBe(404);
       expect(await list(`chat_id=${chat}`, as)).toEqual({ items: [], total: 0, next_offset: null });
@@ -286,13 +288,13 @@ describe('questions to humans', () => {
   });
 
   describe('with an assignee', () => {
-    afterEach(() => app.entitle({ hitl_routing: true }));
+    afterEach(() => entitle(app, { hitl_routing: true }));
 
     it('are for that user and for admins', async () => {
-      const user = await insertUser(app.db, { [org.id]: 'MEMBER' });
+      const user = await aMember(app, org, 'MEMBER');
       const { chat, requests } = await asked(
         [
-          { kind: 'question', prompt: 'You?', assignee: `${user.id.toUpperCase()}@Example.com` },
+          { kind: 'question', prompt: 'You?', assignee: user.email.toUpperCase() },
           { kind: 'question', prompt: 'You again?', assignee: user.id },
         ],
         { shared: true },
@@ -303,13 +305,13 @@ describe('questions to humans', () => {
         status: 403,
         body: { code: 'insufficient_role', context: { required: ['ADMIN', 'OWNER'] } },
       });
-      expect((await answer(one.id, { answer: 'mine' }, { as: user.token })).status).toBe(200);
+      expect((await answer(one.id, { answer: 'mine' }, { as: user })).status).toBe(200);
       expect((await answer(two.id, { answer: 'as admin' })).status).toBe(200);
       await app.settled(org, chat, 1);
     });
 
     it('can be answered where the chat cannot be opened, and by its creator when the assignee has left', async () => {
-      const user = await insertUser(app.db, { [org.id]: 'MEMBER' });
+      const user = await aMember(app, org, 'MEMBER');
       const { chat, requests } = await asked(
         [
           { kind: 'question', prompt: 'a', assignee: user.id },
@@ -317,9 +319,9 @@ describe('questions to humans', () => {
         ],
         { as: org.member },
       );
-      expect((await app.get(org, chat, user.token)).status).toBe(404);
-      expect((await list(`chat_id=${chat}`, user.token)).total).toBe(2);
-      expect((await answer(requests[0].id, { answer: 'x' }, { as: user.token })).status).toBe(200);
+      expect((await app.read(org, chat, user)).status).toBe(404);
+      expect((await list(`chat_id=${chat}`, user)).total).toBe(2);
+      expect((await answer(requests[0].id, { answer: 'x' }, { as: user })).status).toBe(200);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.owner })).status).toBe(404);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.member })).status).toBe(403);
       await app.db.execute(sql('DELETE FROM memberships WHERE user_id = $1'), [user.id]);
@@ -327,8 +329,8 @@ describe('questions to humans', () => {
     });
 
     it('are everybody’s where the plan has no routing, and the agent is told', async () => {
-      app.entitle({ hitl_routing: false });
-      const { chat, requests } = await asked([{ kind: 'question', prompt: 'Anybody?', assignee: org.ownerId }], { shared: true });
+      entitle(app, { hitl_routing: false });
+      const { chat, requests } = await asked([{ kind: 'question', prompt: 'Anybody?', assignee: org.owner.id }], { shared: true });
       expect(requests[0].assignee_user_id).toBeNull();
       expect((await answer(requests[0].id, { answer: 'me' }, { as: org.member })).status).toBe(200);
       expect(toolResults(await app.settled(org, chat, 1)).map((c: string) => JSON.parse(c))).toEqual([
@@ -337,7 +339,7 @@ describe('questions to humans', () => {
     });
 
     it('are not asked when there is no such member', async () => {
-      const stranger = await insertUser(app.db);
+      const stranger = await aPerson(app);
       const chat = await app.chat(org);
       await app.send(
         org,

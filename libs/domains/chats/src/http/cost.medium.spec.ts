@@ -1,9 +1,11 @@
+import type { Bearer } from '@aps/platform/testing';
+import { entitle } from '@aps/billing/testing';
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { sql, type Answer } from '@aps/platform/testing';
 import { Decimal } from 'decimal.js';
 import { uuidv7 } from 'uuidv7';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 const TYPES = ['input', 'cached_input', 'cache_write', 'output', 'reasoning'] as const;
 const Exact = Decimal.clone({ precision: 100 });
@@ -28,11 +30,11 @@ const usdOf = (p: Parts) => TYPES.map((t) => p.by_token_type[t].cost_usd);
 const creditsOf = (p: Parts) => TYPES.map((t) => p.by_token_type[t].credits);
 
 describe('cost breakdown', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let route: string;
 
-  const costs = (chat: string, as = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/cost-breakdown`, { as });
+  const costs = (chat: string, as: Bearer = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/cost-breakdown`, { as });
   const child = async (parent: string): Promise<string> => {
     const id = await app.chat(org);
     await app.db.execute(sql('UPDATE chats SET parent_chat_id = $2 WHERE id = $1'), [id, parent]);
@@ -82,12 +84,10 @@ describe('cost breakdown', () => {
   };
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     [{ id: route }] = await app.db.query(sql<{ id: string }>('SELECT id FROM inference_routes LIMIT 1'));
   });
-  afterAll(() => app?.close());
-  afterEach(() => app.entitle({ enforces_credits: false }));
+  afterEach(() => entitle(app, { enforces_credits: false }));
 
   it('is nothing for a chat that has asked no model', async () => {
     const chat = await app.chat(org);
@@ -129,7 +129,7 @@ describe('cost breakdown', () => {
     );
     expect(receipts.map((r) => r.feature).sort()).toEqual(['title', 'turn']);
     expect(body.by_token_type.input.tokens).toBe(receipts.reduce((n, r) => n + r.input_tokens, 0));
-    expect(body.total_cost_usd).toBe((await app.get(org, chat)).body.cost_usd);
+    expect(body.total_cost_usd).toBe((await app.read(org, chat)).body.cost_usd);
     expect(sum([...usdOf(body as Parts), body.rounding as string])).toBe(body.total_cost_usd);
     expect(body.by_model).toMatchObject([{ model_key: 'mock', calls: 2, unpriced_calls: 0, cost_usd: body.total_cost_usd }]);
   });
@@ -151,9 +151,9 @@ describe('cost breakdown', () => {
         });
       }
       for (const inCredits of [false, true]) {
-        app.entitle({ enforces_credits: inCredits });
+        entitle(app, { enforces_credits: inCredits });
         const { body } = await costs(chat);
-        const { body: shown } = await app.get(org, chat);
+        const { body: shown } = await app.read(org, chat);
         expect([body.total_cost_usd, body.total_credits]).toEqual([shown.cost_usd, shown.cost_credits]);
         for (const part of [body, body.descendants] as Parts[]) {
           expect(sum(inCredits ? [...creditsOf(part), part.rounding] : creditsOf(part))).toBe(part.total_credits);
@@ -171,7 +171,7 @@ describe('cost breakdown', () => {
   });
 
   it('shares credits out by dollars, or by tokens where there are none', async () => {
-    app.entitle({ enforces_credits: true });
+    entitle(app, { enforces_credits: true });
     const dear = await app.chat(org);
     await spend(dear, { tokens: [1000, 0, 0, 1000, 0], prices: ['1', '1', '1', '3'], credits: '8' });
     const flat = await app.chat(org);
@@ -225,9 +225,7 @@ describe('cost breakdown', () => {
     expect((await costs(chat, org.member)).status).toBe(404);
     await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
     expect((await costs(chat, org.member)).status).toBe(200);
-    const other = await app.nest
-      .get(AgentsService, { strict: false })
-      .create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
+    const other = await app.get(AgentsService).create(OrgScope.member(org.id, org.owner.id, 'OWNER'), { name: 'Other' });
     expect(await app.call('GET', `/api/orgs/${org.id}/agents/${other.id}/chats/${chat}/cost-breakdown`, { as: org.owner })).toMatchObject({
       status: 404,
       body: { code: 'not_found' },

@@ -1,6 +1,7 @@
-import { sql, insertUser } from '@aps/platform/testing';
+import { aMember } from '@aps/orgs/testing';
+import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { ChatsTestApp, script, type Frame, type StreamReader, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type Frame, type StreamReader, type TestOrg } from '../testing/chats';
 import { EventStreamsClient, numbersOf, upTo } from '../testing/event-streams';
 
 const todo = { name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } };
@@ -13,18 +14,13 @@ const eventful = () =>
 const over = (frame: Frame) => frame.event === 'status_changed' && frame.data.data.to === 'ACTIVE';
 
 describe('a stream of many topics', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let streams: EventStreamsClient;
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     streams = new EventStreamsClient(app);
     org = await app.org();
-  });
-  afterAll(async () => {
-    streams?.close();
-    await app?.close();
   });
 
   const newest = async (chat: string): Promise<number> =>
@@ -149,9 +145,9 @@ describe('a stream of many topics', () => {
     const other = await app.org();
     const chat = await app.chat(other);
     await share(chat, true);
-    const guest = await insertUser(app.db, { [other.id]: 'MEMBER' });
+    const guest = await aMember(app, other, 'MEMBER');
     const topics = `org,chat:${chat}`;
-    const [stays, leaves] = [await streams.events(other, { topics }), await streams.events(other, { topics }, { as: guest.token })];
+    const [stays, leaves] = [await streams.events(other, { topics }), await streams.events(other, { topics }, { as: guest })];
     await app.db.execute(sql('DELETE FROM memberships WHERE user_id = $1'), [guest.id]);
     const events = async (stream: StreamReader): Promise<string[]> => {
       const seen: string[] = [];

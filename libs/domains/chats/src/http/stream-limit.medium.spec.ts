@@ -1,16 +1,14 @@
 import { loadConfig } from '@aps/platform/config';
-import { ChatsTestApp, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, type TestOrg } from '../testing/chats';
 
 describe('open streams of a user', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     loadConfig({ ...process.env, RATE_LIMITS: 'on', RATE_LIMIT_SSE_PER_USER: '2' });
   });
-  afterAll(() => app?.close());
 
   /** A place is free a moment after its stream has ended. */
   const opened = async (chat: string, wanted: number): Promise<void> => {

@@ -1,51 +1,39 @@
+import { anApiToken, aSession } from '@aps/identity/testing';
+import type { Bearer } from '@aps/platform/testing';
 import { PrincipalStore, Tickets, type Principal } from '@aps/guards';
-import { hashToken, newApiToken, newOpaqueToken, newSessionToken } from '@aps/platform/crypto';
+import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';
 import { sql } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
-import { ChatsTestApp, type StreamReader, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, type StreamReader, type TestOrg } from '../testing/chats';
 import { EventStreamsClient } from '../testing/event-streams';
 
 describe('tickets for streams', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let streams: EventStreamsClient;
   let org: TestOrg;
   let chat: string;
   let redis: Redis;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     streams = new EventStreamsClient(app);
     org = await app.org();
     chat = await app.chat(org);
-    redis = app.nest.get<Redis>(CommandRedis, { strict: false });
-  });
-  afterAll(async () => {
-    streams?.close();
-    await app?.close();
+    redis = app.get<Redis>(CommandRedis);
   });
 
-  const issue = async (body: Record<string, unknown>, as = org.owner): Promise<string> => {
+  const issue = async (body: Record<string, unknown>, as: Bearer = org.owner): Promise<string> => {
     const answer = await app.call('POST', '/api/realtime/tickets', { as, body });
     expect([answer.status, answer.body.expires_in]).toEqual([201, 60]);
     return answer.body.ticket as string;
   };
-  const forChat = (as?: string) => issue({ topics: [`chat:${chat}`] }, as);
-  const ofChat = (ticket: string, as: string | null = null) => streams.follow(`${org.path}/${chat}/stream?ticket=${ticket}`, { as });
+  const forChat = (as?: Bearer) => issue({ topics: [`chat:${chat}`] }, as);
+  const ofChat = (ticket: string, as: Bearer | null = null) => streams.follow(`${org.path}/${chat}/stream?ticket=${ticket}`, { as });
   const refusal = async ({ response }: StreamReader): Promise<[number, string]> => [
     response.status,
     ((await response.json()) as { code: string }).code,
   ];
-  const session = async (): Promise<string> => {
-    const token = newSessionToken();
-    await app.db.execute(sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')`), [
-      uuidv7(),
-      org.ownerId,
-      hashToken(token),
-    ]);
-    return token;
-  };
   const UNAUTHENTICATED = [401, 'not_authenticated'];
 
   it('open a stream where no header can be sent, of one chat and of many topics', async () => {
@@ -69,7 +57,7 @@ describe('tickets for streams', () => {
     expect(await redis.ttl(key)).toBeLessThanOrEqual(60);
     await redis.pexpire(key, 1);
     await new Promise((r) => setTimeout(r, 20));
-    for (const ticket of [old, newOpaqueToken(), 'x', '', `${newOpaqueToken()}&ticket=${newOpaqueToken()}`, org.owner])
+    for (const ticket of [old, newOpaqueToken(), 'x', '', `${newOpaqueToken()}&ticket=${newOpaqueToken()}`, org.owner.token])
       expect(await refusal(await ofChat(ticket))).toEqual(UNAUTHENTICATED);
   });
 
@@ -78,7 +66,7 @@ describe('tickets for streams', () => {
     await app.db.execute(sql(`INSERT INTO memberships (id, org_id, user_id, role) VALUES ($1, $2, $3, 'MEMBER')`), [
       uuidv7(),
       elsewhere.id,
-      org.ownerId,
+      org.owner.id,
     ]);
     const events = (ticket: string, topics: string, where = org) => streams.events(where, { topics, ticket }, { as: null });
     expect(await refusal(await streams.follow(`${org.path}/${other}/stream?ticket=${await forChat()}`, { as: null }))).toEqual([
@@ -101,37 +89,30 @@ describe('tickets for streams', () => {
     const ticket = await forChat();
     for (const path of [org.path, `${org.path}/${chat}`]) expect((await app.call('GET', `${path}?ticket=${ticket}`)).status).toBe(401);
     expect((await app.call('POST', `${org.path}/${chat}/messages?ticket=${ticket}`, { body: { content: 'x' } })).status).toBe(401);
-    expect(await refusal(await ofChat(ticket, 'Bearer nonsense'))).toEqual(UNAUTHENTICATED);
+    expect(await refusal(await ofChat(ticket, { token: 'Bearer nonsense' }))).toEqual(UNAUTHENTICATED);
     expect((await ofChat(ticket, org.owner)).status).toBe(200);
     // None of that has used it up.
     expect((await ofChat(ticket)).status).toBe(200);
   });
 
   it('end with the session that asked for them, before they are used and after', async () => {
-    const token = await session();
-    const [used, unused] = [await forChat(token), await forChat(token)];
+    const session = await aSession(app, org.owner);
+    const [used, unused] = [await forChat(session), await forChat(session)];
     const stream = await ofChat(used);
     expect(stream.status).toBe(200);
-    await app.db.execute(sql('UPDATE sessions SET revoked_at = now() WHERE token_hash = $1'), [hashToken(token)]);
+    await app.db.execute(sql('UPDATE sessions SET revoked_at = now() WHERE id = $1'), [session.sessionId]);
     for (let frame = await stream.next(); frame; frame = await stream.next()) expect(['snapshot', 'ping']).toContain(frame.event);
     expect(await refusal(await ofChat(unused))).toEqual(UNAUTHENTICATED);
   });
 
   it('do no more than the API token that asked for them', async () => {
-    const apiToken = async (scope: string, pin: string | null = null): Promise<string> => {
-      const token = newApiToken();
-      await app.db.execute(
-        sql(
-          `INSERT INTO api_tokens (id, user_id, name, scope, org_id, token_hash, prefix, last4) VALUES ($1, $2, 't', $3, $4, $5, 'apt_', 'last')`,
-        ),
-        [uuidv7(), org.ownerId, scope, pin, hashToken(token)],
-      );
-      return token;
-    };
-    expect((await ofChat(await forChat(await apiToken('chats:read')))).status).toBe(200);
-    expect(await refusal(await ofChat(await forChat(await apiToken('agents:write'))))).toEqual([403, 'insufficient_scope']);
+    expect((await ofChat(await forChat(await anApiToken(app, org.owner, { scope: 'chats:read' })))).status).toBe(200);
+    expect(await refusal(await ofChat(await forChat(await anApiToken(app, org.owner, { scope: 'agents:write' }))))).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
     const elsewhere = await app.org();
-    const pinned = await apiToken('*', elsewhere.id);
+    const pinned = await anApiToken(app, org.owner, { org_id: elsewhere.id });
     expect(await refusal(await ofChat(await forChat(pinned)))).toEqual([403, 'not_org_member']);
     expect((await app.call('POST', '/api/realtime/tickets', { as: pinned, body: { topics: ['org'], org_id: org.id } })).status).toBe(403);
   });
@@ -156,15 +137,15 @@ describe('tickets for streams', () => {
     const keys = await redis.keys(`${redisConfig.value.prefix}:ticket:*`);
     const held = JSON.stringify([keys, await redis.mget(keys)]);
     expect(keys.length).toBeGreaterThan(0);
-    expect([held.includes(ticket), held.includes(org.owner)]).toEqual([false, false]);
+    expect([held.includes(ticket), held.includes(org.owner.token)]).toEqual([false, false]);
   });
 
   it('cannot be had and not be used while Redis is away, and that is said', async () => {
     const away = connectRedis('commands', { retryStrategy: () => null });
     away.disconnect();
-    const tickets = new Tickets(away, app.nest.get(PrincipalStore, { strict: false }));
+    const tickets = new Tickets(away, app.get(PrincipalStore));
     const said = { code: 'service_unavailable', retryAfterS: 2 };
-    const [{ id: credentialId }] = await app.db.query(sql<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1'), [org.ownerId]);
+    const [{ id: credentialId }] = await app.db.query(sql<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1'), [org.owner.id]);
     await expect(
       tickets.issue({ via: 'session', credentialId, orgPin: null } as Principal, { orgId: null, topics: ['org'] }),
     ).rejects.toMatchObject(said);

@@ -1,8 +1,12 @@
+import type { Bearer } from '@aps/platform/testing';
+import { entitle } from '@aps/billing/testing';
+import { aMember } from '@aps/orgs/testing';
+import { aPerson } from '@aps/identity/testing';
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { sql, insertUser, type Answer } from '@aps/platform/testing';
+import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 interface Event {
   id: string;
@@ -18,11 +22,11 @@ interface Event {
 }
 
 describe('timeline', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let talk: string;
 
-  const timeline = (chat: string, query = '', as = org.owner): Promise<Answer> =>
+  const timeline = (chat: string, query = '', as: Bearer = org.owner): Promise<Answer> =>
     app.call('GET', `${org.path}/${chat}/timeline${query}`, { as });
   const items = async (chat: string, query = ''): Promise<Event[]> => (await timeline(chat, query)).body.items as Event[];
   const append = async (chat: string, type: string, data: Record<string, unknown>): Promise<void> => {
@@ -34,7 +38,6 @@ describe('timeline', () => {
   };
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ name: 'Planner' });
     talk = await app.chat(org);
     const plan = script(
@@ -50,8 +53,7 @@ describe('timeline', () => {
     await app.send(org, talk, plan);
     await app.settled(org, talk, 1);
   });
-  afterAll(() => app?.close());
-  afterEach(() => app.entitle({ enforces_credits: false }));
+  afterEach(() => entitle(app, { enforces_credits: false }));
 
   it('tells what happened, newest first, each event once', async () => {
     const { status, body } = await timeline(talk);
@@ -91,7 +93,7 @@ describe('timeline', () => {
     const received = (await items(chat)).at(-1);
     expect(received).toMatchObject({
       type: 'user_message_received',
-      actor: { kind: 'user', id: org.ownerId, name: 'Test' },
+      actor: { kind: 'user', id: org.owner.id, name: org.owner.name },
       metadata: { message_id: sent.body.message_id, content: 'look at this', attachments: [file], turn_id: sent.body.turn_id },
       usage: null,
       cost: null,
@@ -117,7 +119,7 @@ describe('timeline', () => {
     expect(steps[1]).toMatchObject({ usage: null, cost: null });
     for (const { metadata } of steps) expect(metadata.duration_ms).toBeGreaterThanOrEqual(0);
     // Costs stand once: they can be added up.
-    const { body } = await app.get(org, talk);
+    const { body } = await app.read(org, talk);
     expect(events.reduce((sum, e) => sum + Number(e.cost?.cost_usd ?? 0), 0)).toBeCloseTo(Number(body.cost_usd), 9);
   });
 
@@ -128,7 +130,7 @@ describe('timeline', () => {
     expect(first).toMatchObject({
       seq: 1,
       type: 'user_message_received',
-      actor: { kind: 'user', id: org.ownerId },
+      actor: { kind: 'user', id: org.owner.id },
       metadata: { content: original?.metadata.content as string },
     });
     expect((await items(copy.id as string)).filter((e) => e.type === 'user_message_received')).toHaveLength(1);
@@ -159,8 +161,8 @@ describe('timeline', () => {
   it('passes on what it has never heard of, and leaves out what only a stream has to know', async () => {
     const chat = await app.chat(org);
     expect((await timeline(chat)).body).toEqual({ items: [], total: 0, next_offset: null });
-    const member = await insertUser(app.db, { [org.id]: 'MEMBER' });
-    const stranger = await insertUser(app.db);
+    const member = await aMember(app, org, 'MEMBER');
+    const stranger = await aPerson(app);
     await append(chat, 'decision_recorded', { decision_id: 'd', summary: 'Refunded.', cost_usd: '1.5', parts: [{ usd_cost: 2 }] });
     await append(chat, 'message_restarted', { message_id: 'm' });
     await append(chat, 'title_changed', { title: 'A name' });
@@ -173,7 +175,7 @@ describe('timeline', () => {
     expect(events.map((e) => [e.type, e.actor.kind, e.actor.name, e.message])).toEqual([
       ['decision_recorded', 'agent', 'Planner', 'Refunded.'],
       ['never_heard_of', 'agent', 'Planner', null],
-      ['hitl_resolved', 'user', 'Test', 'Yes, do it.'],
+      ['hitl_resolved', 'user', member.name, 'Yes, do it.'],
       ['hitl_resolved', 'user', null, null],
       ['hitl_resolved', 'system', null, null],
       ['message_created', 'system', null, 'The child is done.'],
@@ -192,7 +194,7 @@ describe('timeline', () => {
       calls: [{ cost_usd: '0.75' }],
     });
     expect((await timeline(chat)).text).toMatch(/"1\.5".*"0\.0000/);
-    app.entitle({ enforces_credits: true });
+    entitle(app, { enforces_credits: true });
     const { body, text } = await timeline(chat);
     expect(body.items[0].metadata).toEqual({
       cost_usd: null,
@@ -229,9 +231,7 @@ describe('timeline', () => {
     await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [talk]);
     expect((await timeline(talk, '', org.member)).body.total).toBe(14);
     await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [talk]);
-    const other = await app.nest
-      .get(AgentsService, { strict: false })
-      .create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
+    const other = await app.get(AgentsService).create(OrgScope.member(org.id, org.owner.id, 'OWNER'), { name: 'Other' });
     expect(await app.call('GET', `/api/orgs/${org.id}/agents/${other.id}/chats/${talk}/timeline`, { as: org.owner })).toMatchObject({
       status: 404,
       body: { code: 'not_found' },

@@ -1,19 +1,20 @@
+import type { Bearer } from '@aps/platform/testing';
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { sql, type Answer } from '@aps/platform/testing';
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { z } from 'zod';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 const connection = (slug: string) => ({ connection_id: `con_${slug}`, slug, label: slug.toUpperCase() });
 const web = 'system:web';
 
 describe('toggles', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
-  const get = (chat: string, as = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/toggles`, { as });
-  const put = (chat: string, body: unknown, as = org.owner): Promise<Answer> =>
+  const get = (chat: string, as: Bearer = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/toggles`, { as });
+  const put = (chat: string, body: unknown, as: Bearer = org.owner): Promise<Answer> =>
     app.call('PUT', `${org.path}/${chat}/toggles`, { as, body });
   const stateOf = ({ body }: Answer): unknown => [
     (body.toggles as { scope: string; enabled: boolean }[]).map((t) => [t.scope, t.enabled]),
@@ -21,10 +22,9 @@ describe('toggles', () => {
   ];
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ allowed_tools: [web, 'con:mail', 'crm.find', 'system:exec'] });
     const answer = (text: string) => () => Promise.resolve({ kind: 'result' as const, content: text });
-    app.nest.get(ToolCatalog, { strict: false }).register(
+    app.get(ToolCatalog).register(
       defineTool({
         slug: 'web_probe',
         name: 'web_probe',
@@ -45,7 +45,6 @@ describe('toggles', () => {
       }),
     );
   });
-  afterAll(() => app?.close());
   beforeEach(() => {
     app.connections = [connection('mail'), connection('crm'), connection('other')];
   });
@@ -247,9 +246,7 @@ describe('toggles', () => {
     const chat = await app.chat(org);
     const off = { enabled_scopes: [] };
     expect([(await get(chat, org.member)).status, (await put(chat, off, org.member)).status]).toEqual([404, 404]);
-    const other = await app.nest
-      .get(AgentsService, { strict: false })
-      .create(OrgScope.member(org.id, org.ownerId, 'OWNER'), { name: 'Other' });
+    const other = await app.get(AgentsService).create(OrgScope.member(org.id, org.owner.id, 'OWNER'), { name: 'Other' });
     for (const method of ['GET', 'PUT']) {
       const body = method === 'PUT' ? off : undefined;
       expect((await app.call(method, `/api/orgs/${org.id}/agents/${other.id}/chats/${chat}/toggles`, { as: org.owner, body })).status).toBe(

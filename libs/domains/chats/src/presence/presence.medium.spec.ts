@@ -1,27 +1,29 @@
+import type { Person } from '@aps/identity/testing';
+import type { Bearer } from '@aps/platform/testing';
+import { aMember } from '@aps/orgs/testing';
 import { ChatsQueries, PresenceService } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';
-import { sql, insertUser, type TestUser } from '@aps/platform/testing';
+import { sql } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
-import { ChatsTestApp, type Frame, type StreamReader, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, type Frame, type StreamReader, type TestOrg } from '../testing/chats';
 import { PresenceQueries } from './presence.queries';
 import { PresenceRoster } from './roster';
 
 describe('presence in a chat', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let redis: Redis;
-  let ada: TestUser;
-  let bob: TestUser;
+  let ada: Person;
+  let bob: Person;
   let chat: string;
   let stream: StreamReader;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
-    redis = app.nest.get<Redis>(CommandRedis, { strict: false });
-    [ada, bob] = [await insertUser(app.db, { [org.id]: 'MEMBER' }), await insertUser(app.db, { [org.id]: 'MEMBER' })];
+    redis = app.get<Redis>(CommandRedis);
+    [ada, bob] = [await aMember(app, org, 'MEMBER'), await aMember(app, org, 'MEMBER')];
     await app.db.execute(sql(`UPDATE users SET name = 'Ada', avatar_url = 'https://pictures.example/ada' WHERE id = $1`), [ada.id]);
     await app.db.execute(sql(`UPDATE users SET name = 'Bob' WHERE id = $1`), [bob.id]);
   });
@@ -32,10 +34,9 @@ describe('presence in a chat', () => {
     await stream.until(({ event }) => event === 'snapshot');
   });
   afterEach(() => stream?.close());
-  afterAll(() => app?.close());
 
-  const service = () => app.nest.get(PresenceService, { strict: false });
-  const say = (method: 'POST' | 'DELETE', as: string, of = chat) => app.call(method, `${org.path}/${of}/presence`, { as });
+  const service = () => app.get(PresenceService);
+  const say = (method: 'POST' | 'DELETE', as: Bearer, of = chat) => app.call(method, `${org.path}/${of}/presence`, { as });
   const rosterKey = () => `${redisConfig.value.prefix}:presence:${chat}`;
   /** As if a viewer had been silent for 45 seconds. */
   const silence = async (userId: string) => {
@@ -59,20 +60,20 @@ describe('presence in a chat', () => {
   const frames: Frame[] = [];
 
   it('tells each who else is there, and the readers who comes and goes but not each heartbeat', async () => {
-    const first = await say('POST', ada.token);
+    const first = await say('POST', ada);
     expect([first.status, first.body]).toEqual([200, { viewers: [], heartbeat_interval_s: 15, expires_in_s: 45 }]);
     const since = Date.now();
-    const second = await say('POST', bob.token);
+    const second = await say('POST', bob);
     expect(second.body.viewers).toEqual([
       { user_id: ada.id, name: 'Ada', avatar_url: 'https://pictures.example/ada', last_seen_at: expect.any(String) },
     ]);
     expect(Math.abs(Date.parse(second.body.viewers[0].last_seen_at as string) - since)).toBeLessThan(10_000);
-    for (let i = 0; i < 3; i++) await say('POST', ada.token);
+    for (let i = 0; i < 3; i++) await say('POST', ada);
     expect(await told()).toEqual([['Ada'], ['Ada', 'Bob']]);
-    const left = await say('DELETE', ada.token);
+    const left = await say('DELETE', ada);
     expect([left.status, left.body.viewers.map((v: { name: string }) => v.name)]).toEqual([200, ['Bob']]);
     // Going twice is going once.
-    await say('DELETE', ada.token);
+    await say('DELETE', ada);
     expect(await told()).toEqual([['Bob']]);
     // Nothing of it has a number.
     expect(
@@ -83,20 +84,20 @@ describe('presence in a chat', () => {
   });
 
   it('is not what an open stream makes', async () => {
-    expect((await say('POST', ada.token)).body.viewers).toEqual([]);
+    expect((await say('POST', ada)).body.viewers).toEqual([]);
   });
 
   it('ends with silence, and one gateway tells of it', async () => {
-    await say('POST', ada.token);
-    await say('POST', bob.token);
+    await say('POST', ada);
+    await say('POST', bob);
     await told();
     await silence(ada.id);
     const other = new PresenceService(
       app.db,
-      app.nest.get(ChatsQueries, { strict: false }),
+      app.get(ChatsQueries),
       new PresenceRoster(redis),
       new PresenceQueries(app.db),
-      app.nest.get(RealtimePublisher, { strict: false }),
+      app.get(RealtimePublisher),
     );
     await Promise.all([service().sweep(), other.sweep(), service().sweep(), other.sweep()]);
     other.onApplicationShutdown();
@@ -114,22 +115,22 @@ describe('presence in a chat', () => {
   });
 
   it('is found out by whoever calls before the sweep, and one who is late has never been away', async () => {
-    await say('POST', ada.token);
-    await say('POST', bob.token);
+    await say('POST', ada);
+    await say('POST', bob);
     await told();
     await redis.zadd(rosterKey(), 'XX', 1, ada.id);
-    expect((await say('POST', bob.token)).body.viewers).toEqual([]);
+    expect((await say('POST', bob)).body.viewers).toEqual([]);
     expect(await told()).toEqual([['Bob']]);
     await redis.zadd(rosterKey(), 'XX', 1, bob.id);
-    await say('POST', bob.token);
+    await say('POST', bob);
     expect(await told()).toEqual([]);
   });
 
   it('is for those who may open the chat', async () => {
-    await say('POST', ada.token);
+    await say('POST', ada);
     await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [chat]);
     for (const method of ['POST', 'DELETE'] as const) {
-      expect((await say(method, bob.token)).status).toBe(404);
+      expect((await say(method, bob)).status).toBe(404);
       expect((await say(method, org.owner, '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11')).status).toBe(404);
     }
     // Ada was there when it was shared; she can see nothing any more, and is seen no more.
@@ -142,17 +143,17 @@ describe('presence in a chat', () => {
   });
 
   it('is nobody while Redis is away, and no error', async () => {
-    await say('POST', ada.token);
+    await say('POST', ada);
     const away = connectRedis('commands', { retryStrategy: () => null });
     away.disconnect();
     const blind = new PresenceService(
       app.db,
-      app.nest.get(ChatsQueries, { strict: false }),
+      app.get(ChatsQueries),
       new PresenceRoster(away),
       new PresenceQueries(app.db),
-      app.nest.get(RealtimePublisher, { strict: false }),
+      app.get(RealtimePublisher),
     );
-    const scope = OrgScope.member(org.id, org.ownerId, 'OWNER');
+    const scope = OrgScope.member(org.id, org.owner.id, 'OWNER');
     expect(await blind.heartbeat(scope, org.agentId, chat)).toEqual([]);
     expect(await blind.leave(scope, org.agentId, chat)).toEqual([]);
     await blind.sweep();

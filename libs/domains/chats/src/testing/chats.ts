@@ -1,26 +1,16 @@
-import { AgentsModule, AgentsService } from '@aps/agents';
+import { AgentsModule } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
-import { BillingModule, Blockers, configuredEntitlements, Entitlements, type Blocker, type EntitlementSet } from '@aps/billing';
+import { anAgent } from '@aps/agents/testing';
+import { BillingModule, Blockers, type Blocker } from '@aps/billing';
 import { SwitchableConnections, type SwitchableConnection } from '@aps/chats';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { GuardsModule, OrgScope } from '@aps/guards';
 import type { Dialect } from '@aps/inference';
-import type { Database } from '@aps/platform/database';
+import { addModel, addRoute } from '@aps/inference/testing';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
-import { IdempotencyModule } from '@aps/platform/idempotency';
 import { WorkersModule } from '@aps/platform/queues';
-import { PlatformModule } from '@aps/platform/runtime';
-import {
-  sql,
-  createTestApp,
-  createTestDatabase,
-  httpCaller,
-  insertOrganization,
-  type Answer,
-  type CallOptions,
-  type TestApp,
-} from '@aps/platform/testing';
+import type { Answer, Bearer } from '@aps/platform/testing';
+import { FACE, TestService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
@@ -34,11 +24,8 @@ export interface Frame {
   data: any;
 }
 
-export interface TestOrg {
-  id: string;
-  owner: string;
-  ownerId: string;
-  member: string;
+/** An organization and an agent of its own. */
+export interface TestOrg extends TestTeam {
   agentId: string;
   /** `/api/orgs/<id>/agents/<agent>/chats` */
   path: string;
@@ -54,152 +41,75 @@ export const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_
 export const calls = (tool: string, args: Record<string, unknown>): string =>
   script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
 
-/** Gateway and worker in one process, on a database of its own, with a model server that speaks the provider's wire format. */
-export class ChatsTestApp {
+/** Gateway and worker in one process. */
+const CHATS = [
+  ...FACE,
+  BillingModule,
+  AgentsModule,
+  AgentsHttpModule,
+  ChatsHttpModule,
+  ChatsJobsModule,
+  MaintenanceModule,
+  MailJobsModule,
+  WorkersModule.forQueues('turns', 'titles', 'maintenance'),
+];
+const PRICED = { provider: 'mock', input_price_per_1m: '1', output_price_per_1m: '2', context_window: 128_000 };
+
+/** The test service with chats, and with a model server that speaks the providers' wire formats; it says what specs of chats say over and over. */
+export class ChatsService extends TestService {
   /** What every organization can switch in its chats. */
   connections: SwitchableConnection[] = [];
   /** What keeps every organization from spending. */
   blocker: Blocker | null = null;
-  private changes: Partial<EntitlementSet> = {};
-  private streams = new Set<AbortController>();
+  private model: MockModel;
+  /** Of the model server. */
+  private route: string;
+  /** Streams that are open; they end with the service. */
+  readonly streams = new Set<AbortController>();
 
-  private constructor(
-    private readonly test: TestApp,
-    readonly db: Database,
-    private readonly model: MockModel,
-    private readonly dropDatabase: () => Promise<void>,
-  ) {}
-
-  static async start(): Promise<ChatsTestApp> {
-    const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-    const database = await createTestDatabase(schema);
-    const model = await startMockModel();
-    const self: { app?: ChatsTestApp } = {};
-    class TestEntitlements extends Entitlements {
-      of(): Promise<EntitlementSet> {
-        return Promise.resolve({ ...configuredEntitlements(), ...self.app?.changes });
-      }
-    }
-    class TestBlockers extends Blockers {
-      of(): Promise<Blocker | null> {
-        return Promise.resolve(self.app?.blocker ?? null);
-      }
-    }
-    class TestConnections extends SwitchableConnections {
-      of(): Promise<SwitchableConnection[]> {
-        return Promise.resolve(self.app?.connections ?? []);
-      }
-    }
-    const test = await createTestApp(
-      [
-        PlatformModule.forRoot('test', schema),
-        GuardsModule.forRoot(),
-        IdempotencyModule,
-        BillingModule,
-        AgentsModule,
-        AgentsHttpModule,
-        ChatsHttpModule,
-        ChatsJobsModule,
-        MaintenanceModule,
-        MailJobsModule,
-        WorkersModule.forQueues('turns', 'titles', 'maintenance'),
-      ],
-      (builder) =>
-        builder
-          .overrideProvider(Entitlements)
-          .useClass(TestEntitlements)
-          .overrideProvider(Blockers)
-          .useClass(TestBlockers)
-          .overrideProvider(SwitchableConnections)
-          .useClass(TestConnections),
-    );
-    const app = new ChatsTestApp(test, database.db, model, () => database.drop());
-    self.app = app;
-    const route = uuidv7();
-    await database.db.execute(
-      sql(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, 'mock', 'Mock', 'dialect_1', $2)`),
-      [route, `${model.url}/v1`],
-    );
-    await database.db.execute(
-      sql(
-        `INSERT INTO model_catalog (id, key, route_id, label, provider, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, 'mock', $2, 'Mock', 'mock', 1, 2, 128000)`,
-      ),
-      [uuidv7(), route],
-    );
-    return app;
+  constructor() {
+    super(CHATS);
   }
 
-  get nest() {
-    return this.test.app;
-  }
-
-  get url(): string {
-    return this.test.url;
+  override async start(): Promise<this> {
+    this.model = await startMockModel();
+    await super.start();
+    // What stands behind these ports is not built, or not part of this domain.
+    Object.assign(this.get(Blockers), { of: () => Promise.resolve(this.blocker) });
+    Object.assign(this.get(SwitchableConnections), { of: () => Promise.resolve(this.connections) });
+    this.route = await addRoute(this, 'mock', { base_url: `${this.model.url}/v1` });
+    await addModel(this, 'mock', { ...PRICED, route_id: this.route });
+    return this;
   }
 
   /** A model of the test's model server whose price nobody knows. */
   async addUnpricedModel(key: string): Promise<void> {
-    await this.db.execute(
-      sql(
-        `INSERT INTO model_catalog (id, key, route_id, label, provider) SELECT gen_random_uuid(), $1, id, $1, 'mock' FROM inference_routes WHERE slug = 'mock'`,
-      ),
-      [key],
-    );
+    await addModel(this, key, { provider: 'mock', route_id: this.route });
   }
 
   /** A model of the test's model server that is called in a dialect; its key is the dialect's name. Any route has a key of the environment. */
   async addDialect(dialect: Dialect): Promise<void> {
-    const route = uuidv7();
-    await this.db.execute(sql(`INSERT INTO inference_routes (id, slug, label, dialect, base_url) VALUES ($1, $2, $2, $3, $4)`), [
-      route,
-      dialect.replace('_', '-'),
-      dialect,
-      `${this.model.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`,
-    ]);
-    await this.db.execute(
-      sql(
-        `INSERT INTO model_catalog (id, key, route_id, label, provider, remote_model_id, input_price_per_1m, output_price_per_1m, context_window) VALUES ($1, $2, $3, $2, 'mock', 'claude-opus-4-6', 1, 2, 128000)`,
-      ),
-      [uuidv7(), dialect, route],
-    );
-  }
-
-  /** What every organization may do from now on, beyond what the configuration says. */
-  entitle(changes: Partial<EntitlementSet>): void {
-    this.changes = { ...this.changes, ...changes };
-  }
-
-  call(method: string, path: string, options?: CallOptions): Promise<Answer> {
-    return httpCaller(this.test.url)(method, path, options);
+    const base_url = `${this.model.url}/${dialect === 'dialect_3' ? 'v1beta' : 'v1'}`;
+    const route_id = await addRoute(this, dialect.replace('_', '-'), { dialect, base_url });
+    await addModel(this, dialect, { ...PRICED, remote_model_id: 'claude-opus-4-6', route_id });
   }
 
   /** An organization with an owner, a member and an agent. */
   async org(agent: Record<string, unknown> = {}): Promise<TestOrg> {
-    const { id, owner, member } = await insertOrganization(this.db);
-    const made = await this.test.app
-      .get(AgentsService, { strict: false })
-      .create(OrgScope.member(id, owner.id, 'OWNER'), { name: 'Agent', ...agent });
-    return {
-      id,
-      owner: owner.token,
-      ownerId: owner.id,
-      member: member.token,
-      agentId: made.id,
-      path: `/api/orgs/${id}/agents/${made.id}/chats`,
-    };
+    const team = await aTeam(this);
+    const { id } = await anAgent(this, team, agent);
+    return { ...team, agentId: id, path: `${team.path}/agents/${id}/chats` };
   }
 
-  async chat(org: TestOrg, body: Record<string, unknown> = { title: 'Test' }, as = org.owner): Promise<string> {
-    const answer = await this.call('POST', org.path, { as, body });
-    if (answer.status !== 201) throw new Error(`Opening a chat answered ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body.id as string;
+  async chat(org: TestOrg, body: Record<string, unknown> = { title: 'Test' }, as: Bearer = org.owner): Promise<string> {
+    return (await this.make('POST', org.path, { as, body })).id as string;
   }
 
   send(org: TestOrg, chat: string, content: string, headers?: Record<string, string>): Promise<Answer> {
     return this.call('POST', `${org.path}/${chat}/messages`, { as: org.owner, body: { content }, headers });
   }
 
-  get(org: TestOrg, chat: string, as = org.owner): Promise<Answer> {
+  read(org: TestOrg, chat: string, as: Bearer = org.owner): Promise<Answer> {
     return this.call('GET', `${org.path}/${chat}`, { as });
   }
 
@@ -207,7 +117,7 @@ export class ChatsTestApp {
   async until(org: TestOrg, chat: string, wanted: (chat: Answer['body']) => boolean): Promise<Answer['body']> {
     let last: Answer['body'];
     for (let i = 0; i < 400; i++) {
-      last = (await this.get(org, chat)).body;
+      last = (await this.read(org, chat)).body;
       if (wanted(last)) return last;
       await new Promise((r) => setTimeout(r, 50));
     }
@@ -227,22 +137,32 @@ export class ChatsTestApp {
   }
 
   /** Opens the chat's stream and reads frames until `last` holds. */
-  async stream(org: TestOrg, chat: string, options: { as?: string; lastEventId?: string; path?: string } = {}): Promise<StreamReader> {
+  async stream(org: TestOrg, chat: string, options: { as?: Bearer; lastEventId?: string; path?: string } = {}): Promise<StreamReader> {
     const controller = new AbortController();
     this.streams.add(controller);
-    const response = await fetch(`${this.test.url}${org.path}/${chat}/stream${options.path ?? ''}`, {
-      headers: { Authorization: `Bearer ${options.as ?? org.owner}`, ...(options.lastEventId && { 'Last-Event-ID': options.lastEventId }) },
+    const response = await fetch(`${this.url}${org.path}/${chat}/stream${options.path ?? ''}`, {
+      headers: {
+        Authorization: `Bearer ${(options.as ?? org.owner).token}`,
+        ...(options.lastEventId && { 'Last-Event-ID': options.lastEventId }),
+      },
       signal: controller.signal,
     });
     return new StreamReader(response, controller);
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     for (const s of this.streams) s.abort();
-    await this.test.close();
-    await this.model.close();
-    await this.dropDatabase();
+    await super.close();
+    await this.model?.close();
   }
+}
+
+/** A service for all cases of the file, or of the `describe` in which it is made. */
+export function chatsService(): ChatsService {
+  const service = new ChatsService();
+  beforeAll(() => service.start());
+  afterAll(() => service.close());
+  return service;
 }
 
 /** Reads an event stream frame by frame. */

@@ -1,12 +1,12 @@
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { script, type ChatsTestApp, type TestOrg } from './chats-test-app';
+import { script, type ChatsService, type TestOrg } from './chats';
 
 /** An organization whose agent, a boss, may delegate to `helper` and `leaf`, and the helper to the leaf. */
-export async function delegatingOrg(app: ChatsTestApp): Promise<TestOrg> {
+export async function delegatingOrg(app: ChatsService): Promise<TestOrg> {
   const org = await app.org();
-  const agents = app.nest.get(AgentsService, { strict: false });
-  const owner = OrgScope.member(org.id, org.ownerId, 'OWNER');
+  const agents = app.get(AgentsService);
+  const owner = OrgScope.member(org.id, org.owner.id, 'OWNER');
   const leaf = await agents.create(owner, { name: 'Leaf' });
   const helper = await agents.create(owner, { name: 'Helper', child_agent_ids: [leaf.id] });
   const boss = await agents.create(owner, { name: 'Boss', child_agent_ids: [helper.id, leaf.id] });

@@ -2,7 +2,7 @@ import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import type { Answer } from '@aps/platform/testing';
 import { sql } from '@aps/platform/testing';
-import { script, type ChatsTestApp, type TestOrg } from './chats-test-app';
+import { script, type ChatsService, type TestOrg } from './chats';
 
 /** An agent of an organization, and where its chats are. */
 export interface TestPlace extends TestOrg {
@@ -16,8 +16,8 @@ interface Message {
 }
 
 /** Adds an agent to an organization. */
-export async function addAgent(app: ChatsTestApp, org: TestOrg, agent: { name: string } & Record<string, unknown>): Promise<TestPlace> {
-  const made = await app.nest.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, org.ownerId, 'OWNER'), agent);
+export async function addAgent(app: ChatsService, org: TestOrg, agent: { name: string } & Record<string, unknown>): Promise<TestPlace> {
+  const made = await app.get(AgentsService).create(OrgScope.member(org.id, org.owner.id, 'OWNER'), agent);
   return { ...org, agentId: made.id, slug: made.slug, path: `/api/orgs/${org.id}/agents/${made.id}/chats` };
 }
 
@@ -55,7 +55,7 @@ export interface ChildRow {
 }
 
 /** The children of a chat with what their parent knows of them, in the order of their making. */
-export const childrenOf = (app: ChatsTestApp, chat: string): Promise<ChildRow[]> =>
+export const childrenOf = (app: ChatsService, chat: string): Promise<ChildRow[]> =>
   app.db.query(
     sql<ChildRow>(`SELECT c.id, c.agent_id, c.status, c.depth, w.status AS wait, w.waits, (SELECT count(*)::int FROM turns t WHERE t.chat_id = c.id) AS turns
      FROM chats c JOIN child_waits w ON w.child_chat_id = c.id WHERE c.parent_chat_id = $1 ORDER BY c.id`),

@@ -1,25 +1,23 @@
-import { StreamReader, type ChatsTestApp, type Frame, type TestOrg } from './chats-test-app';
+import type { Bearer } from '@aps/platform/testing';
+import { StreamReader, type ChatsService, type Frame, type TestOrg } from './chats';
 
-/** Opens streams of many topics, and by tickets; closes what is still open with {@link close}. */
+/** Opens streams of many topics, and by tickets; what is still open ends with the service. */
 export class EventStreamsClient {
-  private readonly open = new Set<AbortController>();
-
-  constructor(private readonly app: ChatsTestApp) {}
+  constructor(private readonly app: ChatsService) {}
 
   /** @param as null sends no bearer token */
-  events(org: TestOrg, query: Record<string, string>, options: { as?: string | null; lastEventId?: string } = {}): Promise<StreamReader> {
+  events(org: TestOrg, query: Record<string, string>, options: { as?: Bearer | null; lastEventId?: string } = {}): Promise<StreamReader> {
     return this.follow(`/api/orgs/${org.id}/events?${new URLSearchParams(query).toString()}`, { as: org.owner, ...options });
   }
 
-  async follow(path: string, { as, lastEventId }: { as?: string | null; lastEventId?: string }): Promise<StreamReader> {
+  async follow(path: string, { as, lastEventId }: { as?: Bearer | null; lastEventId?: string }): Promise<StreamReader> {
     const controller = new AbortController();
-    this.open.add(controller);
-    const headers = { ...(as && { Authorization: `Bearer ${as}` }), ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) };
+    this.app.streams.add(controller);
+    const headers = {
+      ...(as && { Authorization: `Bearer ${as.token}` }),
+      ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+    };
     return new StreamReader(await fetch(this.app.url + path, { headers, signal: controller.signal }), controller);
-  }
-
-  close(): void {
-    for (const controller of this.open) controller.abort();
   }
 }
 

@@ -1,24 +1,26 @@
+import type { Bearer } from '@aps/platform/testing';
+import { entitle } from '@aps/billing/testing';
+import { aPerson } from '@aps/identity/testing';
 import { Readable } from 'node:stream';
 import { FilesService, type FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import type { ResolvedModel } from '@aps/inference';
 import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
-import { sql, insertUser, type Answer } from '@aps/platform/testing';
+import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import type { TranscriptRow } from '../chat.types';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import { TurnAttachments, withFiles } from './attachments';
 import type { RunningTurn } from './turn-runner';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
 const NOBODYS = '0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';
-let app: ChatsTestApp;
+const app = chatsService();
 let org: TestOrg;
 
 beforeAll(async () => {
-  app = await ChatsTestApp.start();
-  app.entitle({ direct_model_choice: true });
+  entitle(app, { direct_model_choice: true });
   await app.db.execute(
     sql(`INSERT INTO model_catalog (id, key, route_id, label, provider, supports_vision, input_price_per_1m, output_price_per_1m, context_window)
      SELECT $1, 'mock-vision', route_id, 'Mock with vision', 'mock', true, 1, 2, 128000 FROM model_catalog WHERE key = 'mock'`),
@@ -26,17 +28,16 @@ beforeAll(async () => {
   );
   org = await app.org();
 });
-afterAll(() => app?.close());
 
-const upload = async (content: Buffer | string, filename: string, userId = org.ownerId, orgId = org.id): Promise<string> => {
-  const file = await app.nest.get(FilesService, { strict: false }).upload(OrgScope.member(orgId, userId, 'MEMBER'), {
+const upload = async (content: Buffer | string, filename: string, userId = org.owner.id, orgId = org.id): Promise<string> => {
+  const file = await app.get(FilesService).upload(OrgScope.member(orgId, userId, 'MEMBER'), {
     filename,
     bytes: Readable.from([Buffer.from(content as string)]),
     complete: Promise.resolve(),
   });
   return file.id;
 };
-const send = (chat: string, body: Record<string, unknown>, headers?: Record<string, string>, as = org.owner): Promise<Answer> =>
+const send = (chat: string, body: Record<string, unknown>, headers?: Record<string, string>, as: Bearer = org.owner): Promise<Answer> =>
   app.call('POST', `${org.path}/${chat}/messages`, { as, body, headers });
 const fileRow = async (id: string) =>
   (
@@ -86,11 +87,11 @@ describe('attaching', () => {
     const [mine, members, foreign] = [
       await upload('x', 'x.txt'),
       await upload('x', 'x.txt', memberId),
-      await upload('x', 'x.txt', org.ownerId, other.id),
+      await upload('x', 'x.txt', org.owner.id, other.id),
     ];
     const answer = await send(chat, { content: 'x', attachment_ids: [members, mine, NOBODYS, foreign] });
     expect([answer.status, answer.body]).toMatchObject([422, refusal(0, 2, 3)]);
-    expect((await app.get(org, chat)).body.messages).toEqual([]);
+    expect((await app.read(org, chat)).body.messages).toEqual([]);
     expect(await fileRow(mine)).toMatchObject({ expires_at: expect.any(Date), links: 0 });
     expect((await send(chat, { content: 'x', attachment_ids: [mine] }, undefined, org.member)).status).toBe(404);
     expect((await send(NOBODYS, { content: 'x', attachment_ids: [NOBODYS] })).status).toBe(404);
@@ -113,8 +114,8 @@ describe('attaching', () => {
     await app.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [memberChat]);
     const third = await app.chat(org, { title: 'T' }, org.member);
     expect((await send(third, { content: 'x', attachment_ids: [id] }, undefined, org.member)).status).toBe(422);
-    const outsider = await insertUser(app.db);
-    expect((await send(chat, { content: 'x', attachment_ids: [id] }, undefined, outsider.token)).status).toBe(403);
+    const outsider = await aPerson(app);
+    expect((await send(chat, { content: 'x', attachment_ids: [id] }, undefined, outsider)).status).toBe(403);
   });
 
   it('is done once when a request is repeated', async () => {
@@ -134,7 +135,7 @@ describe('attaching', () => {
     await app.db.execute(sql(`UPDATE chats SET status = 'ARCHIVED', archived_at = now() WHERE id = $1`), [chat]);
     const id = await upload('x', 'x.txt');
     expect((await send(chat, { content: 'x', attachment_ids: [id] })).body).toMatchObject({ dispatched: false });
-    expect((await app.get(org, chat)).body.messages[0].attachments).toHaveLength(1);
+    expect((await app.read(org, chat)).body.messages[0].attachments).toHaveLength(1);
     expect(await fileRow(id)).toEqual({ expires_at: null, links: 1 });
   });
 
@@ -143,9 +144,9 @@ describe('attaching', () => {
     for (let i = 0; i < 20; i++) {
       const id = await upload('x', 'x.txt');
       await app.db.execute(sql(`UPDATE files SET expires_at = now() + make_interval(secs => $2) WHERE id = $1`), [id, (i % 10) / 500]);
-      const [sent] = await Promise.all([send(chat, { content: `message ${i}`, attachment_ids: [id] }), app.nest.get(Maintenance).runAll()]);
-      const stored = (await app.get(org, chat)).body.messages.some((m: { content: string }) => m.content === `message ${i}`);
-      const there = await app.nest.get(ObjectStorage, { strict: false }).exists(`${org.id}/${id}`);
+      const [sent] = await Promise.all([send(chat, { content: `message ${i}`, attachment_ids: [id] }), app.get(Maintenance).runAll()]);
+      const stored = (await app.read(org, chat)).body.messages.some((m: { content: string }) => m.content === `message ${i}`);
+      const there = await app.get(ObjectStorage).exists(`${org.id}/${id}`);
       expect([sent.status, stored, (await fileRow(id))?.links ?? 0, stored ? there : null]).toEqual(
         sent.status === 202 ? [202, true, 1, true] : [422, false, 0, null],
       );
@@ -179,7 +180,7 @@ describe('what the model gets', () => {
   it('is a note for a file whose bytes are lost, and later turns still have the others', async () => {
     const [lost, kept] = [await upload('lost', 'lost.txt'), await upload('kept words', 'kept.txt')];
     const chat = await app.chat(org);
-    await app.nest.get(ObjectStorage, { strict: false }).delete(`${org.id}/${lost}`);
+    await app.get(ObjectStorage).delete(`${org.id}/${lost}`);
     await send(chat, { content: 'read', attachment_ids: [lost, kept] });
     const said = (await app.settled(org, chat, 1)).messages.at(-1).content as string;
     expect(said).toContain('[Attached file "lost.txt" (text/plain, 4 bytes): it is no longer there.]');
@@ -216,7 +217,7 @@ describe('what the model gets', () => {
     const readBy = async (to: ResolvedModel, messages: FileReference[][]) => {
       const rows = messages.map(userRow);
       const turn = { rows, claim: { org_id: org.id }, lease: { signal: new AbortController().signal } } as unknown as RunningTurn;
-      const files = await app.nest.get(TurnAttachments, { strict: false }).of(turn, to);
+      const files = await app.get(TurnAttachments).of(turn, to);
       return rows.map((row) => withFiles(row, files));
     };
 

@@ -1,6 +1,6 @@
 import { MAX_RESULT_CHARS } from '@aps/tools';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 interface Message {
   role: string;
@@ -10,14 +10,13 @@ interface Message {
 
 /** The model obeys an attacker. What stands between it and the world is code, never the model's good will. */
 describe('tools under attack', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   let victim: TestOrg;
 
   const SECRET = 'the victims know where the gold is';
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ memory_enabled: true });
     victim = await app.org({ memory_enabled: true });
     await skill(victim, 'treasure', SECRET);
@@ -28,7 +27,6 @@ describe('tools under attack', () => {
       [victim.id, victim.agentId, SECRET],
     );
   });
-  afterAll(() => app?.close());
 
   const skill = (of: TestOrg, slug: string, content: string) =>
     app.db.execute(

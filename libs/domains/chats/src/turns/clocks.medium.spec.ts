@@ -1,7 +1,7 @@
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
-import { calls, ChatsTestApp, type TestOrg } from '../testing/chats-test-app';
+import { calls, chatsService, type TestOrg } from '../testing/chats';
 
 const MINUTES_5 = 300_000;
 /** More than anything here takes, and far less than the clocks are wrong. */
@@ -9,14 +9,12 @@ const BOUND_S = 90;
 
 describe('a process whose clock is wrong', () => {
   const right = Date;
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
   });
-  afterAll(() => app?.close());
   afterEach(() => {
     globalThis.Date = right;
   });
@@ -90,7 +88,7 @@ describe('a process whose clock is wrong', () => {
   ])(
     'tells the age of jobs that others have published: five minutes too %s',
     async (_, ms) => {
-      const queue = app.nest.get(Outbox, { strict: false }).queueOf('turn.run');
+      const queue = app.get(Outbox).queueOf('turn.run');
       await queue.pause();
       const chat = await app.chat(org);
       await app.send(org, chat, 'hello');

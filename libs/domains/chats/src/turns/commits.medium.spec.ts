@@ -1,8 +1,9 @@
+import { entitle } from '@aps/billing/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelCalls, ModelResolver } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, SLOW, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { Leases } from './leases';
 import { TurnRepository } from './turn.repository';
 
@@ -10,11 +11,10 @@ type Message = { role: string; content: string };
 
 /** What is done while a commit is under way, and what happens when it takes long or fails. */
 describe('a commit that is slow', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
     await app.addUnpricedModel('unpriced');
     // Runs at the end of a transaction, after it has answered: what is slow there is slow like a disk.
@@ -40,14 +40,13 @@ describe('a commit that is slow', () => {
       ),
     );
   });
-  afterAll(() => app?.close());
   afterEach(async () => {
     jest.restoreAllMocks();
     await app.db.execute(sql('DELETE FROM test_commits'));
-    app.entitle({ enforces_credits: false });
+    entitle(app, { enforces_credits: false });
   });
 
-  const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
   const replies = (chat: { messages: Message[] }) => chat.messages.filter((m) => m.role === 'assistant').map((m) => m.content);
   const eventsOf = (chat: string) =>
     app.db
@@ -91,7 +90,7 @@ describe('a commit that is slow', () => {
       const spoken = done(get(ModelCalls), 'streamChat');
       expect((await app.send(org, chat, 'hello')).status).toBe(202);
       await spoken;
-      expect((await app.get(org, chat)).body).toMatchObject({ status: 'ACTIVE', messages: [{ role: 'user' }] });
+      expect((await app.read(org, chat)).body).toMatchObject({ status: 'ACTIVE', messages: [{ role: 'user' }] });
       expect(heard).toEqual(['snapshot', 'message_created']);
     });
     await end;
@@ -165,7 +164,7 @@ describe('a commit that is slow', () => {
   });
 
   it('writes down that no model may be asked under a claim that has committed', async () => {
-    app.entitle({ enforces_credits: true });
+    entitle(app, { enforces_credits: true });
     const other = await app.org({ model: 'unpriced' });
     const chat = await app.chat(other);
     let resolve: jest.SpyInstance | undefined;
@@ -193,7 +192,7 @@ describe('a commit that is slow', () => {
       });
       const answer = app.send(org, chat, 'hello');
       await claiming;
-      expect((await app.get(org, chat)).body.messages).toEqual([]);
+      expect((await app.read(org, chat)).body.messages).toEqual([]);
       return { answer };
     });
     expect(await sent.answer).toMatchObject({ status: 202, body: { dispatched: true } });

@@ -1,19 +1,17 @@
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 /** Tokens that the test's model can read. */
 const WINDOW = 4_000;
 
 describe('compaction', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     await app.db.execute(sql(`UPDATE model_catalog SET context_window = $1 WHERE key = 'mock'`), [WINDOW]);
     org = await app.org();
   });
-  afterAll(() => app?.close());
 
   /** About so many tokens. */
   const words = (tokens: number, of = 'word') => `${of} `.repeat(Math.ceil((tokens * 4) / (of.length + 1)));
@@ -45,7 +43,7 @@ describe('compaction', () => {
     expect(Math.max(...inputs)).toBeLessThan(WINDOW);
     expect(inputs[3]).toBeLessThan(inputs[2]);
 
-    const { body } = await app.get(org, chat);
+    const { body } = await app.read(org, chat);
     expect(body.messages.map((m: { role: string; content: string }) => `${m.role} ${m.content.slice(0, 13)}`)).toEqual(
       [1, 2, 3, 4].flatMap((i) =>
         [`user ${i}: word word `.slice(0, 18), `assistant You said: ${i}: `.slice(0, 23)].map((t) =>

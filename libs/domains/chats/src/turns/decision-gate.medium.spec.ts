@@ -1,20 +1,19 @@
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { sql } from '@aps/platform/testing';
 import { z } from 'zod';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 /** A tool as a connection brings it, whose calls need a recorded decision. */
 const TOOL = 'con_bank.transfer';
 
 describe('the gate of decisions', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
   const ran: unknown[] = [];
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org({ allowed_tools: ['con:bank'] });
-    app.nest.get(ToolCatalog, { strict: false }).register(
+    app.get(ToolCatalog).register(
       defineTool({
         slug: TOOL,
         name: 'con_bank_transfer',
@@ -31,7 +30,6 @@ describe('the gate of decisions', () => {
     );
   });
   beforeEach(() => ran.splice(0));
-  afterAll(() => app?.close());
 
   const transfer = { name: 'con_bank_transfer', arguments: { amount: 5 } };
   const decide = (kind: string, tool = TOOL) => ({

@@ -1,14 +1,11 @@
+import { entitle } from '@aps/billing/testing';
 import { OrgScope } from '@aps/guards';
 import { OrgRuntimeService } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
-let app: ChatsTestApp;
+const app = chatsService();
 let org: TestOrg;
-beforeAll(async () => {
-  app = await ChatsTestApp.start();
-});
-afterAll(() => app?.close());
 beforeEach(async () => {
   org = await app.org();
 });
@@ -75,16 +72,14 @@ describe('a turn where it is off', () => {
   };
 
   it('records nothing, because the plan has no log', async () => {
-    app.entitle({ decision_log: false });
+    entitle(app, { decision_log: false });
     await off();
-    app.entitle({ decision_log: true });
+    entitle(app, { decision_log: true });
     expect(await stored((await results(record())).chat)).toHaveLength(1);
   });
 
   it('records nothing, because the organization has switched it off', async () => {
-    await app.nest
-      .get(OrgRuntimeService, { strict: false })
-      .update(OrgScope.member(org.id, org.ownerId, 'OWNER'), { decision_log_enabled: false });
+    await app.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled: false });
     await off();
   });
 });

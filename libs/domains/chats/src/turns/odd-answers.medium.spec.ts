@@ -1,6 +1,6 @@
 import type { Dialect } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 
 interface Message {
   role: string;
@@ -12,13 +12,11 @@ const DIALECTS: Dialect[] = ['dialect_1', 'dialect_2', 'dialect_3'];
 
 /** Models answer what they should not, and providers report what cannot be. */
 describe('odd answers of a model', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     for (const dialect of DIALECTS) await app.addDialect(dialect);
   });
-  afterAll(() => app?.close());
 
   const note = (title: string) => ({ name: 'todo_write', arguments: { todos: [{ title, status: 'pending' }] } });
   const ended = (org: TestOrg, chat: string, answers = 1) =>

@@ -1,6 +1,6 @@
 import type { Dialect } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import { LeaseEnded } from './leases';
 import { ModelStepRunner } from './model-step';
 
@@ -13,13 +13,11 @@ interface Message {
 
 /** A model that calls tools whatever it is told, and providers that refuse what real ones refuse. */
 describe('the last step of a turn', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     for (const dialect of ['dialect_1', 'dialect_2', 'dialect_3'] as const) await app.addDialect(dialect);
   });
-  afterAll(() => app?.close());
   afterEach(() => jest.restoreAllMocks());
 
   const note = (title: string) => ({ name: 'todo_write', arguments: { todos: [{ title, status: 'pending' }] } });
@@ -147,7 +145,7 @@ describe('the last step of a turn', () => {
   it('does not come later because a worker died, or the turn was summarized', async () => {
     const org = await orgWith('dialect_1', { max_steps: 2 });
     const chat = await app.chat(org);
-    const models = app.nest.get(ModelStepRunner, { strict: false });
+    const models = app.get(ModelStepRunner);
     const run = models.run.bind(models);
     const died = new Promise<void>((resolve) => {
       jest

@@ -1,18 +1,16 @@
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type StreamReader, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type StreamReader, type TestOrg } from '../testing/chats';
 import { TurnRepository } from './turn.repository';
 
 const WORDS = 'one two three four five six seven eight nine ten';
 
 describe('a turn that is stopped while the model speaks', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
   });
-  afterAll(() => app?.close());
 
   const stop = (chat: string) => app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
   /** A turn of which the readers have heard something, and that goes on for long. */
@@ -38,7 +36,7 @@ describe('a turn that is stopped while the model speaks', () => {
     // It is the message whose pieces the readers have.
     expect(seen.filter((f) => f.event === 'message_delta').at(-1)!.data.data.message_id).toBe(data.message.id);
 
-    const { body } = await app.get(org, chat);
+    const { body } = await app.read(org, chat);
     expect(body).toMatchObject({
       status: 'ACTIVE',
       message_count: 4,
@@ -59,7 +57,7 @@ describe('a turn that is stopped while the model speaks', () => {
     const next = await app.send(org, chat, 'go on');
     await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: go on');
     const [{ seq }] = await rows('SELECT seq FROM turns WHERE id = $1', next.body.turn_id);
-    const transcript = await app.nest.get(TurnRepository, { strict: false }).transcript(app.db, { chat_id: chat, seq: seq as number });
+    const transcript = await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: seq as number });
     expect(transcript.slice(-3).map((r) => [r.role, r.content])).toEqual([
       ['assistant', said],
       ['user', 'go on'],
@@ -70,7 +68,7 @@ describe('a turn that is stopped while the model speaks', () => {
   it('leaves nothing after something newer, and nothing of another owner or of a turn that was not stopped', async () => {
     const { chat, stream, turnId } = await speaking();
     stream.close();
-    const repository = app.nest.get(TurnRepository, { strict: false });
+    const repository = app.get(TurnRepository);
     const [{ fence }] = await rows('SELECT fence FROM turns WHERE id = $1', turnId);
     const keep = (over: { fence?: string; stepNo?: number } = {}) => {
       const messageId = 'b0a7a1f6-3f0e-8b53-ad3c-2f7f0f6f0001';

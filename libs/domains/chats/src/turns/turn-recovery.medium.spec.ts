@@ -1,7 +1,7 @@
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
-import { ChatsTestApp, script, type TestOrg } from '../testing/chats-test-app';
+import { chatsService, script, type TestOrg } from '../testing/chats';
 import { LeaseEnded } from './leases';
 import { ToolStepRunner } from './tool-step';
 import { TurnRunner } from './turn-runner';
@@ -12,17 +12,15 @@ const contents = (chat: { messages: Message[] }, role: string) => chat.messages.
 
 /** Deaths at one exact place, which killing processes hits only by luck. */
 describe('turns that are cut off at a bad moment', () => {
-  let app: ChatsTestApp;
+  const app = chatsService();
   let org: TestOrg;
 
   beforeAll(async () => {
-    app = await ChatsTestApp.start();
     org = await app.org();
   });
-  afterAll(() => app?.close());
   afterEach(() => jest.restoreAllMocks());
 
-  const get = <T>(type: new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
   /** What the death of a worker leaves: the lease runs out by itself. */
   const expireLease = (chat: string) =>
     app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [

@@ -1,19 +1,14 @@
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { FilesMaintenanceModule } from '@aps/files';
-import { GuardsModule } from '@aps/guards';
-import { IdempotencyModule } from '@aps/platform/idempotency';
-import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
-import { PlatformModule } from '@aps/platform/runtime';
+import { Maintenance } from '@aps/platform/maintenance';
 import { startTestS3, type TestS3 } from '../../../../platform/src/storage/testing/s3-server';
-import { sql, createTestApp, createTestDatabase, insertOrganization, type TestApp, type TestDatabase } from '@aps/platform/testing';
-import { FilesHttpModule } from '.';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { sql } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
+import { FILES } from '../testing/files';
 
 /** The S3 client's own. */
 const TRIES = 3;
-let database: TestDatabase;
-let test: TestApp;
 let s3: TestS3;
-let org: Awaited<ReturnType<typeof insertOrganization>>;
+let org: TestTeam;
 
 beforeAll(async () => {
   s3 = await startTestS3();
@@ -26,26 +21,15 @@ beforeAll(async () => {
     S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     S3_PATH_STYLE: 'on',
   });
-  const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-  database = await createTestDatabase(schema);
-  test = await createTestApp([
-    PlatformModule.forRoot('test', schema),
-    GuardsModule.forRoot(),
-    IdempotencyModule,
-    MaintenanceModule,
-    FilesMaintenanceModule,
-    FilesHttpModule,
-  ]);
-  org = await insertOrganization(database.db);
 });
-afterAll(async () => {
-  await test?.close();
-  await database?.drop();
-  await s3?.close();
+const t = testService(FILES);
+beforeAll(async () => {
+  org = await aTeam(t);
 });
+afterAll(() => s3?.close());
 
 const call = (path: string, init: RequestInit = {}) =>
-  fetch(`${test.url}/api/orgs/${org.id}${path}`, { ...init, headers: { Authorization: `Bearer ${org.owner.token}`, ...init.headers } });
+  fetch(`${t.url}/api/orgs/${org.id}${path}`, { ...init, headers: { Authorization: `Bearer ${org.owner.token}`, ...init.headers } });
 const upload = (content: Uint8Array<ArrayBuffer> | string) => {
   const body = new FormData();
   body.append('file', new Blob([content]), 'x.txt');
@@ -53,7 +37,7 @@ const upload = (content: Uint8Array<ArrayBuffer> | string) => {
 };
 const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> =>
   ((await (await upload(content)).json()) as { file_id: string }).file_id;
-const ids = async () => (await database.db.query(sql<{ id: string }>('SELECT id FROM files'))).map((r) => r.id);
+const ids = async () => (await t.db.query(sql<{ id: string }>('SELECT id FROM files'))).map((r) => r.id);
 
 it('a file in a bucket is streamed in parts, read in part, and removed', async () => {
   const id = await uploaded(new Uint8Array(20 * 1024 * 1024).fill(97));
@@ -61,8 +45,8 @@ it('a file in a bucket is streamed in parts, read in part, and removed', async (
   expect(s3.requests).toContain('POST ?uploads');
   const part = await call(`/files/${id}`, { headers: { Range: 'bytes=10-14' } });
   expect([part.status, await part.text()]).toEqual([206, 'aaaaa']);
-  await database.db.execute(sql(`UPDATE files SET expires_at = now() WHERE id = $1`), [id]);
-  await test.app.get(Maintenance).runAll();
+  await t.db.execute(sql(`UPDATE files SET expires_at = now() WHERE id = $1`), [id]);
+  await t.get(Maintenance).runAll();
   expect([s3.objects.size, await ids()]).toEqual([0, []]);
 });
 
@@ -82,20 +66,19 @@ it('a file is answered 503, and not 404, while the storage is away', async () =>
   s3.failNext('GET', TRIES);
   expect((await call(`/files/${id}`)).status).toBe(503);
   expect(await (await call(`/files/${id}`)).text()).toBe('hello');
-  await database.db.execute(sql('DELETE FROM files'));
+  await t.db.execute(sql('DELETE FROM files'));
   s3.objects.clear();
 });
 
 it('a file that cannot be removed keeps no other from it, and is removed later', async () => {
   const [stuck, other] = [await uploaded('stuck'), await uploaded('other')];
-  await database.db.execute(
-    sql(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`),
-    [stuck],
-  );
+  await t.db.execute(sql(`UPDATE files SET expires_at = now() - CASE WHEN id = $1 THEN interval '1 second' ELSE interval '1 hour' END`), [
+    stuck,
+  ]);
   s3.failNext('DELETE', TRIES);
-  await test.app.get(Maintenance).runAll();
+  await t.get(Maintenance).runAll();
   expect([await ids(), [...s3.objects.keys()]]).toEqual([[stuck], [`${org.id}/${stuck}`]]);
   expect([(await call(`/files/${stuck}`)).status, (await call(`/files/${other}`)).status]).toEqual([404, 404]);
-  await test.app.get(Maintenance).runAll();
+  await t.get(Maintenance).runAll();
   expect([await ids(), s3.objects.size]).toEqual([[], 0]);
 });

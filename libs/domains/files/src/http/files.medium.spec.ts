@@ -2,51 +2,28 @@ import { NO_CALLER } from '@aps/platform/database';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import http from 'node:http';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { FilesMaintenanceModule, FilesService, FileTargets } from '@aps/files';
-import { GuardsModule, OrgScope } from '@aps/guards';
-import { IdempotencyModule } from '@aps/platform/idempotency';
-import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
-import { PlatformModule } from '@aps/platform/runtime';
+import { FilesService, FileTargets } from '@aps/files';
+import { OrgScope } from '@aps/guards';
+import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
-import {
-  sql,
-  createTestApp,
-  createTestDatabase,
-  insertOrganization,
-  insertUser,
-  type TestApp,
-  type TestDatabase,
-} from '@aps/platform/testing';
-import { FilesHttpModule } from '.';
+import { aPerson } from '@aps/identity/testing';
+import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
+import { sql } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
+import { FILES } from '../testing/files';
 
 const MiB = 1024 * 1024;
 const NOBODYS = '0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';
-let database: TestDatabase;
-let test: TestApp;
-let org: Awaited<ReturnType<typeof insertOrganization>>;
+const t = testService(FILES);
+let org: TestTeam;
 /** Targets of the kind `shelf`: whoever is named may open it. */
 const shelves = new Map<string, string[]>();
 
 beforeAll(async () => {
-  const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-  database = await createTestDatabase(schema);
-  test = await createTestApp([
-    PlatformModule.forRoot('test', schema),
-    GuardsModule.forRoot(),
-    IdempotencyModule,
-    MaintenanceModule,
-    FilesMaintenanceModule,
-    FilesHttpModule,
-  ]);
-  org = await insertOrganization(database.db);
-  test.app.get(FileTargets, { strict: false }).register('shelf', {
+  org = await aTeam(t);
+  t.get(FileTargets).register('shelf', {
     openTo: (_db, scope, ids) => Promise.resolve(ids.filter((id) => shelves.get(id)?.includes(scope.userId))),
   });
-});
-afterAll(async () => {
-  await test?.close();
-  await database?.drop();
 });
 
 const form = (name: string, content: Uint8Array | string, filename: string, type = 'application/x-lie'): FormData => {
@@ -61,7 +38,7 @@ const post = async (
   body: RequestInit['body'],
   { as = org.owner.token, headers = {} }: { as?: string; headers?: Record<string, string> } = {},
 ) => {
-  const response = await fetch(`${test.url}/api/orgs/${org.id}/uploads`, {
+  const response = await fetch(`${t.url}/api/orgs/${org.id}/uploads`, {
     method: 'POST',
     body,
     headers: { Authorization: `Bearer ${as}`, ...headers },
@@ -82,9 +59,9 @@ const get = (
     headers = {},
     orgId = org.id,
   }: { as?: string; method?: string; headers?: Record<string, string>; orgId?: string } = {},
-) => fetch(`${test.url}/api/orgs/${orgId}/files/${id}`, { method, headers: { Authorization: `Bearer ${as}`, ...headers } });
+) => fetch(`${t.url}/api/orgs/${orgId}/files/${id}`, { method, headers: { Authorization: `Bearer ${as}`, ...headers } });
 const rows = () =>
-  database.db.query(sql<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id'));
+  t.db.query(sql<{ id: string; filename: string; storage_key: string }>('SELECT id, filename, storage_key FROM files ORDER BY id'));
 const storedFiles = () => {
   const dir = process.env.FILES_DIR!;
   return existsSync(dir)
@@ -96,9 +73,9 @@ const storedFiles = () => {
 };
 /** Every row has its bytes, and all bytes have their row. */
 const expectConsistent = async () => expect(storedFiles()).toEqual((await rows()).map((r) => r.storage_key.split('/').at(-1)).sort());
-const service = () => test.app.get(FilesService, { strict: false });
-const storage = () => test.app.get(ObjectStorage, { strict: false });
-const expire = (id: string) => database.db.execute(sql(`UPDATE files SET expires_at = now() - interval '1 second' WHERE id = $1`), [id]);
+const service = () => t.get(FilesService);
+const storage = () => t.get(ObjectStorage);
+const expire = (id: string) => t.db.execute(sql(`UPDATE files SET expires_at = now() - interval '1 second' WHERE id = $1`), [id]);
 
 describe('POST uploads', () => {
   it('stores a file and says what it is', async () => {
@@ -263,7 +240,7 @@ describe('POST uploads', () => {
     const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="other"; filename="x"\r\n\r\n');
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const request = http.request(
-        `${test.url}/api/orgs/${org.id}/uploads`,
+        `${t.url}/api/orgs/${org.id}/uploads`,
         { method: 'POST', headers: { ...boundary, Authorization: `Bearer ${org.owner.token}` } },
         (response) => resolve(response.statusCode),
       );
@@ -278,7 +255,7 @@ describe('POST uploads', () => {
   it('keeps nothing of an upload whose client goes away', async () => {
     const before = await rows();
     await new Promise<void>((resolve) => {
-      const request = http.request(`${test.url}/api/orgs/${org.id}/uploads`, {
+      const request = http.request(`${t.url}/api/orgs/${org.id}/uploads`, {
         method: 'POST',
         headers: { ...boundary, 'Content-Length': '1000000', Authorization: `Bearer ${org.owner.token}` },
       });
@@ -300,21 +277,21 @@ describe('POST uploads', () => {
   it('keeps what came before a crash from everybody, and removes it later', async () => {
     // What a process leaves that dies after the bytes and before the end of the upload.
     const id = await uploaded('half');
-    await database.db.execute(
+    await t.db.execute(
       sql(`UPDATE files SET sha256 = '', media_type = '', size_bytes = 0, expires_at = now() + interval '1 hour' WHERE id = $1`),
       [id],
     );
     expect((await get(id)).status).toBe(404);
-    expect(await service().link(database.db as never, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id])).toEqual([]);
+    expect(await service().link(t.db as never, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id])).toEqual([]);
     await expire(id);
-    await test.app.get(Maintenance).runAll();
+    await t.get(Maintenance).runAll();
     expect((await rows()).some((r) => r.id === id)).toBe(false);
     await expectConsistent();
   });
 
   it('is for members', async () => {
     expect((await post(form('file', 'x', 'x.txt'), { as: org.member.token })).status).toBe(201);
-    const outsider = await insertUser(database.db);
+    const outsider = await aPerson(t);
     expect((await post(form('file', 'x', 'x.txt'), { as: outsider.token })).body.code).toBe('not_org_member');
     expect((await post(form('file', 'x', 'x.txt'), { as: 'wrong' })).status).toBe(401);
   });
@@ -378,7 +355,7 @@ describe('GET files/{file_id}', () => {
     const status = async (as: string) => (await get(id, { as })).status;
     expect([await status(org.owner.token), await status(org.member.token)]).toEqual([200, 404]);
     const link = (shelf: string) =>
-      database.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
+      t.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: shelf }, [id]));
     shelves.set('closed', []);
     await link('closed');
     expect(await status(org.member.token)).toBe(404);
@@ -391,11 +368,8 @@ describe('GET files/{file_id}', () => {
 
   it('is not there in another organization, even for its uploader', async () => {
     const id = await uploaded();
-    const other = await insertOrganization(database.db);
-    await database.db.execute(sql(`INSERT INTO memberships (id, org_id, user_id, role) VALUES (gen_random_uuid(), $1, $2, 'OWNER')`), [
-      other.id,
-      org.owner.id,
-    ]);
+    const other = await aTeam(t);
+    await aMember(t, other, 'OWNER', org.owner);
     expect((await get(id, { orgId: other.id })).status).toBe(404);
     expect((await get(NOBODYS)).status).toBe(404);
     expect((await get('x')).status).toBe(422);
@@ -410,18 +384,16 @@ describe('GET files/{file_id}', () => {
       null,
       expect.objectContaining({ code: 'not_found' }),
     ]);
-    await database.db.execute(sql('DELETE FROM files WHERE id = $1'), [id]);
+    await t.db.execute(sql('DELETE FROM files WHERE id = $1'), [id]);
   });
 });
 
 describe('files that nothing refers to', () => {
-  const runAll = () => test.app.get(Maintenance).runAll();
+  const runAll = () => t.get(Maintenance).runAll();
 
   it('are gone after their time, and those that something refers to stay', async () => {
     const [expired, linked, young] = [await uploaded(), await uploaded(), await uploaded()];
-    await database.db.transaction(NO_CALLER, (tx) =>
-      service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [linked]),
-    );
+    await t.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [linked]));
     await expire(expired);
     // Before anything is removed.
     expect((await get(expired)).status).toBe(404);
@@ -435,7 +407,7 @@ describe('files that nothing refers to', () => {
   it.each(['before the bytes are gone', 'after the bytes are gone'])('are found again when a removal was cut off %s', async (when) => {
     const id = await uploaded();
     await expire(id);
-    await database.db.execute(sql(`UPDATE files SET expires_at = '-infinity' WHERE id = $1`), [id]);
+    await t.db.execute(sql(`UPDATE files SET expires_at = '-infinity' WHERE id = $1`), [id]);
     if (when.startsWith('after')) await storage().delete(`${org.id}/${id}`);
     await runAll();
     expect((await rows()).some((r) => r.id === id)).toBe(false);
@@ -446,9 +418,9 @@ describe('files that nothing refers to', () => {
     for (let i = 0; i < 30; i++) {
       const id = await uploaded();
       // It expires while somebody attaches it.
-      await database.db.execute(sql(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`), [id]);
+      await t.db.execute(sql(`UPDATE files SET expires_at = now() + interval '4 milliseconds' WHERE id = $1`), [id]);
       const link = () =>
-        database.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
+        t.db.transaction(NO_CALLER, (tx) => service().link(tx, OrgScope.system(org.id, 'test'), { kind: 'shelf', id: 's' }, [id]));
       const [linked] = await Promise.all([
         new Promise((r) => setTimeout(r, i % 8)).then(link),
         new Promise((r) => setTimeout(r, (i * 3) % 8)).then(() => service().removeExpired(10)),
