@@ -10,7 +10,7 @@ import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import type { Answer, Bearer } from '@aps/platform/testing';
-import { FACE, TestService } from '@aps/testing';
+import { FACE, TestService, type Settings } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
@@ -67,8 +67,8 @@ export class ChatsService extends TestService {
   /** Streams that are open; they end with the service. */
   readonly streams = new Set<AbortController>();
 
-  constructor() {
-    super(CHATS);
+  constructor(settings?: Settings) {
+    super(CHATS, { settings });
   }
 
   override async start(): Promise<this> {
@@ -158,8 +158,8 @@ export class ChatsService extends TestService {
 }
 
 /** A service for all cases of the file, or of the `describe` in which it is made. */
-export function chatsService(): ChatsService {
-  const service = new ChatsService();
+export function chatsService(settings?: Settings): ChatsService {
+  const service = new ChatsService(settings);
   beforeAll(() => service.start());
   afterAll(() => service.close());
   return service;

@@ -4,18 +4,12 @@ import { chatsService, script, type TestOrg } from '../testing/chats';
 
 /** A provider that keeps a stream alive and does not come to an end. */
 describe('a model call that lasts too long', () => {
-  const app = chatsService();
+  const app = chatsService({ MODEL_CALL_MAX_S: '3' });
   let org: TestOrg;
-  const before = process.env.MODEL_CALL_MAX_S;
 
   beforeAll(async () => {
-    process.env.MODEL_CALL_MAX_S = '3';
     for (const dialect of ['dialect_1', 'dialect_2', 'dialect_3'] as const) await app.addDialect(dialect);
     org = await app.org();
-  });
-  afterAll(async () => {
-    if (before === undefined) delete process.env.MODEL_CALL_MAX_S;
-    else process.env.MODEL_CALL_MAX_S = before;
   });
 
   const drip = { text: 'word '.repeat(2_000), chunk_delay_ms: 100 };
