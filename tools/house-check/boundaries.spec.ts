@@ -89,6 +89,7 @@ const CASES: Case[] = [
     code: uses('HttpCode', '@nestjs/common'),
     rule: IMPORTS,
   },
+  {
     why: 'a service imports the testing room of a domain',
     file: 'libs/domains/chats/src/chats.service.ts',
     code: uses('aPerson', '@aps/identity/testing'),

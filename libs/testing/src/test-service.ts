@@ -13,7 +13,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { createLogger, NestLogger } from '@aps/platform/observability';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestDatabase, httpCaller, type Answer, type CallOptions, type TestDatabase } from '@aps/platform/testing';
+import { createTestDatabase, httpCaller, watchErrors, type Answer, type CallOptions, type TestDatabase } from '@aps/platform/testing';
 import type { FindOptionsWhere } from 'typeorm';
 import { uuidv7 } from 'uuidv7';
 
@@ -43,7 +43,7 @@ export interface ServiceOptions {
  * of each domain furnish it, and nothing here knows one.
  */
 export class TestService {
-  private readonly apps: NestExpressApplication[] = [];
+  private readonly apps: { app: NestExpressApplication; judgeErrors: () => void }[] = [];
   private database: TestDatabase;
   /** `http://127.0.0.1:<port>` */
   url: string;
@@ -70,7 +70,7 @@ export class TestService {
       bodyParser: false,
       logger: new NestLogger(logger),
     });
-    this.apps.push(app);
+    this.apps.push({ app, judgeErrors: watchErrors(app) });
     configureHttpApp(app, logger, rawPaths);
     app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
     await app.startAllMicroservices();
@@ -85,7 +85,7 @@ export class TestService {
 
   /** A provider of the application. */
   get<T>(type: Type<T> | Abstract<T>): T {
-    return this.apps[0].get<T>(type, { strict: false });
+    return this.apps[0].app.get<T>(type, { strict: false });
   }
 
   call(method: string, path: string, options?: CallOptions): Promise<Answer> {
@@ -120,9 +120,11 @@ export class TestService {
     loadConfig();
   }
 
+  /** Fails where an operation has answered an error that the API document does not know of it. */
   async close(): Promise<void> {
-    for (const app of this.apps) await app.close();
+    for (const { app } of this.apps) await app.close();
     await this.database?.drop();
+    for (const { judgeErrors } of this.apps) judgeErrors();
   }
 }
 

@@ -287,7 +287,7 @@ describe('AI settings over HTTP', () => {
       for (let round = 0; round < 5; round++) {
         await patch('limits', { chat_default_model: 'mock', chat_model_allowlist: [] });
         await Promise.all([patch('limits', { chat_default_model: null }), patch('limits', { chat_model_allowlist: ['mock'] })]);
-        const { body } = await t.call('GET', at('limits'), org.owner);
+        const { body } = await call('GET', at('limits'), org.owner);
         expect(body.chat_default_model === 'mock' || body.chat_model_allowlist.length === 0).toBe(true);
       }
     });
