@@ -19,13 +19,18 @@ describe('a commit that is slow', () => {
     await app.addUnpricedModel('unpriced');
     // Runs at the end of a transaction, after it has answered: what is slow there is slow like a disk.
     await app.db.execute(sql(`CREATE TABLE test_commits (what text PRIMARY KEY, how text NOT NULL)`));
+    // Told by a sequence, which no failing transaction takes back.
+    await app.db.execute(sql('CREATE SEQUENCE test_failures'));
     await app.db.execute(
       sql(`
       CREATE FUNCTION test_commit() RETURNS trigger LANGUAGE plpgsql AS $$
       DECLARE mode text := (SELECT how FROM test_commits WHERE what = TG_ARGV[0]);
       BEGIN
         IF mode = 'waits' THEN PERFORM pg_advisory_xact_lock_shared(hashtext(TG_ARGV[0])); END IF;
-        IF mode = 'fails' THEN RAISE EXCEPTION 'the database ends' USING ERRCODE = '57P01'; END IF;
+        IF mode = 'fails' THEN
+          PERFORM nextval('test_failures');
+          RAISE EXCEPTION 'the database ends' USING ERRCODE = '57P01';
+        END IF;
         RETURN NULL;
       END $$`),
     );
@@ -105,6 +110,8 @@ describe('a commit that is slow', () => {
     const streamChat = jest.spyOn(get(ModelCalls), 'streamChat');
     await app.send(org, chat, 'hello');
     await spoken;
+    const lost = sql<{ is_called: boolean }>('SELECT is_called FROM test_failures');
+    while (!(await app.db.query(lost))[0].is_called) await sleep(5);
     expect(await eventsOf(chat)).toEqual(['message_created']);
     await app.db.execute(sql('DELETE FROM test_commits'));
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
