@@ -1,7 +1,10 @@
+import { Membership } from '@aps/entities';
+import { anApiToken, aPerson, aSession, type Person } from '@aps/identity/testing';
+import type { Answer, Bearer } from '@aps/platform/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InternalTokens, newApiToken, newSessionToken } from '@aps/platform/crypto';
 import { bodySchema, buildDocument, type Document } from './testing/document';
-import { House, type Answer, type Person } from './testing/house';
+import { House } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, routesOf, templateOf, type Route } from './testing/surface';
 import { fill, NOBODY, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
@@ -17,10 +20,10 @@ let routes: Route[];
 let document: Document;
 
 beforeAll(async () => {
-  house = await House.open();
+  house = await new House().start();
   document = await buildDocument();
   org = await tenant(house, 'a');
-  operator = await house.person({ admin: true });
+  operator = await aPerson(house, { admin: true });
   // The lane stands for the routes behind it; here each of those is called by itself.
   const all = await allRoutes();
   routes = all.filter((r) => r.method !== 'ALL' && r.access?.tier !== 'public');
@@ -32,7 +35,9 @@ const bodyOf = (r: Route) => {
   const op = document.paths[templateOf(r.path)]?.[r.method.toLowerCase()];
   return op && bodySchema(document, op) && sample(document, bodySchema(document, op));
 };
-const call = (r: Route, as?: string, headers?: Record<string, string>) => house.call(r.method, pathOf(r), { as, headers, body: bodyOf(r) });
+const PAST = new Date(0);
+
+const call = (r: Route, as?: Bearer, headers?: Record<string, string>) => house.call(r.method, pathOf(r), { as, headers, body: bodyOf(r) });
 
 /** The answers of every route that are not as wanted. */
 async function odd(of: Route[], ask: (r: Route) => Promise<Answer>, wanted: (answer: Answer, r: Route) => boolean): Promise<string[]> {
@@ -82,14 +87,13 @@ describe('a route that is not public', () => {
   });
 
   it('answers 401 to expired and revoked sessions and API tokens', async () => {
-    const { id } = org.owner;
     const dead = [
-      await house.session(id, { expired: true }),
-      await house.session(id, { revoked: true }),
-      await house.apiToken(id, '*', { expired: true }),
-      await house.apiToken(id, '*', { revoked: true }),
+      await aSession(house, org.owner, { expires_at: PAST }),
+      await aSession(house, org.owner, { revoked_at: PAST }),
+      await anApiToken(house, org.owner, { expires_at: PAST }),
+      await anApiToken(house, org.owner, { revoked_at: PAST }),
     ];
-    for (const token of dead) expect(await odd(routes, (r) => call(r, token), is401)).toEqual([]);
+    for (const bearer of dead) expect(await odd(routes, (r) => call(r, bearer), is401)).toEqual([]);
   });
 
   it('believes no internal header from outside', async () => {
@@ -129,9 +133,9 @@ describe('scopes of API tokens', () => {
 
   it('a token that may read an area may not write there', async () => {
     const writes = inArea().filter((r) => r.method !== 'GET');
-    const tokens = new Map<string, string>();
+    const tokens = new Map<string, Bearer>();
     for (const { access } of writes)
-      if (!tokens.has(access!.area!)) tokens.set(access!.area!, await house.apiToken(org.owner.id, `${access!.area}:read`));
+      if (!tokens.has(access!.area!)) tokens.set(access!.area!, await anApiToken(house, org.owner, { scope: `${access!.area}:read` }));
     expect(
       await odd(
         writes,
@@ -142,14 +146,14 @@ describe('scopes of API tokens', () => {
   });
 
   it('a token of another area may not even read', async () => {
-    const token = await house.apiToken(org.owner.id, 'billing:write');
+    const token = await anApiToken(house, org.owner, { scope: 'billing:write' });
     const reads = inArea().filter((r) => r.access!.area !== 'billing');
     expect(await odd(reads, (r) => call(r, token), is403('insufficient_scope'))).toEqual([]);
   });
 
   it('a token that may write an area may read it', async () => {
     const reads = inArea().filter((r) => r.method === 'GET');
-    const token = await house.apiToken(org.owner.id, [...new Set(reads.map((r) => `${r.access!.area}:write`))].join(' '));
+    const token = await anApiToken(house, org.owner, { scope: [...new Set(reads.map((r) => `${r.access!.area}:write`))].join(' ') });
     expect(
       await odd(
         reads,
@@ -160,7 +164,7 @@ describe('scopes of API tokens', () => {
   });
 
   it('no token does what only a session may', async () => {
-    const token = await house.apiToken(org.owner.id, '*');
+    const token = await anApiToken(house, org.owner);
     const sessionOnly = routes.filter((r) => r.access?.sessionOnly);
     expect(sessionOnly.length).toBeGreaterThan(3);
     expect(await odd(sessionOnly, (r) => call(r, token), is403('insufficient_scope'))).toEqual([]);
@@ -169,9 +173,9 @@ describe('scopes of API tokens', () => {
   it('operators need the admin area, and no pinned token operates the platform', async () => {
     const admin = routes.filter((r) => r.access?.tier === 'platform_admin');
     const [narrow, reader, pinned] = [
-      await house.apiToken(operator.id, 'agents:write'),
-      await house.apiToken(operator.id, 'admin:read'),
-      await house.apiToken(operator.id, '*', { orgId: org.id }),
+      await anApiToken(house, operator, { scope: 'agents:write' }),
+      await anApiToken(house, operator, { scope: 'admin:read' }),
+      await anApiToken(house, operator, { org_id: org.id }),
     ];
     expect(await odd(admin, (r) => call(r, narrow), is403('insufficient_scope'))).toEqual([]);
     expect(
@@ -190,78 +194,81 @@ describe('roles', () => {
     const admin = routes.filter((r) => r.access?.tier === 'admin');
     const owner = routes.filter((r) => r.access?.tier === 'owner');
     expect([admin.length > 15, owner.length > 0]).toEqual([true, true]);
-    expect(await odd(admin, (r) => call(r, org.member.token), is403('insufficient_role', ['ADMIN', 'OWNER']))).toEqual([]);
-    expect(await odd(owner, (r) => call(r, org.member.token), is403('insufficient_role', ['OWNER']))).toEqual([]);
-    expect(await odd(owner, (r) => call(r, org.admin.token), is403('insufficient_role', ['OWNER']))).toEqual([]);
+    expect(await odd(admin, (r) => call(r, org.member), is403('insufficient_role', ['ADMIN', 'OWNER']))).toEqual([]);
+    expect(await odd(owner, (r) => call(r, org.member), is403('insufficient_role', ['OWNER']))).toEqual([]);
+    expect(await odd(owner, (r) => call(r, org.admin), is403('insufficient_role', ['OWNER']))).toEqual([]);
   });
 
   it('an owner is no operator', async () => {
     const admin = routes.filter((r) => r.access?.tier === 'platform_admin');
     expect(admin.length).toBeGreaterThan(15);
-    expect(await odd(admin, (r) => call(r, org.owner.token), is403('platform_admin_required'))).toEqual([]);
+    expect(await odd(admin, (r) => call(r, org.owner), is403('platform_admin_required'))).toEqual([]);
   });
 
   it('an operator who is no member is a stranger like anyone', async () => {
     const inOrg = routes.filter((r) => r.app === 'api-gateway' && r.path.includes(':org_id'));
-    expect(await odd(inOrg, (r) => call(r, operator.token), is403('not_org_member'))).toEqual([]);
+    expect(await odd(inOrg, (r) => call(r, operator), is403('not_org_member'))).toEqual([]);
   });
 
   it('a suspended organization lets nobody in but an operator who is a member', async () => {
     const suspended = await tenant(house, 's');
-    const member = await house.person({ admin: true });
-    await house.join(suspended.id, member.id, 'OWNER');
-    await house.make('POST', `/api/admin/orgs/${suspended.id}/suspend`, operator.token);
+    const member = await aPerson(house, { admin: true });
+    await house.insert(Membership, { org_id: suspended.id, user_id: member.id, role: 'OWNER' });
+    await house.make('POST', `/api/admin/orgs/${suspended.id}/suspend`, { as: operator });
     await sleep(MEMORY_MS);
     const inOrg = routes.filter((r) => r.app === 'api-gateway' && r.path.includes(':org_id'));
-    const ask = (token: string) => (r: Route) => house.call(r.method, fill(r.path, suspended.params), { as: token, body: bodyOf(r) });
-    expect(await odd(inOrg, ask(suspended.owner.token), is403('org_suspended'))).toEqual([]);
-    expect(await odd(inOrg, ask(suspended.member.token), is403('org_suspended'))).toEqual([]);
+    const ask = (as: Bearer) => (r: Route) => house.call(r.method, fill(r.path, suspended.params), { as, body: bodyOf(r) });
+    expect(await odd(inOrg, ask(suspended.owner), is403('org_suspended'))).toEqual([]);
+    expect(await odd(inOrg, ask(suspended.member), is403('org_suspended'))).toEqual([]);
     const reads = inOrg.filter((r) => r.method === 'GET' && !r.path.includes(':chat_id'));
-    expect(await odd(reads, ask(member.token), ({ status }) => status === 200)).toEqual([]);
+    expect(await odd(reads, ask(member), ({ status }) => status === 200)).toEqual([]);
   });
 });
 
 describe('within a second', () => {
-  const me = (token: string) => house.call('GET', '/api/auth/me', { as: token });
-  const readOrg = (token: string) => house.call('GET', `/api/orgs/${org.id}`, { as: token });
+  const me = (as: Bearer) => house.call('GET', '/api/auth/me', { as });
+  const readOrg = (as: Bearer) => house.call('GET', `/api/orgs/${org.id}`, { as });
 
   it.each([
-    ['a log-out', async (p: Person) => house.make('POST', '/api/auth/logout', p.token), 'not_authenticated', [200, undefined]],
+    ['a log-out', async (p: Person) => house.make('POST', '/api/auth/logout', { as: p }), 'not_authenticated', [200, undefined]],
     [
       'a deactivation',
-      async (p: Person) => house.make('POST', `/api/admin/users/${p.id}/deactivate`, operator.token),
+      async (p: Person) => house.make('POST', `/api/admin/users/${p.id}/deactivate`, { as: operator }),
       'user_deactivated',
       [401, 'user_deactivated'],
     ],
   ])('%s ends sessions; API tokens follow the user', async (_, act, code, tokens) => {
-    const person = await house.person();
-    const apiToken = await house.apiToken(person.id, '*');
-    expect([(await me(person.token)).status, (await me(apiToken)).status]).toEqual([200, 200]);
+    const person = await aPerson(house);
+    const apiToken = await anApiToken(house, person);
+    expect([(await me(person)).status, (await me(apiToken)).status]).toEqual([200, 200]);
     await act(person);
     await sleep(MEMORY_MS);
-    const answer = await me(person.token);
+    const answer = await me(person);
     expect([answer.status, answer.body.code]).toEqual([401, code]);
     const other = await me(apiToken);
     expect([other.status, other.body.code]).toEqual(tokens);
   });
 
   it('a revoked API token is dead', async () => {
-    const { token, token_info } = await house.make('POST', '/api/tokens', org.owner.token, { name: 'short-lived' });
-    expect((await me(token as string)).status).toBe(200);
-    await house.make('DELETE', `/api/tokens/${token_info.id}`, org.owner.token);
+    const { token, token_info } = await house.make('POST', '/api/tokens', { as: org.owner, body: { name: 'short-lived' } });
+    expect((await me({ token })).status).toBe(200);
+    await house.make('DELETE', `/api/tokens/${token_info.id}`, { as: org.owner });
     await sleep(MEMORY_MS);
-    expect(is401(await me(token as string))).toBe(true);
+    expect(is401(await me({ token }))).toBe(true);
   });
 
   it('a removed member is out, a demoted one has the lower role', async () => {
-    const [gone, lowered] = [await house.person(), await house.person()];
-    const [goneId, loweredId] = [await house.join(org.id, gone.id, 'ADMIN'), await house.join(org.id, lowered.id, 'ADMIN')];
-    const audit = (token: string) => house.call('GET', `/api/orgs/${org.id}/settings/limits`, { as: token });
-    expect([(await readOrg(gone.token)).status, (await audit(lowered.token)).status]).toEqual([200, 200]);
-    await house.make('DELETE', `/api/orgs/${org.id}/members/${goneId}`, org.owner.token);
-    await house.make('PATCH', `/api/orgs/${org.id}/members/${loweredId}`, org.owner.token, { role: 'MEMBER' });
+    const [gone, lowered] = [await aPerson(house), await aPerson(house)];
+    const [goneId, loweredId] = [
+      await house.insert(Membership, { org_id: org.id, user_id: gone.id, role: 'ADMIN' }),
+      await house.insert(Membership, { org_id: org.id, user_id: lowered.id, role: 'ADMIN' }),
+    ];
+    const audit = (as: Bearer) => house.call('GET', `/api/orgs/${org.id}/settings/limits`, { as });
+    expect([(await readOrg(gone)).status, (await audit(lowered)).status]).toEqual([200, 200]);
+    await house.make('DELETE', `/api/orgs/${org.id}/members/${goneId}`, { as: org.owner });
+    await house.make('PATCH', `/api/orgs/${org.id}/members/${loweredId}`, { as: org.owner, body: { role: 'MEMBER' } });
     await sleep(MEMORY_MS);
-    expect(is403('not_org_member')(await readOrg(gone.token))).toBe(true);
-    expect(is403('insufficient_role')(await audit(lowered.token))).toBe(true);
+    expect(is403('not_org_member')(await readOrg(gone))).toBe(true);
+    expect(is403('insufficient_role')(await audit(lowered))).toBe(true);
   });
 });

@@ -1,7 +1,8 @@
+import { aPerson, aSession, type Person } from '@aps/identity/testing';
 import { sql } from '@aps/platform/testing';
 import { buildDocument, operationsOf, type Document, type Operation } from './testing/document';
 import { Fuzzer, Random, type FuzzRequest } from './testing/fuzz';
-import { House, type Person } from './testing/house';
+import { House } from './testing/house';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 import { DocumentValidator } from './testing/validator';
 
@@ -24,8 +25,8 @@ beforeAll(async () => {
   process.stdout.write(`Fuzz seed ${SEED}\n`);
   // What is limited by the minute answers 429 and nothing else.
   process.env.RATE_LIMITS = 'off';
-  house = await House.open();
-  [document, org, operator] = [await buildDocument(), await tenant(house, 'f'), await house.person({ admin: true })];
+  house = await new House().start();
+  [document, org, operator] = [await buildDocument(), await tenant(house, 'f'), await aPerson(house, { admin: true })];
   validator = new DocumentValidator(document);
   params = { ...OUTSIDE_OF_TENANTS, ...org.params, user_id: org.member.id };
 }, 120_000);
@@ -92,7 +93,7 @@ it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
     const fuzzer = new Fuzzer(document, new Random(`${SEED} ${method} ${path}`), ids);
     await restore();
     // One that ends sessions ends no more than its own.
-    const bearer = await house.session(path.startsWith('/api/admin') ? operator.id : org.owner.id);
+    const { token: bearer } = await aSession(house, path.startsWith('/api/admin') ? operator : org.owner);
     const send = async (request: FuzzRequest): Promise<void> => {
       const filled = fill(
         Object.entries(request.params).reduce((rest, [name]) => rest.replace(`{${name}}`, `\u0001${name}\u0001`), path),

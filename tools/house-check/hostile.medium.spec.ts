@@ -1,7 +1,8 @@
+import { aPerson, type Person } from '@aps/identity/testing';
 import { ERRORS } from '@aps/contracts';
 import { bodySchema, buildDocument, operationsOf, resolve, type Document, type Schema } from './testing/document';
 import { CANARY, hostilePaths, hostileRequests, send, type HostileRequest, type RawAnswer } from './testing/hostile';
-import { House, type Person } from './testing/house';
+import { House } from './testing/house';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 
 /** Only these may name the kind of a problem; clients switch on them. */
@@ -18,8 +19,8 @@ let document: Document;
 let params: Record<string, string>;
 
 beforeAll(async () => {
-  house = await House.open();
-  [document, org, operator] = [await buildDocument(), await tenant(house, 'h'), await house.person({ admin: true })];
+  house = await new House().start();
+  [document, org, operator] = [await buildDocument(), await tenant(house, 'h'), await aPerson(house, { admin: true })];
   params = { ...OUTSIDE_OF_TENANTS, ...org.params, user_id: org.member.id, file: 'start.js' };
 });
 afterAll(() => house?.close());
@@ -110,7 +111,7 @@ it('nothing of it has changed a prototype', () => {
 });
 
 it('the service is still well', async () => {
-  expect((await house.call('GET', '/api/auth/me', { as: operator.token })).status).toBe(200);
+  expect((await house.call('GET', '/api/auth/me', { as: operator })).status).toBe(200);
 });
 
 describe('a 422 lists every problem at once', () => {

@@ -1,6 +1,8 @@
-import { sql } from '@aps/platform/testing';
+import { Membership } from '@aps/entities';
+import { anApiToken, aPerson } from '@aps/identity/testing';
+import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { bodySchema, buildDocument, resolve, type Document, type Schema } from './testing/document';
-import { House, type Answer } from './testing/house';
+import { House } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, paramsOf, templateOf, type Route } from './testing/surface';
 import { contentsOf, fill, tenant, type Tenant } from './testing/tenant';
@@ -23,18 +25,18 @@ let routes: Route[];
 let document: Document;
 let before: Awaited<ReturnType<typeof contentsOf>>;
 /** A member of both, as the trap of pinned tokens needs one. */
-let pinnedToA: string;
-let pinnedToB: string;
+let pinnedToA: Bearer;
+let pinnedToB: Bearer;
 
 beforeAll(async () => {
-  house = await House.open();
+  house = await new House().start();
   [document, a, b] = [await buildDocument(), await tenant(house, 'a'), await tenant(house, 'b')];
   routes = (await allRoutes()).filter((r) => r.app === 'api-gateway' && r.path.includes(':org_id'));
-  const both = await house.person();
-  await house.join(a.id, both.id, 'OWNER');
-  await house.join(b.id, both.id, 'OWNER');
-  pinnedToA = await house.apiToken(both.id, '*', { orgId: a.id });
-  pinnedToB = await house.apiToken(both.id, '*', { orgId: b.id });
+  const both = await aPerson(house);
+  await house.insert(Membership, { org_id: a.id, user_id: both.id, role: 'OWNER' });
+  await house.insert(Membership, { org_id: b.id, user_id: both.id, role: 'OWNER' });
+  pinnedToA = await anApiToken(house, both, { org_id: a.id });
+  pinnedToB = await anApiToken(house, both, { org_id: b.id });
   before = await contentsOf(house.db, a.id);
 });
 afterAll(() => house?.close());
@@ -55,7 +57,7 @@ const bodyOf = (route: Route): unknown => {
 
 /** Calls every route and lists the answers that are not as wanted; `leak` is text that no answer may hold. */
 async function walk(
-  calls: { name: string; route: Route; path: string; as: string; body?: unknown }[],
+  calls: { name: string; route: Route; path: string; as: Bearer; body?: unknown }[],
   wanted: (answer: Answer) => boolean,
 ): Promise<string[]> {
   const odd: string[] = [];
@@ -83,16 +85,16 @@ it('the walk covers every route, and both organizations have rows of every kind'
 it('lets the owner in everywhere, so that refusals below are refusals of strangers', async () => {
   const reads = routes
     .filter((r) => r.method === 'GET')
-    .map((route) => ({ name: 'own', route, path: fill(route.path, b.params), as: b.owner.token }));
+    .map((route) => ({ name: 'own', route, path: fill(route.path, b.params), as: b.owner }));
   expect(await walk(reads, ({ status }) => status === 200)).toEqual([]);
 });
 
 it.each([
-  ['A member', () => b.member.token],
-  ['An owner', () => b.owner.token],
+  ['A member', () => b.member],
+  ['An owner', () => b.owner],
   ['A pinned token (its user owns both)', () => pinnedToB],
-])('%s of B is a stranger on every route of A', async (_, token) => {
-  const calls = routes.map((route) => ({ name: 'foreign organization', route, path: fill(route.path, a.params), as: token() }));
+])('%s of B is a stranger on every route of A', async (_, who) => {
+  const calls = routes.map((route) => ({ name: 'foreign organization', route, path: fill(route.path, a.params), as: who() }));
   expect(await walk(calls, refusedAsStranger)).toEqual([]);
 });
 
@@ -103,7 +105,7 @@ it('a token pinned to A opens nothing of B, though its user is an owner there', 
 
 it('an organization that does not exist answers as one that is not yours', async () => {
   const params = { ...b.params, org_id: '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11' };
-  const calls = routes.map((route) => ({ name: 'unknown', route, path: fill(route.path, params), as: b.owner.token }));
+  const calls = routes.map((route) => ({ name: 'unknown', route, path: fill(route.path, params), as: b.owner }));
   expect(await walk(calls, refusedAsStranger)).toEqual([]);
 });
 
@@ -111,7 +113,7 @@ it('ids of A in the paths of B are not there, alone and together, as ids and as 
   const calls = routes.flatMap((route) => {
     const names = paramsOf(route.path).filter((name) => name !== 'org_id');
     if (!names.length) return [];
-    const as = b.owner.token;
+    const as = b.owner;
     const foreign = Object.fromEntries(names.map((name) => [name, a.params[name]]));
     const one = names.map((name) => ({ name, route, path: fill(route.path, { ...b.params, [name]: a.params[name] }), as }));
     const slugs =
@@ -146,7 +148,7 @@ it('ids of A in bodies to B are refused or unknown', async () => {
         name: `${name}=${value}`,
         route,
         path: fill(route.path, b.params),
-        as: b.owner.token,
+        as: b.owner,
         body: body(value),
       }));
     });
@@ -158,7 +160,7 @@ it('ids of A in bodies to B are refused or unknown', async () => {
 it('a route of A is no route for B, and its name is not repeated in words', async () => {
   const patch = (slug: string) =>
     house.call('PATCH', `/api/orgs/${b.id}/settings/ai/routes`, {
-      as: b.owner.token,
+      as: b.owner,
       body: { routes: { [slug]: { api_key: 'sk-test' } } },
     });
   const [foreign, unknown] = [await patch(a.route), await patch('no-such-route')];
@@ -177,7 +179,7 @@ it('what cannot be looked up yet has no table yet', async () => {
 
 it('lists of B never show a row of A', async () => {
   for (const path of ['/api/orgs', '/api/tokens', '/api/auth/me', '/api/models']) {
-    const answer = await house.call('GET', path, { as: b.owner.token });
+    const answer = await house.call('GET', path, { as: b.owner });
     expect([path, answer.status, answer.text.includes(a.mark), answer.text.includes(a.id)]).toEqual([path, 200, false, false]);
   }
   expect((await house.call('GET', '/api/orgs', { as: pinnedToB })).body.items.map((o: { id: string }) => o.id)).toEqual([b.id]);
@@ -189,7 +191,7 @@ it('and nothing of A has changed', async () => {
 
 it('the router has no route that the module graph does not know', () => {
   type Layer = { route?: { path: string } };
-  const router = (house.gateway.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router;
+  const router = (house.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router;
   return allRoutes().then((known) => {
     const paths = new Set(known.map((r) => r.path));
     const served = router.stack.flatMap((l) => (l.route ? [l.route.path] : []));

@@ -45,6 +45,7 @@ export interface ServiceOptions {
 export class TestService {
   private readonly apps: { app: NestExpressApplication; judgeErrors: () => void }[] = [];
   private database: TestDatabase;
+  app: NestExpressApplication;
   /** `http://127.0.0.1:<port>` */
   url: string;
 
@@ -56,9 +57,14 @@ export class TestService {
   async start(): Promise<this> {
     this.database = await createTestDatabase(SCHEMA);
     this.configure({ APP_URL: 'https://app.example', ...this.options.settings });
+    await this.prepare();
     this.url = await this.serve(this.modules, this.options.rawPaths);
+    this.app = this.apps[this.apps.length - 1].app;
     return this;
   }
+
+  /** What must be there before the application is. */
+  protected async prepare(): Promise<void> {}
 
   /** Serves modules in an application of their own, beside what runs already and on the same database. @returns its address */
   async serve(imports: Modules, rawPaths: readonly string[] = []): Promise<string> {
@@ -85,7 +91,7 @@ export class TestService {
 
   /** A provider of the application. */
   get<T>(type: Type<T> | Abstract<T>): T {
-    return this.apps[0].app.get<T>(type, { strict: false });
+    return this.app.get<T>(type, { strict: false });
   }
 
   call(method: string, path: string, options?: CallOptions): Promise<Answer> {

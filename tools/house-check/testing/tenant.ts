@@ -1,7 +1,9 @@
 import type { Database } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import type { House, Person } from './house';
+import { Membership } from '@aps/entities';
+import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
+import type { House } from './house';
 
 /** An organization with a row of every kind. Every text of its own carries its mark, so that a leak of any of it is seen. */
 export interface Tenant {
@@ -23,13 +25,13 @@ export interface Tenant {
 export async function tenant(house: House, name: string): Promise<Tenant> {
   const { db } = house;
   const mark = `mark-${name}-${uuidv7().slice(-12)}`;
-  const owner = await house.person();
-  const { id } = await house.make('POST', '/api/orgs', owner.token, { name: `Org ${mark}` });
+  const owner = await aPerson(house);
+  const { id } = await house.make('POST', '/api/orgs', { as: owner, body: { name: `Org ${mark}` } });
   const O = `/api/orgs/${id}`;
-  const make = (method: string, path: string, body?: unknown) => house.make(method, O + path, owner.token, body);
-  const [admin, member] = [await house.person(), await house.person()];
-  await house.join(id, admin.id, 'ADMIN');
-  const memberId = await house.join(id, member.id, 'MEMBER');
+  const make = (method: string, path: string, body?: unknown) => house.make(method, O + path, { as: owner, body });
+  const [admin, member] = [await aPerson(house), await aPerson(house)];
+  await house.insert(Membership, { org_id: id, user_id: admin.id, role: 'ADMIN' });
+  const memberId = await house.insert(Membership, { org_id: id, user_id: member.id, role: 'MEMBER' });
 
   const skill = await make('POST', '/skills', { slug: `skill-${mark}`, name: mark, description: mark, content: mark });
   const child = await make('POST', '/agents', { name: `Child ${mark}` });
@@ -54,7 +56,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/limits', { budget_limit_usd: '123' });
-  await house.apiToken(owner.id, '*', { orgId: id });
+  await anApiToken(house, owner, { org_id: id });
   const { decisionId, requestId, ...own } = await writeDirectly(db, { id, mark, chatId: chat.id, agentId: agent.id, turnId });
 
   return {

@@ -26,6 +26,7 @@ export function httpCaller(url: string): HttpCaller {
   return async (method, path, { as, body, headers } = {}) => {
     const response = await fetch(url + path, {
       method,
+      redirect: 'manual',
       headers: {
         ...(as && { Authorization: `Bearer ${as.token}` }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -33,8 +34,12 @@ export function httpCaller(url: string): HttpCaller {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined, headers: response.headers, text };
+    const { status, headers: told } = response;
+    const type = told.get('content-type') ?? '';
+    // A stream has no end to wait for.
+    if (type.startsWith('text/event-stream')) await response.body?.cancel();
+    const text = response.bodyUsed ? '' : await response.text();
+    return { status, body: text && type.includes('json') ? JSON.parse(text) : undefined, headers: told, text };
   };
 }
 
