@@ -184,7 +184,7 @@ export default tseslint.config(
   forbid(SQL_FILES, ['libs/domains/chats/**', 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
   forbid(
     ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'],
-    ['libs/platform/src/database/listing.ts'],
+    ['libs/platform/src/database/{listing,tables}.ts'],
     [...foldsAddresses, MADE_LATE],
   ),
   // Tools stand outside of the house and look at all of it.

@@ -1,4 +1,4 @@
-/** The floor of the two reads: bare Express and pg, on the product's tables, by the product's indexes, answering the same JSON. */
+/** The floor of the reads: bare Express and pg, on the product's tables, by the product's indexes, answering the same JSON. */
 import express from 'express';
 import pg from 'pg';
 
@@ -11,6 +11,9 @@ const ONE = `SELECT ${COLUMNS} FROM chats WHERE ${MINE} AND id = $4`;
 const MESSAGES =
   'SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 ORDER BY seq';
 const PAGE = `SELECT ${COLUMNS}, (SELECT count(*)::int FROM chats WHERE ${MINE}) AS total FROM chats WHERE ${MINE} ORDER BY id DESC LIMIT $4`;
+
+const OF_AGENT = `memories WHERE org_id = $1 AND owner_kind = 'agent' AND owner_id = $2`;
+const MEMORIES = `SELECT *, (SELECT count(*)::int FROM ${OF_AGENT}) AS total FROM ${OF_AGENT} ORDER BY created_at DESC, id DESC LIMIT $3`;
 
 const rowsOf = async (name, text, values) => (await pool.query({ name, text, values })).rows;
 
@@ -43,6 +46,21 @@ app.get('/agents/:agent/chats', async (request, response) => {
   const rows = await rowsOf('page', PAGE, [ORG_ID, request.params.agent, USER_ID, Number(request.query.limit)]);
   const total = rows[0]?.total ?? 0;
   response.json({ items: rows.map(toJson), total, next_offset: total > rows.length ? rows.length : null });
+});
+
+app.get('/agents/:agent/memories', async (request, response) => {
+  const rows = await rowsOf('memories', MEMORIES, [ORG_ID, request.params.agent, Number(request.query.limit)]);
+  const total = rows[0]?.total ?? 0;
+  const items = rows.map(({ id, content, owner_kind, owner_id, source, created_by, created_at }) => ({
+    id,
+    content,
+    owner: { kind: owner_kind, id: owner_id },
+    source,
+    created_by,
+    created_at,
+    updated_at: created_at,
+  }));
+  response.json({ items, total, next_offset: total > rows.length ? rows.length : null });
 });
 
 app.listen(Number(PORT), '127.0.0.1', () => process.send?.('ready'));

@@ -1,4 +1,4 @@
-/** Two authenticated reads of the public API against bare Express and pg. */
+/** Authenticated reads of the public API against bare Express and pg: chats by statements, memories by a table of TypeORM's. */
 import { deepStrictEqual } from 'node:assert';
 import { fileURLToPath } from 'node:url';
 import { query } from '../../dev/lib/postgres.mjs';
@@ -8,7 +8,7 @@ import { call } from '../lib/client.mjs';
 import { load } from '../lib/load.mjs';
 import { compared, cpuMs, interleaved, printTable } from '../lib/measure.mjs';
 
-const CHATS = 60;
+const ROWS = 60;
 const CONNECTIONS = 32;
 
 async function startFloor({ dir, env, seed, userId }) {
@@ -32,19 +32,22 @@ export async function reads({ product, servers, quick }) {
     body: { name: 'Bench', instruction: 'Answer briefly.' },
   });
   const chatsUrl = product.chatsOf(agent.id);
-  const chats = await Promise.all(Array.from({ length: CHATS }, () => product.newChat(chatsUrl)));
-  await query(env.DATABASE_URL, 'VACUUM ANALYZE chats');
+  const chats = await Promise.all(Array.from({ length: ROWS }, () => product.newChat(chatsUrl)));
+  const agentUrl = `${product.url}/api/orgs/${seed.org_id}/agents/${agent.id}`;
+  for (let n = 0; n < ROWS; n++) await product.call(`${agentUrl}/memories`, { method: 'POST', body: { content: `Memory ${n}` } });
+  await query(env.DATABASE_URL, 'VACUUM ANALYZE chats, memories');
 
   const [ms, rounds] = quick ? [1_000, 2] : [3_000, 4];
   const gateway = [product.pids[0]];
   const rows = [];
   for (const [name, path] of [
-    ['one chat', `/${chats[0].id}`],
-    ['page of 20 chats', '?limit=20'],
+    ['one chat', `chats/${chats[0].id}`],
+    ['page of 20 chats', 'chats?limit=20'],
+    ['page of 20 memories', 'memories?limit=20'],
   ]) {
     const places = {
-      floor: { url: `${floor.url}/agents/${agent.id}/chats${path}`, pids: floor.pids },
-      product: { url: `${chatsUrl}${path}`, pids: gateway },
+      floor: { url: `${floor.url}/agents/${agent.id}/${path}`, pids: floor.pids },
+      product: { url: `${agentUrl}/${path}`, pids: gateway },
     };
     const [fromFloor, fromProduct] = await Promise.all(Object.values(places).map(({ url }) => call(url, { token: seed.api_token })));
     deepStrictEqual(fromFloor, fromProduct);

@@ -1,4 +1,4 @@
-import { Column, DeleteDateColumn, Entity, In, PrimaryColumn } from 'typeorm';
+import { Column, DeleteDateColumn, Entity, In, IsNull, Not, PrimaryColumn } from 'typeorm';
 import { DomainError } from '@aps/contracts';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
 import { NO_CALLER } from './database';
@@ -97,6 +97,25 @@ describe('tables', () => {
     await inTx((tx) => settings.insert(tx, { name: 'a', place: 'here' }));
     expect(await settings.find(db, { name: 'a', place: 'here' })).toEqual({ name: 'a', place: 'here', value: null });
     await expect(settings.get(db, { name: 'a', place: 'there' })).rejects.toEqual(new DomainError('not_found', 'Ruling not found.'));
+  });
+
+  it('take null, a value and an operator for different questions, in any order', async () => {
+    await add('emma', { author: 'jane' });
+    await add('anna');
+    const slugs = async (where: Parameters<typeof books.list>[2]) =>
+      (await books.list(db, ours, where, { slug: 'ASC' })).map((book) => book.slug);
+    for (let round = 0; round < 2; round++) {
+      expect(await slugs({ author: 'jane' })).toEqual(['emma']);
+      expect(await slugs({ author: null })).toEqual(['anna']);
+      expect(await slugs({ author: Not(IsNull()) })).toEqual(['emma']);
+      expect(await slugs({ slug: In([]) })).toEqual([]);
+      expect(await slugs({ slug: In(['emma']) })).toEqual(['emma']);
+      expect(await slugs({ slug: In(['emma', 'anna']) })).toEqual(['anna', 'emma']);
+      expect(await slugs({ slug: 'emma', author: 'jane' })).toEqual(['emma']);
+      expect(await slugs({ author: 'jane', slug: 'emma' })).toEqual(['emma']);
+      expect(await books.count(db, ours, { author: null })).toBe(1);
+      expect(await books.count(db, ours, { slug: 'emma' })).toBe(1);
+    }
   });
 
   it('never look past a column that was left without a value', async () => {

@@ -1,17 +1,10 @@
 import { isUuid, notFound } from '@aps/contracts';
-import {
-  getMetadataArgsStorage,
-  In,
-  IsNull,
-  QueryFailedError,
-  type FindOperator,
-  type ObjectLiteral,
-  type SelectQueryBuilder,
-} from 'typeorm';
+import { getMetadataArgsStorage, In, IsNull, QueryFailedError, FindOperator, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { uuidv7 } from 'uuidv7';
 import type { Db, Tx } from './database';
 import { listed, sliceBounds, type Listed, type Slice } from './lists';
+import { statement, type Statement } from './statement';
 
 /** Whose rows are meant. Nominal: what merely has an `orgId` is none, so no organization is ever taken from input. */
 export abstract class Tenant {
@@ -38,6 +31,7 @@ const LOCK_MODES = { 'for no key update': 'for_no_key_update', 'for update': 'pe
 /** SQL for this moment: later than the locks that were waited for, unlike now(), and one for all columns of a row, unlike clock_timestamp(). */
 export const now = (): string => 'statement_timestamp()';
 
+type Query<E extends ObjectLiteral> = SelectQueryBuilder<E>;
 type EntityClass<E> = (new () => E) & { readonly name: string };
 /** An entity whose rows each belong to an organization; where one may belong to none, only the organization's own are meant. */
 type OfAnOrganization = { org_id: string | null };
@@ -45,12 +39,12 @@ type OfAnOrganization = { org_id: string | null };
 /**
  * Rows of an entity that belongs to no organization. What was deleted softly is not there for any method.
  *
- * TypeORM puts each query together anew: for joins there is {@link listing}, and what is hot, or decides by more than equal columns, is
- * a statement.
+ * For joins there is {@link Listing}; what is hot, or decides by more than equal columns, is a statement.
  */
 export class Table<E extends ObjectLiteral> {
   private readonly columns: ReadonlySet<string>;
   private readonly deletedSoftly: boolean;
+  private readonly statements = new Map<string, Statement>();
 
   /** @param what names it in a 404 */
   constructor(
@@ -63,9 +57,8 @@ export class Table<E extends ObjectLiteral> {
   }
 
   async find(db: Db, key: Key<E>, lock?: Lock): Promise<E | null> {
-    const query = this.select(db, this.where(key)).limit(1);
-    if (lock) query.setLock(LOCK_MODES[lock]);
-    return (await sent(query.getRawOne<E>())) ?? null;
+    const one = (rows: Query<E>) => (lock ? rows.limit(1).setLock(LOCK_MODES[lock]) : rows.limit(1));
+    return (await this.read<E>(db, `one ${lock}`, this.where(key), one))[0] ?? null;
   }
 
   /** @throws DomainError `not_found` */
@@ -77,17 +70,15 @@ export class Table<E extends ObjectLiteral> {
 
   /** Every row with these columns, or the first of them. */
   list(db: Db, where: Where<E>, order: Order<E>, limit?: number): Promise<E[]> {
-    return sent(this.ordered(db, where, order).limit(limit).getRawMany<E>());
+    return this.ordered(db, where, order, limit ?? null, 0);
   }
 
   page(db: Db, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
-    const [limit, offset] = sliceBounds(slice);
-    const rows = this.ordered(db, where, order).limit(limit ?? undefined);
-    return listed(slice, sent(rows.offset(offset).getRawMany<E>()), () => this.count(db, where));
+    return listed(slice, this.ordered(db, where, order, ...sliceBounds(slice)), () => this.count(db, where));
   }
 
-  count(db: Db, where: Where<E>): Promise<number> {
-    return sent(this.select(db, where).getCount());
+  async count(db: Db, where: Where<E>): Promise<number> {
+    return (await this.read<{ total: number }>(db, 'count', this.where(where), (rows) => rows.select('count(*)::int', 'total')))[0].total;
   }
 
   /** Without an `id` it gets a new one. @returns the row with all that the database has filled in */
@@ -124,15 +115,30 @@ export class Table<E extends ObjectLiteral> {
     return { id: isUuid(key) ? key : In([]) } as unknown as Where<E>;
   }
 
-  private select(db: Db, where: Where<E>): SelectQueryBuilder<E> {
-    // Rows as the driver reads them, like those of a statement: to make objects of them costs more than to read them.
-    return db.manager.createQueryBuilder<E>(this.entity, 'row').select('row.*').where(this.where(where));
+  private ordered(db: Db, where: Where<E>, order: Order<E>, limit: number | null, offset: number): Promise<E[]> {
+    const inOrder = (rows: Query<E>) =>
+      Object.entries(order).reduce((sorted, [column, way]) => sorted.addOrderBy(`row.${column}`, way), rows);
+    return this.read<E>(db, `by ${JSON.stringify(order)}`, this.where(where), inOrder, [limit, offset]);
   }
 
-  private ordered(db: Db, where: Where<E>, order: Order<E>): SelectQueryBuilder<E> {
-    const query = this.select(db, where);
-    for (const [column, way] of Object.entries(order)) query.addOrderBy(`row.${column}`, way);
-    return query;
+  /**
+   * TypeORM writes the SQL of each kind of query once; from then on it is a prepared statement. Rows are as the driver reads them: to
+   * make objects of them costs more than to read them.
+   */
+  private read<Row>(db: Db, kind: string, where: Where<E>, build: (rows: Query<E>) => Query<E>, slice: unknown[] = []): Promise<Row[]> {
+    const values = Object.values<unknown>(where);
+    // But for null, what an operator looks like follows from its value.
+    const isPlain = values.every((value) => !(value instanceof FindOperator) || value.type === 'isNull');
+    const shape = `${kind} ${Object.entries(where)
+      .map(([column, value]) => (value instanceof FindOperator ? `${column} null` : column))
+      .join()}`;
+    const known = isPlain && this.statements.get(shape);
+    if (known) return db.query(known as Statement<Row>, [...values.filter((value) => !(value instanceof FindOperator)), ...slice]);
+    const rows = db.manager.createQueryBuilder<E>(this.entity, 'row').select('row.*').where(where);
+    const [text, parameters] = build(rows).getQueryAndParameters() as [string, unknown[]];
+    const made = statement<Row>(slice.length ? `${text} LIMIT $${parameters.length + 1} OFFSET $${parameters.length + 2}` : text);
+    if (isPlain) this.statements.set(shape, made);
+    return db.query(made, [...parameters, ...slice]);
   }
 
   private inserting(tx: Tx, columns: Columns<E>) {
