@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { answer } from './answer';
 import { BooleanField, DateTimeField, DecimalString, StringField } from './fields';
 
@@ -7,6 +8,11 @@ class Base {
 
   @DateTimeField({ nullable: true })
   ended_at: string | null;
+}
+
+class Documented {
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  names: Record<string, string>;
 }
 
 class Thing extends Base {
@@ -35,6 +41,10 @@ describe('an answer', () => {
 
   it('takes what is given beside the row first', () => {
     expect(answer(Thing, row, { is_over: false, ended_at: null, cost: null })).toMatchObject({ ended_at: null, cost: null });
+  });
+
+  it('has what only the API document knows of its class', () => {
+    expect(answer(Documented, { names: { a: 'b' }, secret_hash: 'never' })).toEqual({ names: { a: 'b' } });
   });
 
   it('does not compile without a field that the row lacks, or has in another form', () => {

@@ -32,19 +32,21 @@ const PROPERTY = 'swagger/apiModelProperties';
 
 const known = new WeakMap<Ctor, Fields>();
 
-/** The declared fields of a class, its parents' first. */
+/** What the API document knows of a class's properties, its parents' first. */
+function propertiesOf(dto: Ctor): { name: string; reading?: FieldReading }[] {
+  const prototype = dto.prototype as object;
+  const names = (Reflect.getMetadata(PROPERTY_NAMES, prototype) ?? []) as string[];
+  return names.map((listed) => {
+    const name = listed.slice(1);
+    return { name, reading: (Reflect.getMetadata(PROPERTY, prototype, name) as { [READING]?: FieldReading })[READING] };
+  });
+}
+
+/** The fields of a class, as this house declares them. */
 function fieldsOf(dto: Ctor): Fields {
   let fields = known.get(dto);
   if (!fields) {
-    const prototype = dto.prototype as object;
-    const names = ((Reflect.getMetadata(PROPERTY_NAMES, prototype) ?? []) as string[]).map((name) => name.slice(1));
-    const property = (name: string) => Reflect.getMetadata(PROPERTY, prototype, name) as { [READING]?: FieldReading };
-    fields = Object.fromEntries(
-      names.flatMap((name) => {
-        const reading = property(name)[READING];
-        return reading ? [[name, reading]] : [];
-      }),
-    );
+    fields = Object.fromEntries(propertiesOf(dto).flatMap(({ name, reading }) => (reading ? [[name, reading]] : [])));
     known.set(dto, fields);
   }
   return fields;
@@ -52,11 +54,11 @@ function fieldsOf(dto: Ctor): Fields {
 
 const answered = new WeakMap<Ctor, { name: string; isDecimal: boolean }[]>();
 
-/** The fields of an answer's class, in the order in which it declares them. */
+/** The properties of an answer's class, in the order in which it declares them. */
 export function answeredFields(dto: Ctor): { name: string; isDecimal: boolean }[] {
   let fields = answered.get(dto);
   if (!fields) {
-    fields = Object.entries(fieldsOf(dto)).map(([name, { decimal = false }]) => ({ name, isDecimal: decimal }));
+    fields = propertiesOf(dto).map(({ name, reading }) => ({ name, isDecimal: reading?.decimal ?? false }));
     answered.set(dto, fields);
   }
   return fields;

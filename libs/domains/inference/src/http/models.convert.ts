@@ -1,32 +1,21 @@
-import type { ModelConfigResponse, ModelModeItem, ModelResponse, OrgModelResponse } from '@aps/dtos';
+import { ModelConfigResponse, ModelModeItem, ModelResponse, type OrgModelResponse } from '@aps/dtos';
+import { answer } from '@aps/platform/http';
 import type { ModelMode } from '../inference.types';
 import type { ListedModel, ModelConfig, ModelModeView, OrgModel } from '../model.queries';
-import { plain } from '../pricing';
 
-export function toModel({ entry: e, route, showPrices }: ListedModel): ModelResponse {
-  const price = (value: string | null) => (showPrices ? plain(value) : null);
-  return {
-    id: e.id,
-    key: e.key,
-    label: e.label,
-    provider: e.provider,
-    kind: e.kind,
+export function toModel({ entry, route, showPrices }: ListedModel): ModelResponse {
+  return answer(ModelResponse, showPrices ? entry : { ...entry, ...NO_PRICES }, {
     route: { id: route.id, slug: route.slug },
-    owner_org_id: e.owner_org_id,
-    deprecated: e.deprecated,
-    sort_order: e.sort_order,
-    context_window: e.context_window,
-    max_output_tokens: e.max_output_tokens,
-    allowed_efforts: e.allowed_efforts as ModelResponse['allowed_efforts'],
-    cost_tier: e.cost_tier,
-    supports_reasoning: e.supports_reasoning,
-    supports_vision: e.supports_vision,
-    input_price_per_1m: price(e.input_price_per_1m),
-    output_price_per_1m: price(e.output_price_per_1m),
-    cached_input_price_per_1m: price(e.cached_input_price_per_1m),
-    cache_write_price_per_1m: price(e.cache_write_price_per_1m),
-  };
+    allowed_efforts: entry.allowed_efforts as ModelResponse['allowed_efforts'],
+  });
 }
+
+const NO_PRICES = {
+  input_price_per_1m: null,
+  output_price_per_1m: null,
+  cached_input_price_per_1m: null,
+  cache_write_price_per_1m: null,
+};
 
 export function toOrgModel(model: OrgModel): OrgModelResponse {
   return { ...toModel(model), available: model.available, scopes: model.scopes as OrgModelResponse['scopes'] };
@@ -39,15 +28,6 @@ const MODES: Record<ModelMode, { label: string; description: string }> = {
   x_high: { label: 'Extra high', description: 'The best there is, for the hardest problems.' },
 };
 
-export const toModelMode = (view: ModelModeView): ModelModeItem => ({
-  mode: view.mode,
-  ...MODES[view.mode],
-  credit_ratio: view.credit_ratio,
-  available: view.available,
-});
+export const toModelMode = (view: ModelModeView): ModelModeItem => answer(ModelModeItem, view, MODES[view.mode]);
 
-export const toModelConfig = ({ scopes, disabled_providers, model_routes }: ModelConfig): ModelConfigResponse => ({
-  scopes,
-  disabled_providers,
-  model_routes,
-});
+export const toModelConfig = (config: ModelConfig): ModelConfigResponse => answer(ModelConfigResponse, config);
