@@ -1,26 +1,9 @@
+import { readFileSync } from 'node:fs';
 import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
 /** Domains in their order: a domain may know the ones before it. */
-const ORDER = [
-  'identity',
-  'orgs',
-  'files',
-  'billing',
-  'environments',
-  'inference',
-  'tools',
-  'prompts',
-  'knowledge',
-  'agents',
-  'projects',
-  'rollouts',
-  'decisions',
-  'chats',
-  'processes',
-  'inboxes',
-  'administration',
-];
+const ORDER = JSON.parse(readFileSync(new URL('tools/dev/domain-order.json', import.meta.url), 'utf8'));
 
 const depConstraints = [
   {

@@ -17,8 +17,8 @@ export function expectCommitted(file: string, entries: readonly object[]): void 
   const gone = committed.filter((line) => !now.includes(line)).map((line) => `- ${line.trim()}`);
   const fresh = now.filter((line) => !committed.includes(line)).map((line) => `+ ${line.trim()}`);
   // Compared as a list of differences: the whole files side by side would hide the one line that changed.
-  expect({ [file]: [...gone, ...fresh], hint: 'npm test -- tools/house-check -u' }).toEqual({
+  expect({ [file]: [...gone, ...fresh], hint: 'npm test -- tools/house-check/routes -u' }).toEqual({
     [file]: [],
-    hint: 'npm test -- tools/house-check -u',
+    hint: 'npm test -- tools/house-check/routes -u',
   });
 }
