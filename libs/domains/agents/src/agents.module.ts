@@ -1,19 +1,15 @@
-import { Module } from '@nestjs/common';
-import { InferenceModule } from '@aps/inference';
-import { AgentModels } from './agent-models';
+import { Module, OnModuleInit } from '@nestjs/common';
+import { InferenceModule, ModelUsers } from '@aps/inference';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { AgentsService } from './agents.service';
 import { AgentDelegates } from './delegates.queries';
-import { InstructionsRepository } from './instructions.repository';
 import { InstructionsService } from './instructions.service';
 import { MemoriesService } from './memories.service';
 import { AgentRevisions } from './revisions.queries';
-import { RevisionsRepository } from './revisions.repository';
 import { RevisionsService } from './revisions.service';
 import { RolloutsQueries } from './rollouts.queries';
-import { RolloutsRepository } from './rollouts.repository';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
@@ -31,16 +27,17 @@ const face = [
 
 @Module({
   imports: [InferenceModule],
-  providers: [
-    ...face,
-    AgentModels,
-    AgentReferences,
-    AgentsRepository,
-    RevisionsRepository,
-    RolloutsRepository,
-    InstructionsRepository,
-    SkillsRepository,
-  ],
+  providers: [...face, AgentReferences, AgentsRepository, SkillsRepository],
   exports: face,
 })
-export class AgentsModule {}
+export class AgentsModule implements OnModuleInit {
+  constructor(
+    private readonly users: ModelUsers,
+    private readonly agents: AgentsQueries,
+  ) {}
+
+  /** Tells who decides about models which agents name them. */
+  onModuleInit(): void {
+    this.users.register(this.agents);
+  }
+}

@@ -17,11 +17,11 @@ describe('requireEntitled', () => {
 
   it.each([
     [none, { model: 'm' }, 'entitlement_required'],
-    [none, { reasoning_effort: 'low' }, 'entitlement_required'],
+    [none, { reasoning_effort: 'low' as const }, 'entitlement_required'],
     [none, { budget_credits_per_period: '1' }, 'entitlement_required'],
     [none, { model_mode: 'normal' as const }, undefined],
     [none, { model: null, reasoning_effort: null, budget_credits_per_period: null }, undefined],
-    [all, { model: 'm', reasoning_effort: 'low', budget_credits_per_period: '0' }, undefined],
+    [all, { model: 'm', reasoning_effort: 'low' as const, budget_credits_per_period: '0' }, undefined],
     [all, { model_mode: 'normal' as const }, 'plan_mismatch'],
     [all, { model_mode: null }, undefined],
   ])('decides %#', (entitled, input, code) => expect(refusal(() => requireEntitled(entitled, input))).toBe(code));

@@ -1,7 +1,6 @@
 import type { EntitlementSet, Feature } from '@aps/billing';
 import { DomainError, isUsableSlug, type Problem, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
-import { isSet } from './values';
 
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_DEPTH = 16;
@@ -33,8 +32,11 @@ const SETS = [
   'child_agent_ids',
 ] as const satisfies (keyof Agent)[];
 
+/** What can be set of an agent, and what a revision seals of it. */
+export const SETTINGS = [...PLAIN, ...SETS] as const;
+
 /** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */
-export type AgentInput = Partial<Pick<Agent, (typeof PLAIN)[number] | (typeof SETS)[number]>> & {
+export type AgentInput = Partial<Pick<Agent, (typeof SETTINGS)[number]>> & {
   slug?: string | null;
   instruction?: string | null;
 };
@@ -49,6 +51,9 @@ export function columnsOf(input: AgentInput): Partial<Agent> {
   }
   return columns;
 }
+
+/** Neither absent nor null. */
+export const isSet = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
 
 /** What the plan must include for an input. Clearing something needs nothing. */
 export function requireEntitled(entitled: EntitlementSet, input: AgentInput): void {

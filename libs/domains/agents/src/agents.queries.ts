@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import type { AgentModel } from '@aps/inference';
+import type { AgentModel, AgentModelReader } from '@aps/inference';
 import { containing, Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** An agent as it is shown: its draft, and where that stands against what is live. */
@@ -25,16 +25,7 @@ export interface AgentFilter {
   project_id?: string;
 }
 
-export interface AgentName {
-  id: string;
-  slug: string;
-  name: string;
-}
-
-/** An agent as other agents are told of it. */
-export interface NamedAgent extends AgentName {
-  description: string | null;
-}
+export type AgentName = Pick<Agent, 'id' | 'slug' | 'name'>;
 
 /** What a new chat of an agent is frozen with. */
 export interface NewChatBasis {
@@ -69,10 +60,6 @@ const VIEWS = new OrgListing<AgentView, AgentFilter>({
 const ID_BY_ID = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL');
 const ID_BY_SLUG = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND slug = $2 AND deleted_at IS NULL');
 
-const NAMED = statement<NamedAgent>(`
-  SELECT id, slug, name, description FROM agents
-  WHERE org_id = $1 AND deleted_at IS NULL AND live_revision_id IS NOT NULL AND ($4 OR id = ANY($2) OR slug = ANY($3)) ORDER BY slug LIMIT $5`);
-
 // Drafts and live revisions both count: a draft is the next thing to go live.
 const NAMING = (inDraft: string, inLive: string) => `
   SELECT a.id, a.slug, a.name FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
@@ -98,7 +85,7 @@ const FOR_NEW_CHAT = statement<NewChatBasis>(`
 
 /** Reads agents, by an id or a slug. Never writes. */
 @Injectable()
-export class AgentsQueries {
+export class AgentsQueries implements AgentModelReader {
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
@@ -125,15 +112,6 @@ export class AgentsQueries {
     return row ?? null;
   }
 
-  /** Those of the agents that live, by slug. */
-  named(
-    db: Db,
-    scope: OrgScope,
-    which: { ids: readonly string[]; slugs: readonly string[]; all: boolean; limit: number },
-  ): Promise<NamedAgent[]> {
-    return db.query(NAMED, [scope.orgId, which.ids, which.slugs, which.all, which.limit]);
-  }
-
   /** Other live agents that name this one as a child, or grant its tool scope. */
   naming(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
     return db.query(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
@@ -149,7 +127,7 @@ export class AgentsQueries {
   }
 
   /** Agents whose draft or live revision names a model that is not in the list. */
-  withModelOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
+  agentsOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
     return db.query(MODEL_OUTSIDE, [scope.orgId, allowed]);
   }
 }

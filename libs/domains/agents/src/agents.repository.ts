@@ -4,17 +4,14 @@ import type { OrgScope } from '@aps/guards';
 import { OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
 import type { AgentName } from './agents.queries';
 
-const HOLD_IDS = statement<AgentName>(
-  'SELECT id, slug, name FROM agents WHERE org_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
-);
-const HOLD_SLUGS = statement<AgentName>(
-  'SELECT id, slug, name FROM agents WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
-);
+const HOLD = statement<AgentName>(`
+  SELECT id, slug, name FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND (id = ANY($2) OR slug = ANY($3))
+  ORDER BY id FOR KEY SHARE`);
 const SLUGS_LIKE = statement<{ slug: string }>(
   'SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)',
 );
 
-/** Writes agents, by an id or a slug. */
+/** Locks agents, and writes those that are locked. */
 @Injectable()
 export class AgentsRepository {
   private readonly agents = new OrgTable(Agent);
@@ -34,9 +31,9 @@ export class AgentsRepository {
     return this.agents.get(tx, scope, ref, 'for update');
   }
 
-  /** How many there are. */
-  count(db: Db, scope: OrgScope): Promise<number> {
-    return this.agents.count(db, scope);
+  /** Of an agent whose row is locked. */
+  async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Agent>): Promise<Agent> {
+    return (await this.agents.update(tx, scope, id, columns))!;
   }
 
   /** Slugs of agents that begin with `base`. */
@@ -45,25 +42,12 @@ export class AgentsRepository {
     return new Set(rows.map((r) => r.slug));
   }
 
-  insert(tx: Tx, scope: OrgScope, columns: Columns<Agent>): Promise<Agent> {
-    return this.agents.insert(tx, scope, columns);
-  }
-
-  /** Of an agent whose row is locked. */
-  async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Agent>): Promise<Agent> {
-    return (await this.agents.update(tx, scope, id, columns))!;
-  }
-
-  async delete(tx: Tx, scope: OrgScope, id: string): Promise<void> {
-    await this.agents.delete(tx, scope, id);
-  }
-
-  /** Those of the agents that live, held so that none is deleted before the transaction ends. */
-  holdIds(tx: Tx, scope: OrgScope, ids: string[]): Promise<AgentName[]> {
-    return tx.query(HOLD_IDS, [scope.orgId, ids]);
-  }
-
-  holdSlugs(tx: Tx, scope: OrgScope, slugs: string[]): Promise<AgentName[]> {
-    return tx.query(HOLD_SLUGS, [scope.orgId, slugs]);
+  /** Those of the agents that live, held so that none is deleted or renamed before the transaction ends. */
+  async hold(
+    tx: Tx,
+    scope: OrgScope,
+    { ids = [], slugs = [] }: { ids?: readonly string[]; slugs?: readonly string[] },
+  ): Promise<AgentName[]> {
+    return ids.length || slugs.length ? tx.query(HOLD, [scope.orgId, ids, slugs]) : [];
   }
 }

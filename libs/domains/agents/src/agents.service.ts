@@ -1,24 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { freeSlug, slugFrom } from '@aps/contracts';
+import { DomainError, freeSlug, slugFrom } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
-import type { Agent } from '@aps/entities';
+import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
-import { advisoryLock, Database, type Tx } from '@aps/platform/database';
+import { Audit } from '@aps/platform/audit';
+import { advisoryLock, Database, OrgTable, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { AgentReferences } from './agent-references';
-import { agentInUse, refusingTakenSlug } from './agents.errors';
-import { columnsOf, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
+import { refusingTakenSlug } from './agents.errors';
+import { columnsOf, isSet, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
 import { AgentsQueries, type AgentName, type AgentView } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
-import { Audit } from '@aps/platform/audit';
 import { InstructionsService } from './instructions.service';
 import { RevisionsService } from './revisions.service';
-import { isSet } from './values';
 
 /** Makes, edits and deletes agents. */
 @Injectable()
 export class AgentsService {
+  private readonly rows = new OrgTable(Agent);
+
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsRepository,
@@ -39,12 +40,13 @@ export class AgentsService {
     return this.db.transaction(scope, async (tx) => {
       // Counting, and finding a free slug, hold for as long as nobody else creates or renames one.
       await this.lockNames(tx, scope);
-      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.agents.count(tx, scope), tx);
-      await this.requireResolvable(tx, scope, input);
+      await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.rows.count(tx, scope), tx);
+      const columns = columnsOf(input);
+      await this.requireResolvable(tx, scope, columns);
 
       const slug = input.slug ?? (await this.slugFor(tx, scope, input.name));
-      const columns = { slug, created_by: scope.actor.userId, ...columnsOf(input) };
-      const agent = await refusingTakenSlug('agents_slug', this.agents.insert(tx, scope, columns));
+      const row = { slug, created_by: scope.actor.userId, ...columns };
+      const agent = await refusingTakenSlug('agents_slug', this.rows.insert(tx, scope, row));
       await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug });
       await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
       return this.queries.get(scope, agent.id, tx);
@@ -63,8 +65,8 @@ export class AgentsService {
     return this.db.transaction(scope, async (tx) => {
       if (isSet(input.slug)) await this.lockNames(tx, scope);
       const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
-      await this.requireResolvable(tx, scope, input, before);
       const columns = columnsOf(input);
+      await this.requireResolvable(tx, scope, columns, before);
       if (isSet(input.slug) && input.slug !== before.slug) {
         // The tool scope of an agent is its slug: what others grant must not silently end, or pass to another agent.
         requireUnused(await this.queries.namingSlug(tx, scope, before));
@@ -89,7 +91,7 @@ export class AgentsService {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
       requireUnused(await this.queries.naming(tx, scope, agent));
-      await this.agents.delete(tx, scope, agent.id);
+      await this.rows.delete(tx, scope, agent.id);
       await this.outbox.enqueue(
         tx,
         'agent.end_chats',
@@ -104,9 +106,9 @@ export class AgentsService {
     return advisoryLock(tx, `cap:max_agents:${scope.orgId}`);
   }
 
-  private async requireResolvable(tx: Tx, scope: OrgScope, input: AgentInput, self?: Agent): Promise<void> {
-    if (isSet(input.model)) await this.catalog.assertKnownChatModel(tx, scope, input.model, 'agent');
-    await this.references.require(tx, scope, columnsOf(input), { self });
+  private async requireResolvable(tx: Tx, scope: OrgScope, columns: Partial<Agent>, self?: Agent): Promise<void> {
+    if (isSet(columns.model)) await this.catalog.assertKnownChatModel(tx, scope, columns.model, 'agent');
+    await this.references.require(tx, scope, columns, { self });
   }
 
   private async slugFor(tx: Tx, scope: OrgScope, name: string): Promise<string> {
@@ -115,6 +117,7 @@ export class AgentsService {
   }
 }
 
-function requireUnused(naming: AgentName[]): void {
-  if (naming.length) throw agentInUse(naming);
+function requireUnused(agents: AgentName[]): void {
+  if (agents.length)
+    throw new DomainError('agent_in_use', 'Other agents name this one. Remove it from them first.', { context: { agents } });
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
-import type { Agent, InstructionRevision } from '@aps/entities';
+import { DomainError, notFound } from '@aps/contracts';
+import { InstructionRevision, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Listed, type Slice, type Tx } from '@aps/platform/database';
-import { instructionTooLong, noDraft, versionConflict } from './agents.errors';
+import { Audit } from '@aps/platform/audit';
+import { Database, now, OrgTable, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { In } from 'typeorm';
+import { isSet } from './agents.policy';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
-import { Audit } from '@aps/platform/audit';
-import { InstructionsRepository } from './instructions.repository';
 import { RevisionsService } from './revisions.service';
 
 /** Characters of an instruction. */
@@ -22,30 +22,32 @@ export interface InstructionView {
   base_version: string;
 }
 
-const versionOf = (agent: Agent): string => `v${agent.instruction_edit}`;
-
 /**
  * Writes instructions. Every change is made under the agent's row lock and raises its `instruction_edit`, so two savers that read the
  * same version can never both win, and a version is never met again.
  */
 @Injectable()
 export class InstructionsService {
+  /** An agent has one active and one draft at most; whoever writes them holds the agent's lock. */
+  private readonly texts = new OrgTable(InstructionRevision);
+
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsRepository,
     private readonly queries: AgentsQueries,
-    private readonly instructions: InstructionsRepository,
     private readonly revisions: RevisionsService,
     private readonly audit: Audit,
   ) {}
 
   async get(scope: OrgScope, agentRef: string): Promise<InstructionView> {
-    const agent = await this.queries.get(scope, agentRef);
-    return { agent_id: agent.id, ...(await this.instructions.current(this.db, scope, agent.id)), base_version: versionOf(agent) };
+    return this.view(this.db, scope, await this.queries.get(scope, agentRef));
   }
 
+  /** The draft, then the newest first. */
   async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<InstructionRevision>> {
-    return this.instructions.list(this.db, scope, await this.queries.idOf(scope, agentRef), page);
+    const agent_id = await this.queries.idOf(scope, agentRef);
+    // NULLs, which drafts have, come first where the order is descending.
+    return this.texts.page(this.db, scope, { agent_id }, { version: 'DESC' }, page);
   }
 
   /**
@@ -57,11 +59,12 @@ export class InstructionsService {
   saveDraft(scope: OrgScope, agentRef: string, input: { content: string; base_version?: string | null }): Promise<InstructionView> {
     return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
-      const given = input.base_version ?? null;
-      if (given !== null && given !== versionOf(agent)) throw versionConflict(versionOf(agent));
-      const { active } = await this.instructions.current(tx, scope, agent.id);
-      await this.instructions.writeDraft(tx, scope, agent.id, input.content, active?.id ?? null);
-      return this.noted(tx, scope, agent, 'agent.instruction_draft_saved');
+      const current = await this.view(tx, scope, agent);
+      if (isSet(input.base_version) && input.base_version !== current.base_version) {
+        const context = { current_version: current.base_version };
+        throw new DomainError('version_conflict', 'Someone else has changed this since you read it.', { context });
+      }
+      return this.writeDraft(tx, scope, agent, current, input.content);
     });
   }
 
@@ -79,21 +82,22 @@ export class InstructionsService {
     amend: (content: string) => string | null,
   ): Promise<InstructionView & { amended: boolean }> {
     const agent = await this.agents.lock(tx, scope, agentId);
-    const current = await this.instructions.current(tx, scope, agent.id);
-    const content = amend(current.draft?.content ?? current.active?.content ?? '');
-    if (content === null) return { agent_id: agent.id, ...current, base_version: versionOf(agent), amended: false };
-    if (content.length > MAX_INSTRUCTION) throw instructionTooLong(MAX_INSTRUCTION);
-    await this.instructions.writeDraft(tx, scope, agent.id, content, current.active?.id ?? null);
-    return { ...(await this.noted(tx, scope, agent, 'agent.instruction_draft_saved')), amended: true };
+    const current = await this.view(tx, scope, agent);
+    const content = amend((current.draft ?? current.active)?.content ?? '');
+    if (content === null) return { ...current, amended: false };
+    if (content.length > MAX_INSTRUCTION)
+      throw new DomainError('instruction_too_long', `An instruction may have ${MAX_INSTRUCTION} characters.`);
+    return { ...(await this.writeDraft(tx, scope, agent, current, content)), amended: true };
   }
 
   /** Makes the draft the published instruction. It goes live with the next revision that is sealed and deployed. */
   publish(scope: OrgScope, agentRef: string): Promise<InstructionView> {
     return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
-      const version = agent.last_instruction_version + 1;
-      if (!(await this.instructions.publishDraft(tx, scope, agent.id, version))) throw noDraft();
-      return this.noted(tx, scope, agent, 'agent.instruction_published', version);
+      const published = await this.supersede(tx, scope, agent);
+      if (!(await this.texts.update(tx, scope, { agent_id: agent.id, state: 'draft' }, published)))
+        throw new DomainError('no_draft', 'There is no instruction draft.');
+      return this.noted(tx, scope, agent, 'agent.instruction_published', published.version);
     });
   }
 
@@ -101,7 +105,7 @@ export class InstructionsService {
   async discard(scope: OrgScope, agentRef: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
-      if (!(await this.instructions.deleteDraft(tx, scope, agent.id))) throw notFound('Instruction draft');
+      if (!(await this.texts.delete(tx, scope, { agent_id: agent.id, state: 'draft' }))) throw notFound('Instruction draft');
       await this.noted(tx, scope, agent, 'agent.instruction_draft_discarded');
     });
   }
@@ -112,22 +116,43 @@ export class InstructionsService {
    * @param agent whose row is locked, as it is now
    */
   async publishContent(tx: Tx, scope: OrgScope, agent: Agent, content: string): Promise<Agent> {
-    const { active } = await this.instructions.current(tx, scope, agent.id);
+    const active = await this.texts.find(tx, scope, { agent_id: agent.id, state: 'active' });
     if (content === (active?.content ?? '')) return agent;
-    const version = agent.last_instruction_version + 1;
-    await this.instructions.insertActive(tx, scope, agent.id, version, content, active?.id ?? null);
-    await this.noted(tx, scope, agent, 'agent.instruction_published', version);
+    const published = await this.supersede(tx, scope, agent);
+    const written = { agent_id: agent.id, content, base_revision_id: active?.id ?? null, created_by: scope.actor.userId };
+    await this.texts.insert(tx, scope, { ...published, ...written });
+    await this.noted(tx, scope, agent, 'agent.instruction_published', published.version);
     return this.agents.lock(tx, scope, agent.id);
+  }
+
+  private async view(db: Db, scope: OrgScope, agent: Agent): Promise<InstructionView> {
+    const rows = await this.texts.list(db, scope, { agent_id: agent.id, state: In(['active', 'draft']) }, {});
+    const [active, draft] = ['active', 'draft'].map((state) => rows.find((r) => r.state === state) ?? null);
+    return { agent_id: agent.id, active, draft, base_version: `v${agent.instruction_edit}` };
+  }
+
+  private async writeDraft(tx: Tx, scope: OrgScope, agent: Agent, current: InstructionView, content: string): Promise<InstructionView> {
+    const draft = { agent_id: agent.id, state: 'draft' } as const;
+    const begun = { ...draft, content, base_revision_id: current.active?.id ?? null, created_by: scope.actor.userId };
+    if (current.draft) await this.texts.update(tx, scope, draft, { content });
+    else await this.texts.insert(tx, scope, begun);
+    return this.noted(tx, scope, agent, 'agent.instruction_draft_saved');
+  }
+
+  /** Ends what is active. @returns what the text that takes its place has of its own */
+  private async supersede(tx: Tx, scope: OrgScope, agent: Agent) {
+    await this.texts.update(tx, scope, { agent_id: agent.id, state: 'active' }, { state: 'superseded' });
+    return { state: 'active', published_at: now, version: agent.last_instruction_version + 1 } as const;
   }
 
   /** What every change ends with: the next version, the hash of what sealing would now give, the audit row. */
   private async noted(tx: Tx, scope: OrgScope, agent: Agent, action: string, published?: number): Promise<InstructionView> {
     const edited = await this.agents.update(tx, scope, agent.id, {
       instruction_edit: agent.instruction_edit + 1,
-      ...(published !== undefined && { last_instruction_version: published }),
+      last_instruction_version: published,
     });
     if (published !== undefined) await this.revisions.refreshDraft(tx, scope, edited);
     await this.audit.record(tx, scope, action, { kind: 'agent', id: agent.id }, published === undefined ? {} : { version: published });
-    return { agent_id: agent.id, ...(await this.instructions.current(tx, scope, agent.id)), base_version: versionOf(edited) };
+    return this.view(tx, scope, edited);
   }
 }

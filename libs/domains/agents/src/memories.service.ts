@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import { Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
 import { Database, OrgTable, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
-import { Audit } from '@aps/platform/audit';
 
 export const MAX_MEMORY_BYTES = 8 * 1024;
 
@@ -32,10 +32,6 @@ export class MemoriesService {
     return this.memories.list(db, scope, ofOwner(owner), NEWEST_FIRST, limit);
   }
 
-  page(db: Db, scope: OrgScope, owner: MemoryOwner, page: Slice): Promise<Listed<Memory>> {
-    return this.memories.page(db, scope, ofOwner(owner), NEWEST_FIRST, page);
-  }
-
   /**
    * Adds a memory of an owner that the caller knows to exist.
    *
@@ -55,14 +51,8 @@ export class MemoriesService {
     return memory;
   }
 
-  /** @throws DomainError `not_found` when the owner has no such memory */
-  async remove(tx: Tx, scope: OrgScope, owner: MemoryOwner, id: string): Promise<void> {
-    if (!(await this.memories.delete(tx, scope, { ...ofOwner(owner), id }))) throw notFound('Memory');
-    await this.audit.record(tx, scope, 'memory.deleted', { kind: 'memory', id }, { owner });
-  }
-
   async pageOfAgent(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<Memory>> {
-    return this.page(this.db, scope, await this.ownerOf(this.db, scope, agentRef), page);
+    return this.memories.page(this.db, scope, ofOwner(await this.ownerOf(this.db, scope, agentRef)), NEWEST_FIRST, page);
   }
 
   addToAgent(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
@@ -71,8 +61,13 @@ export class MemoriesService {
     );
   }
 
+  /** @throws DomainError `not_found` when the agent has no such memory */
   async removeFromAgent(scope: OrgScope, agentRef: string, id: string): Promise<void> {
-    await this.db.transaction(scope, async (tx) => this.remove(tx, scope, await this.ownerOf(tx, scope, agentRef), id));
+    await this.db.transaction(scope, async (tx) => {
+      const owner = await this.ownerOf(tx, scope, agentRef);
+      if (!(await this.memories.delete(tx, scope, { ...ofOwner(owner), id }))) throw notFound('Memory');
+      await this.audit.record(tx, scope, 'memory.deleted', { kind: 'memory', id }, { owner });
+    });
   }
 
   private async ownerOf(db: Db, scope: OrgScope, agentRef: string): Promise<MemoryOwner> {

@@ -1,14 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
+import type { AgentRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
 import { WeightedLru } from './lru';
-import { RevisionsRepository, type RevisionView } from './revisions.repository';
 import { deepFreeze, type SealedAgentConfig } from './sealed-config';
 
 /** Text of configurations that one process keeps, in bytes of JSON. */
 const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** A revision as it is shown. */
+export interface RevisionView extends Omit<AgentRevision, 'config'> {
+  config: SealedAgentConfig;
+  is_live: boolean;
+}
+
+const VIEWS = new OrgListing<RevisionView, { agent_id: string }>({
+  key: 'r.id',
+  org: 'r.org_id',
+  select: 'r.*, r.id = a.live_revision_id AS is_live',
+  from: 'agent_revisions r JOIN agents a ON a.id = r.agent_id',
+  where: { agent_id: 'r.agent_id = $' },
+  order: 'r.version DESC',
+  what: 'Revision',
+});
+// By id alone: who holds the id of a revision got it from a row of the same organization.
+const CONFIG = statement<{ config: SealedAgentConfig; size: number }>(
+  'SELECT config, octet_length(config::text) AS size FROM agent_revisions WHERE id = $1',
+);
 
 /** Reads sealed revisions. */
 @Injectable()
@@ -18,7 +38,6 @@ export class AgentRevisions {
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsQueries,
-    private readonly revisions: RevisionsRepository,
   ) {}
 
   /**
@@ -30,7 +49,7 @@ export class AgentRevisions {
   async config(revisionId: string, db: Db = this.db): Promise<SealedAgentConfig> {
     const known = this.configs.get(revisionId);
     if (known) return known;
-    const row = await this.revisions.config(db, revisionId);
+    const [row] = await db.query(CONFIG, [revisionId]);
     if (!row) throw notFound('Revision');
     const config = deepFreeze(row.config);
     this.configs.set(revisionId, config, row.size);
@@ -38,10 +57,15 @@ export class AgentRevisions {
   }
 
   async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<RevisionView>> {
-    return this.revisions.list(this.db, scope, await this.agents.idOf(scope, agentRef), page);
+    return VIEWS.page(this.db, scope, { agent_id: await this.agents.idOf(scope, agentRef) }, page);
   }
 
   async get(scope: OrgScope, agentRef: string, id: string): Promise<RevisionView> {
-    return this.revisions.get(this.db, scope, await this.agents.idOf(scope, agentRef), id);
+    return this.of(this.db, scope, await this.agents.idOf(scope, agentRef), id);
+  }
+
+  /** @throws DomainError `not_found` when the agent has no such revision */
+  of(db: Db, scope: OrgScope, agentId: string, id: string): Promise<RevisionView> {
+    return VIEWS.get(db, scope, id, { agent_id: agentId });
   }
 }

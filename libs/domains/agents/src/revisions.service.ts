@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Agent, Rollout } from '@aps/entities';
+import { AgentRevision, InstructionRevision, Rollout, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { Audit } from '@aps/platform/audit';
+import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
+import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
 import { AgentsRepository } from './agents.repository';
-import { Audit } from '@aps/platform/audit';
-import { InstructionsRepository } from './instructions.repository';
-import { RevisionsRepository, type RevisionView } from './revisions.repository';
-import { RolloutsRepository } from './rollouts.repository';
+import { AgentRevisions, type RevisionView } from './revisions.queries';
 import { configOf, hashOf, type SealedAgentConfig } from './sealed-config';
 
 /** Weights are basis points: a deployment gets every chat. */
@@ -16,12 +15,14 @@ const ALL = 10_000;
 /** Seals drafts and deploys what is sealed. Both happen under the agent's row lock. */
 @Injectable()
 export class RevisionsService {
+  private readonly instructions = new OrgTable(InstructionRevision);
+  private readonly sealed = new OrgTable(AgentRevision);
+  private readonly rollouts = new OrgTable(Rollout);
+
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsRepository,
-    private readonly instructions: InstructionsRepository,
-    private readonly revisions: RevisionsRepository,
-    private readonly rollouts: RolloutsRepository,
+    private readonly revisions: AgentRevisions,
     private readonly references: AgentReferences,
     private readonly audit: Audit,
   ) {}
@@ -31,15 +32,14 @@ export class RevisionsService {
     return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
       const { id, created } = await this.sealLocked(tx, scope, agent);
-      return { revision: await this.revisions.get(tx, scope, agent.id, id), created };
+      return { revision: await this.revisions.of(tx, scope, agent.id, id), created };
     });
   }
 
   /** Makes a revision the live one; deploying the live one again changes nothing, unless an experiment has to end. */
   deploy(scope: OrgScope, agentRef: string, revisionId: string): Promise<Rollout> {
     return this.db.transaction(scope, async (tx) => {
-      const agent = await this.agents.lock(tx, scope, agentRef);
-      return this.deployLocked(tx, scope, agent, revisionId);
+      return this.deployLocked(tx, scope, await this.agents.lock(tx, scope, agentRef), revisionId);
     });
   }
 
@@ -56,48 +56,46 @@ export class RevisionsService {
   }
 
   /** @param agent whose row is locked, as it is now */
-  async sealLocked(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ id: string; created: boolean }> {
+  private async sealLocked(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ id: string; created: boolean }> {
     const { config, hash } = await this.draftOf(tx, scope, agent);
-    const latest = await this.revisions.latest(tx, scope, agent.id);
+    const latest = await this.sealed.find(tx, scope, { agent_id: agent.id, version: agent.last_revision_version });
     if (latest?.hash === hash) return { id: latest.id, created: false };
 
     const version = agent.last_revision_version + 1;
-    const { id } = await this.revisions.insert(tx, scope, { agent_id: agent.id, version, hash, config });
+    const revision = { agent_id: agent.id, version, hash, config: { ...config }, created_by: scope.actor.userId };
+    const { id } = await this.sealed.insert(tx, scope, revision);
     await this.agents.update(tx, scope, agent.id, { last_revision_version: version, draft_hash: hash });
     await this.audit.record(tx, scope, 'agent.revision_sealed', { kind: 'agent', id: agent.id }, { revision_id: id, version });
     return { id, created: true };
   }
 
   /** @param agent whose row is locked, as it is now */
-  async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string): Promise<Rollout> {
-    const revision = await this.revisions.get(tx, scope, agent.id, revisionId);
-    const live = await this.rollouts.live(tx, scope, agent.id);
-    if (live && revision.is_live && !(await this.rollouts.running(tx, scope, agent.id))) return live;
+  private async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string): Promise<Rollout> {
+    const revision = await this.revisions.of(tx, scope, agent.id, revisionId);
+    const inForce = { agent_id: agent.id, status: In<Rollout['status']>(['live', 'running']) };
+    const ending = await this.rollouts.list(tx, scope, inForce, {});
+    if (revision.is_live && ending.length === 1 && ending[0].status === 'live') return ending[0];
 
     // What a revision names was there when it was sealed; an old one may outlive it.
     await this.references.require(tx, scope, revision.config, { self: agent, loc: ['path', 'revision_id'] });
-    const ended = await this.rollouts.endCurrent(tx, scope, agent.id);
-    const arms = [{ label: `v${revision.version}`, revision_id: revision.id, version: revision.version, weight: ALL }];
-    const rollout = await this.rollouts.insertDeploy(tx, scope, agent.id, arms);
-    await this.agents.update(tx, scope, agent.id, { live_revision_id: revision.id });
-    await this.audit.record(
-      tx,
-      scope,
-      'agent.deployed',
-      { kind: 'agent', id: agent.id },
-      {
-        rollout_id: rollout.id,
-        revision_id: revision.id,
-        version: revision.version,
-        superseded_rollout_ids: ended.map((r) => r.id),
-      },
-    );
+    await this.rollouts.update(tx, scope, inForce, { status: 'superseded', ended_at: now });
+    const { version } = revision;
+    const rollout = await this.rollouts.insert(tx, scope, {
+      agent_id: agent.id,
+      kind: 'deploy',
+      status: 'live',
+      arms: [{ label: `v${version}`, revision_id: revisionId, version, weight: ALL }],
+      started_by: scope.actor.userId,
+      started_at: now,
+    });
+    await this.agents.update(tx, scope, agent.id, { live_revision_id: revisionId });
+    const facts = { rollout_id: rollout.id, revision_id: revisionId, version, superseded_rollout_ids: ending.map((r) => r.id) };
+    await this.audit.record(tx, scope, 'agent.deployed', { kind: 'agent', id: agent.id }, facts);
     return rollout;
   }
 
   private async draftOf(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ config: SealedAgentConfig; hash: string }> {
-    const { active } = await this.instructions.current(tx, scope, agent.id);
-    const config = configOf(agent, { content: active?.content ?? '', version: active?.version ?? 0 });
+    const config = configOf(agent, await this.instructions.find(tx, scope, { agent_id: agent.id, state: 'active' }));
     return { config, hash: hashOf(config) };
   }
 }

@@ -1,10 +1,9 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import type { Rollout } from '@aps/entities';
+import { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, OrgTable, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
-import { RolloutsRepository } from './rollouts.repository';
 
 export interface ArmCount {
   rollout_id: string;
@@ -25,35 +24,31 @@ export interface RolloutView extends Omit<Rollout, 'arms'> {
 
 @Injectable()
 export class RolloutsQueries {
+  private readonly rollouts = new OrgTable(Rollout);
+
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsQueries,
-    private readonly rollouts: RolloutsRepository,
     private readonly entitlements: Entitlements,
     @Optional() private readonly chats?: RolloutChats,
   ) {}
 
+  /** Newest first. */
   async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<RolloutView>> {
-    const agentId = await this.agents.idOf(scope, agentRef);
-    const { items, total } = await this.rollouts.list(this.db, scope, agentId, page);
+    const agent_id = await this.agents.idOf(scope, agentRef);
+    const { items, total } = await this.rollouts.page(this.db, scope, { agent_id }, { started_at: 'DESC', id: 'DESC' }, page);
     return { items: await this.viewed(scope, items), total };
   }
 
   async get(scope: OrgScope, agentRef: string, id: string): Promise<RolloutView> {
-    const agentId = await this.agents.idOf(scope, agentRef);
-    return (await this.viewed(scope, [await this.rollouts.get(this.db, scope, agentId, id)]))[0];
+    const agent_id = await this.agents.idOf(scope, agentRef);
+    return (await this.viewed(scope, [await this.rollouts.get(this.db, scope, { agent_id, id })]))[0];
   }
 
   private async viewed(scope: OrgScope, rollouts: Rollout[]): Promise<RolloutView[]> {
     const billing_unit = (await this.entitlements.has(scope.orgId, 'enforces_credits')) ? 'credits' : 'usd';
-    const counts =
-      rollouts.length && this.chats
-        ? await this.chats.count(
-            this.db,
-            scope,
-            rollouts.map((r) => r.id),
-          )
-        : [];
+    const ids = rollouts.map((r) => r.id);
+    const counts = ids.length && this.chats ? await this.chats.count(this.db, scope, ids) : [];
     return rollouts.map((rollout) => {
       const own = counts.filter((c) => c.rollout_id === rollout.id);
       // A deployment has one arm, and its chats carry no label.

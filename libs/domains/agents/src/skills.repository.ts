@@ -1,19 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Skill } from '@aps/entities';
+import type { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import {
-  containing,
-  listed,
-  OrgTable,
-  sliceBounds,
-  statement,
-  type Columns,
-  type Db,
-  type Listed,
-  type Slice,
-  type Tx,
-} from '@aps/platform/database';
-import { refusingTakenSlug } from './agents.errors';
+import { containing, listed, sliceBounds, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
 
 // An organization's own skill comes before one of the system that was given the same slug later.
 const VISIBLE = `
@@ -41,8 +30,6 @@ const SLUGS_LIKE = statement<{ slug: string }>(
 /** Skills: the organization's own and those of the system. */
 @Injectable()
 export class SkillsRepository {
-  private readonly own = new OrgTable(Skill);
-
   list(db: Db, scope: OrgScope, q: string | undefined, page: Slice): Promise<Listed<Skill>> {
     const matches = [scope.orgId, q ? containing(q) : null];
     const rows = db.query(LIST, [...matches, ...sliceBounds(page)]);
@@ -55,14 +42,9 @@ export class SkillsRepository {
   }
 
   /** Those of the slugs that there are skills of, held so that none is deleted before the transaction ends. */
-  async holdSlugs(tx: Tx, scope: OrgScope, slugs: string[]): Promise<Set<string>> {
-    const rows = await tx.query(HOLD, [scope.orgId, slugs]);
+  async hold(tx: Tx, scope: OrgScope, slugs: readonly string[]): Promise<Set<string>> {
+    const rows = slugs.length ? await tx.query(HOLD, [scope.orgId, slugs]) : [];
     return new Set(rows.map((r) => r.slug));
-  }
-
-  /** The organization's own skill, locked. */
-  lockOwn(tx: Tx, scope: OrgScope, slug: string): Promise<Skill | null> {
-    return this.own.find(tx, scope, { slug }, 'for update');
   }
 
   async slugsLike(db: Db, scope: OrgScope, base: string): Promise<Set<string>> {
@@ -70,20 +52,7 @@ export class SkillsRepository {
     return new Set(rows.map((r) => r.slug));
   }
 
-  /** @throws DomainError `slug_taken` */
-  insert(tx: Tx, scope: OrgScope, skill: Columns<Skill>): Promise<Skill> {
-    return refusingTakenSlug('skills_slug', this.own.insert(tx, scope, skill));
-  }
-
-  async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Skill>): Promise<Skill> {
-    return (await this.own.update(tx, scope, id, columns))!;
-  }
-
-  async delete(tx: Tx, scope: OrgScope, id: string): Promise<void> {
-    await this.own.delete(tx, scope, id);
-  }
-
-  async seed(db: Db, skill: { id: string; slug: string; name: string; description: string; content: string }): Promise<void> {
-    await db.execute(SEED, [skill.id, skill.slug, skill.name, skill.description, skill.content]);
+  async seed(db: Db, skill: Pick<Skill, 'slug' | 'name' | 'description' | 'content'>): Promise<void> {
+    await db.execute(SEED, [uuidv7(), skill.slug, skill.name, skill.description, skill.content]);
   }
 }

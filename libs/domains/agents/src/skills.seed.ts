@@ -1,5 +1,4 @@
 import type { Db } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
 import { SkillsRepository } from './skills.repository';
 
 /** Skills that every organization can mount. Nobody can edit them, so the texts here are the truth and replace what an older release wrote. */
@@ -56,5 +55,5 @@ Cite every fact that the reader could doubt, next to the fact.
 /** Writes the system's skills; running it again changes nothing. */
 export async function seedSystemSkills(db: Db): Promise<void> {
   const skills = new SkillsRepository();
-  for (const skill of SYSTEM_SKILLS) await skills.seed(db, { id: uuidv7(), ...skill });
+  for (const skill of SYSTEM_SKILLS) await skills.seed(db, skill);
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { freeSlug, notFound, slugFrom } from '@aps/contracts';
-import type { Skill } from '@aps/entities';
+import { DomainError, freeSlug, notFound, slugFrom } from '@aps/contracts';
+import { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { advisoryLock, Database, type Columns, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
-import { skillInUse, slugTaken, systemSkillReadOnly } from './agents.errors';
-import { AgentsQueries } from './agents.queries';
 import { Audit } from '@aps/platform/audit';
+import { advisoryLock, Database, OrgTable, type Columns, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { refusingTakenSlug, slugTaken } from './agents.errors';
+import { isSet } from './agents.policy';
+import { AgentsQueries } from './agents.queries';
 import { SkillsRepository } from './skills.repository';
-import { isSet } from './values';
 
 export interface SkillInput {
   name: string;
@@ -19,6 +19,8 @@ export interface SkillInput {
 /** An organization's skills, and those of the system, which are nobody's to change. */
 @Injectable()
 export class SkillsService {
+  private readonly own = new OrgTable(Skill);
+
   constructor(
     private readonly db: Database,
     private readonly skills: SkillsRepository,
@@ -47,7 +49,8 @@ export class SkillsService {
     return this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `skills:${scope.orgId}`);
       const slug = await this.slugFor(tx, scope, input);
-      const skill = await this.skills.insert(tx, scope, { slug, created_by: scope.actor.userId, ...columnsOf(input) });
+      const row = { slug, created_by: scope.actor.userId, ...columnsOf(input) };
+      const skill = await refusingTakenSlug('skills_slug', this.own.insert(tx, scope, row));
       await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id: skill.id }, { slug });
       return skill;
     });
@@ -56,7 +59,7 @@ export class SkillsService {
   replace(scope: OrgScope, slug: string, input: SkillInput): Promise<Skill> {
     return this.db.transaction(scope, async (tx) => {
       const { id } = await this.lockOwn(tx, scope, slug);
-      const skill = await this.skills.update(tx, scope, id, columnsOf(input));
+      const skill = (await this.own.update(tx, scope, id, columnsOf(input)))!;
       await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id }, { slug });
       return skill;
     });
@@ -66,17 +69,19 @@ export class SkillsService {
   async delete(scope: OrgScope, slug: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const skill = await this.lockOwn(tx, scope, slug);
-      const mounting = await this.agents.mountingSkill(tx, scope, slug);
-      if (mounting.length) throw skillInUse(mounting);
-      await this.skills.delete(tx, scope, skill.id);
+      const agents = await this.agents.mountingSkill(tx, scope, slug);
+      if (agents.length)
+        throw new DomainError('skill_in_use', 'Agents mount this skill. Remove it from them first.', { context: { agents } });
+      await this.own.delete(tx, scope, skill.id);
       await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });
     });
   }
 
   private async lockOwn(tx: Tx, scope: OrgScope, slug: string): Promise<Skill> {
-    const own = await this.skills.lockOwn(tx, scope, slug);
+    const own = await this.own.find(tx, scope, { slug }, 'for update');
     if (own) return own;
-    if ((await this.skills.bySlugs(tx, scope, [slug])).length) throw systemSkillReadOnly();
+    if ((await this.skills.bySlugs(tx, scope, [slug])).length)
+      throw new DomainError('read_only', 'Skills of the system cannot be changed.');
     throw notFound('Skill');
   }
 

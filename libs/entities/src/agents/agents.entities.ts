@@ -16,8 +16,8 @@ export class Agent {
   @Column('uuid', { nullable: true }) team_id: string | null;
   @Column('uuid', { nullable: true }) project_id: string | null;
   @Column('text', { nullable: true }) model: string | null;
-  @Column('text', { nullable: true }) model_mode: string | null;
-  @Column('text', { nullable: true }) reasoning_effort: string | null;
+  @Column('text', { nullable: true }) model_mode: 'trivial' | 'normal' | 'high_effort' | 'x_high' | null;
+  @Column('text', { nullable: true }) reasoning_effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null;
   @Column('text', { array: true, default: () => "'{}'" }) allowed_tools: string[];
   @Column('text', { array: true, default: () => "'{}'" }) denied_tools: string[];
   @Column('text', { array: true, default: () => "'{}'" }) mounted_skills: string[];

@@ -1,38 +1,45 @@
-import { AgentResponse, AgentRevisionResponse, RolloutDetailResponse } from '@aps/dtos';
+import {
+  AgentMemoryResponse,
+  AgentResponse,
+  AgentRevisionResponse,
+  InstructionResponse,
+  InstructionRevisionResponse,
+  RolloutArmResponse,
+  RolloutDetailResponse,
+  SkillResponse,
+} from '@aps/dtos';
+import type { InstructionRevision, Memory, Skill } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 import type { AgentView } from '../agents.queries';
-import type { RevisionView } from '../revisions.repository';
+import type { InstructionView } from '../instructions.service';
+import type { RevisionView } from '../revisions.queries';
 import type { RolloutView } from '../rollouts.queries';
 
-export function toAgent(a: AgentView): AgentResponse {
-  return answer(AgentResponse, a, {
-    model_mode: a.model_mode as AgentResponse['model_mode'],
-    reasoning_effort: a.reasoning_effort as AgentResponse['reasoning_effort'],
+export const toAgent = (a: AgentView): AgentResponse =>
+  answer(AgentResponse, a, {
     live_revision: a.live_revision_id !== null && a.live_version !== null ? { id: a.live_revision_id, version: a.live_version } : null,
   });
-}
 
 /** The configuration goes as it was sealed: its hash is over that. */
-export function toRevision(r: RevisionView): AgentRevisionResponse {
-  const created_at = r.created_at.toISOString();
-  return answer(AgentRevisionResponse, r, {
-    config: r.config as AgentRevisionResponse['config'],
-    created_at,
-    updated_at: created_at,
-  });
-}
+export const toRevision = (r: RevisionView): AgentRevisionResponse =>
+  answer(AgentRevisionResponse, r, { config: r.config as AgentRevisionResponse['config'], updated_at: r.created_at.toISOString() });
 
-export function toRollout(r: RolloutView): RolloutDetailResponse {
-  return answer(RolloutDetailResponse, r, {
-    arms: r.arms.map((arm) => ({
-      label: arm.label,
-      revision_id: arm.revision_id,
-      version: arm.version,
-      weight: arm.weight,
-      chat_count: arm.chat_count,
-      is_control: arm.label === r.control,
-    })),
+export const toRollout = (r: RolloutView): RolloutDetailResponse =>
+  answer(RolloutDetailResponse, r, {
+    arms: r.arms.map((arm) => answer(RolloutArmResponse, arm, { is_control: arm.label === r.control })),
     created_at: r.started_at.toISOString(),
     updated_at: (r.ended_at ?? r.started_at).toISOString(),
   });
-}
+
+export const toInstructionRevision = (r: InstructionRevision): InstructionRevisionResponse => answer(InstructionRevisionResponse, r);
+
+export const toInstruction = (view: InstructionView): InstructionResponse =>
+  answer(InstructionResponse, view, {
+    active: view.active && toInstructionRevision(view.active),
+    draft: view.draft && toInstructionRevision(view.draft),
+  });
+
+export const toSkill = (s: Skill): SkillResponse => answer(SkillResponse, s, { is_system: s.org_id === null });
+
+export const toMemory = (m: Memory): AgentMemoryResponse =>
+  answer(AgentMemoryResponse, m, { owner: { kind: m.owner_kind, id: m.owner_id }, updated_at: m.created_at.toISOString() });

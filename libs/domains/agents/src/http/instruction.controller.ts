@@ -6,7 +6,7 @@ import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InstructionsService } from '../instructions.service';
 import { BY_AGENT } from './params';
-import { toInstruction, toInstructionRevision } from './texts.convert';
+import { toInstruction, toInstructionRevision } from './agents.convert';
 
 @ApiTags('Agent instructions')
 @Controller('api/orgs/:org_id/agents/:agent_id/instruction')

@@ -6,7 +6,7 @@ import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { MemoriesService } from '../memories.service';
 import { BY_AGENT } from './params';
-import { toMemory } from './texts.convert';
+import { toMemory } from './agents.convert';
 
 @ApiTags('Agent memories')
 @Controller('api/orgs/:org_id/agents/:agent_id/memories')

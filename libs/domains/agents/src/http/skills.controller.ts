@@ -5,7 +5,7 @@ import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { SkillsService } from '../skills.service';
-import { toSkill } from './texts.convert';
+import { toSkill } from './agents.convert';
 
 const BY_SLUG: AccessOptions = { params: { slug: 'slug' } };
 
