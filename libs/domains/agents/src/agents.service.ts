@@ -92,12 +92,8 @@ export class AgentsService {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
       requireUnused(await this.queries.naming(tx, scope, agent));
       await this.rows.delete(tx, scope, agent.id);
-      await this.outbox.enqueue(
-        tx,
-        'agent.end_chats',
-        { org_id: scope.orgId, agent_id: agent.id },
-        { requestId: scope.requestId, traceparent: scope.traceparent },
-      );
+      const { orgId: org_id, requestId, traceparent } = scope;
+      await this.outbox.enqueue(tx, 'agent.end_chats', { org_id, agent_id: agent.id }, { requestId, traceparent });
       await this.audit.record(tx, scope, 'agent.deleted', { kind: 'agent', id: agent.id }, { slug: agent.slug });
     });
   }

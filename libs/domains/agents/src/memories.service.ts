@@ -37,18 +37,15 @@ export class MemoriesService {
    *
    * @throws DomainError `validation_error` when it is larger than {@link MAX_MEMORY_BYTES}
    */
-  async add(
-    tx: Tx,
-    scope: OrgScope,
-    { owner, content, source }: { owner: MemoryOwner; content: string; source: Memory['source'] },
-  ): Promise<Memory> {
+  async add(tx: Tx, scope: OrgScope, memory: { owner: MemoryOwner } & Pick<Memory, 'content' | 'source'>): Promise<Memory> {
+    const { owner, content, source } = memory;
     if (Buffer.byteLength(content) > MAX_MEMORY_BYTES) {
       const msg = `String should take at most ${MAX_MEMORY_BYTES} bytes`;
       throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'content'], msg, type: 'string_too_long' }] });
     }
-    const memory = await this.memories.insert(tx, scope, { ...ofOwner(owner), content, source, created_by: scope.actor.userId });
-    await this.audit.record(tx, scope, 'memory.created', { kind: 'memory', id: memory.id }, { owner, source });
-    return memory;
+    const made = await this.memories.insert(tx, scope, { ...ofOwner(owner), content, source, created_by: scope.actor.userId });
+    await this.audit.record(tx, scope, 'memory.created', { kind: 'memory', id: made.id }, { owner, source });
+    return made;
   }
 
   async pageOfAgent(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<Memory>> {
