@@ -24,7 +24,7 @@ beforeAll(async () => {
   document = await buildDocument();
   org = await tenant(house, 'a');
   operator = await aPerson(house, { admin: true });
-  // The lane stands for the routes behind it; here each of those is called by itself.
+  // The proxied path stands for the routes behind it; here each of those is called by itself.
   const all = await allRoutes();
   routes = all.filter((r) => r.method !== 'ALL' && r.access?.tier !== 'public');
 });

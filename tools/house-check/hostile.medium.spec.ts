@@ -89,7 +89,7 @@ it('sends thousands of hostile bodies and queries, and every answer is a proper 
 
 it('and hostile paths', async () => {
   const paths = operationsOf(document).flatMap(({ method, path }) => hostilePaths(method, path, (rest) => fill(rest, params)));
-  const lanes = [
+  const edges = [
     '/api/admin/%',
     '/api/admin/%zz',
     '/api/admin/orgs/%00',
@@ -101,7 +101,7 @@ it('and hostile paths', async () => {
     '/api/orgs/%',
     '/%00',
   ];
-  const requests = [...paths, ...lanes.map((path) => ({ what: 'lane', method: 'GET', path }))];
+  const requests = [...paths, ...edges.map((path) => ({ what: 'edge', method: 'GET', path }))];
   expect(requests.length).toBeGreaterThan(500);
   expect(await faults(requests)).toEqual([]);
 }, 120_000);

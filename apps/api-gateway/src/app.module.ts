@@ -16,7 +16,7 @@ import { ApiDocsModule } from '@aps/platform/http';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
-import { LanesModule } from './lanes';
+import { ProxyModule } from './proxy';
 
 /** The public HTTP face. */
 @Module({
@@ -37,7 +37,7 @@ import { LanesModule } from './lanes';
     FilesHttpModule,
     DecisionsHttpModule,
     OrgUsageHttpModule,
-    LanesModule,
+    ProxyModule,
     ApiDocsModule,
   ],
 })

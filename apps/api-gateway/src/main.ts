@@ -1,5 +1,5 @@
 import { runApp } from '@aps/platform/runtime';
 import { AppModule } from './app.module';
-import { LANE_PREFIXES } from './lanes';
+import { PROXIED_PREFIXES } from './proxy';
 
-void runApp({ name: 'api-gateway', module: AppModule, http: { rawBodyPaths: LANE_PREFIXES }, redisRequired: false });
+void runApp({ name: 'api-gateway', module: AppModule, http: { rawBodyPaths: PROXIED_PREFIXES }, redisRequired: false });

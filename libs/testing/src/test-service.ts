@@ -29,7 +29,7 @@ export type Settings = Record<string, string | undefined>;
 
 export interface ServiceOptions {
   settings?: Settings;
-  /** Prefixes of paths whose bodies are left as they come, as the gateway leaves those of its lanes. */
+  /** Prefixes of paths whose bodies are left as they come, as the gateway leaves those that it proxies. */
   rawPaths?: readonly string[];
   /** Parts that stand outside of the service, and what plays them. */
   played?: readonly (readonly [part: Type<unknown> | Abstract<unknown>, by: object])[];

@@ -1,7 +1,7 @@
 import { TestService } from '@aps/testing';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
-import { LANE_PREFIXES } from '../../../apps/api-gateway/src/lanes';
+import { PROXIED_PREFIXES } from '../../../apps/api-gateway/src/proxy';
 import { seedBase } from '../../migrate/seed';
 
 /** Gateway and admin-api as they are deployed, in this process, on a database of their own. Calls go to the gateway. */
@@ -9,7 +9,7 @@ export class House extends TestService {
   adminUrl: string;
 
   constructor() {
-    super([Gateway], { settings: { REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '' }, rawPaths: LANE_PREFIXES });
+    super([Gateway], { settings: { REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '' }, rawPaths: PROXIED_PREFIXES });
   }
 
   protected override async prepare(): Promise<void> {

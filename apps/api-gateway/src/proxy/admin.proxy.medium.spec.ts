@@ -7,12 +7,12 @@ import { InternalTokens } from '@aps/platform/crypto';
 import { loadConfig } from '@aps/platform/config';
 import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { makeApiToken, makeUser, startGateway, type LaneGateway } from './testing/gateway';
+import { makeApiToken, makeUser, startGateway, type TestGateway } from './testing/gateway';
 import { bodyOf, gate, Upstream } from './testing/upstream';
 
-describe('admin lane', () => {
+describe('admin proxy', () => {
   let database: TestDatabase;
-  let gateway: LaneGateway;
+  let gateway: TestGateway;
   let upstream: Upstream;
   let upstreamUrl: string;
   let admin: Awaited<ReturnType<typeof makeUser>>;
@@ -121,7 +121,7 @@ describe('admin lane', () => {
     });
   });
 
-  describe('stays in its lane', () => {
+  describe('stays below its prefix', () => {
     /** A request target as written, which no client library would send. */
     const raw = (requestTarget: string) =>
       new Promise<number>((resolve, reject) => {
@@ -134,7 +134,7 @@ describe('admin lane', () => {
 
     it.each([
       ['an absolute form', () => `${upstreamUrl}/api/admin/orgs`],
-      ['an absolute form of the name that targets are resolved against', () => 'http://lane/api/admin/orgs'],
+      ['an absolute form of the name that targets are resolved against', () => 'http://proxy/api/admin/orgs'],
       ['dot segments', () => '/api/admin/../secrets'],
       ['encoded dot segments', () => '/api/admin/%2e%2e/secrets'],
       ['backslashes', () => '/api/admin/..\\..\\secrets'],

@@ -2,10 +2,10 @@ import type { ProxyTarget } from '@aps/platform/http';
 
 /**
  * A part of the API that another deployable answers: everything below `prefix` is streamed there and back, bodies untouched.
- * A new lane is one more row of the table in `index.ts`.
+ * A new one is one more row of the table in `index.ts`.
  */
-export interface Lane {
-  /** Names the lane in stack traces and logs. */
+export interface ProxiedPath {
+  /** Names it in stack traces and logs. */
   name: string;
   /** In lower case, without a slash at its end. */
   prefix: `/api/${string}`;
@@ -22,10 +22,10 @@ export interface Lane {
  * Whether a request target may be handed on. What express matches is the decoded path; what the hop resolves is the raw target, and
  * there an absolute form (`GET http://elsewhere/api/admin/…`) names another host, and `..`, however encoded, another prefix.
  */
-export function staysInLane(target: string, prefix: string): boolean {
+export function staysBelow(target: string, prefix: string): boolean {
   if (!below(target.split('?', 1)[0], prefix)) return false;
-  const { origin, pathname } = new URL(target, 'http://lane');
-  return origin === 'http://lane' && below(pathname, prefix);
+  const { origin, pathname } = new URL(target, 'http://proxy');
+  return origin === 'http://proxy' && below(pathname, prefix);
 }
 
 const below = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);

@@ -7,15 +7,15 @@ import { InternalTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
 import { proxyRequest } from '@aps/platform/http';
 import type { Response } from 'express';
-import { staysInLane, type Lane } from './lane';
+import { staysBelow, type ProxiedPath } from './proxied-path';
 
-/** Makes the controller of a lane: one handler for every method and path below its prefix, behind the gateway's global guards. */
-export function laneController(lane: Lane): Type<unknown> {
-  const access = lane.access.tier === 'public' ? Public() : PlatformAdmin();
+/** Makes the controller of a proxied path: one handler for every method and path below its prefix, behind the gateway's global guards. */
+export function proxyController(proxied: ProxiedPath): Type<unknown> {
+  const access = proxied.access.tier === 'public' ? Public() : PlatformAdmin();
 
   @ApiExcludeController()
-  @Controller(lane.prefix)
-  class LaneController {
+  @Controller(proxied.prefix)
+  class ProxyController {
     constructor(
       private readonly tokens: InternalTokens,
       private readonly db: Database,
@@ -24,25 +24,25 @@ export function laneController(lane: Lane): Type<unknown> {
     @All(['', '*path'])
     @access
     pass(@Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
-      if (!staysInLane(request.originalUrl, lane.prefix)) throw new DomainError('not_found', 'There is nothing at this address.');
+      if (!staysBelow(request.originalUrl, proxied.prefix)) throw new DomainError('not_found', 'There is nothing at this address.');
       const headers = this.identify(request);
-      return proxyRequest(request, response, lane.target(), headers);
+      return proxyRequest(request, response, proxied.target(), headers);
     }
 
     /** What the service behind is told about the caller. */
     private identify({ principal, requestId }: AuthenticatedRequest): Record<string, string> {
-      if (lane.access.tier === 'public') return {};
+      if (proxied.access.tier === 'public') return {};
       if (!principal) throw new DomainError('not_authenticated', 'Not authenticated');
       return {
         [INTERNAL_TOKEN_HEADER]: this.tokens.sign(
-          { ...claimsOf(principal), request_id: requestId, aud: lane.access.audience },
+          { ...claimsOf(principal), request_id: requestId, aud: proxied.access.audience },
           this.db.now(),
         ),
       };
     }
   }
-  Object.defineProperty(LaneController, 'name', { value: `${lane.name}LaneController` });
-  return LaneController;
+  Object.defineProperty(ProxyController, 'name', { value: `${proxied.name}ProxyController` });
+  return ProxyController;
 }
 
 const claimsOf = (principal: Principal) => ({

@@ -10,26 +10,26 @@ import { createLogger, NestLogger } from '@aps/platform/observability';
 import { PlatformModule } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { LANE_PREFIXES, LanesModule } from '..';
+import { PROXIED_PREFIXES, ProxyModule } from '..';
 
-export interface LaneGateway {
+export interface TestGateway {
   url: string;
   port: number;
   close(): Promise<void>;
 }
 
-/** The gateway with nothing but its guards and its lanes, at its real edge: the bodies of lanes are not parsed. */
-export async function startGateway(): Promise<LaneGateway> {
+/** The gateway with nothing but its guards and its proxied paths, at its real edge: their bodies are not parsed. */
+export async function startGateway(): Promise<TestGateway> {
   const logger = createLogger('test');
   const schema = { entities: ENTITIES, migrations: MIGRATIONS };
-  const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), LanesModule] })
+  const module = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), GuardsModule.forRoot(), ProxyModule] })
     .setLogger(new NestLogger(logger))
     .compile();
   const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), {
     bodyParser: false,
     logger: new NestLogger(logger),
   });
-  configureHttpApp(app, logger, LANE_PREFIXES);
+  configureHttpApp(app, logger, PROXIED_PREFIXES);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, port, close: () => app.close() };

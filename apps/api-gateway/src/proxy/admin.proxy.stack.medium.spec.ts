@@ -10,7 +10,7 @@ import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
 import { FACE, testService } from '@aps/testing';
-import { LANE_PREFIXES, LanesModule } from '.';
+import { PROXIED_PREFIXES, ProxyModule } from '.';
 
 const ADMIN_API = [
   PlatformModule.forRoot('test-behind', { entities: ENTITIES, migrations: MIGRATIONS }),
@@ -23,8 +23,8 @@ const ADMIN_API = [
   AdministrationHttpModule,
 ];
 
-describe('admin lane with admin-api behind it', () => {
-  const t = testService([...FACE, LanesModule], { rawPaths: LANE_PREFIXES });
+describe('admin proxy with admin-api behind it', () => {
+  const t = testService([...FACE, ProxyModule], { rawPaths: PROXIED_PREFIXES });
   let admin: Person;
   let behind: string;
 
@@ -91,17 +91,17 @@ describe('admin lane with admin-api behind it', () => {
   });
 
   it('answers in one shape, under the id of the request', async () => {
-    const headers = { 'x-request-id': 'through-the-lane' };
+    const headers = { 'x-request-id': 'through-the-proxy' };
     expect(await call('GET', '/nothing', { headers })).toMatchObject({
       status: 404,
-      body: { code: 'not_found', request_id: 'through-the-lane' },
+      body: { code: 'not_found', request_id: 'through-the-proxy' },
     });
     expect(await call('POST', '/admins', { body: {}, headers })).toMatchObject({
       status: 422,
-      body: { code: 'validation_error', request_id: 'through-the-lane' },
+      body: { code: 'validation_error', request_id: 'through-the-proxy' },
     });
     const refused = await call('POST', '/admins', { body: { email: 'x'.repeat(2 * 1024 * 1024) }, headers });
-    expect(refused).toMatchObject({ status: 413, body: { code: 'payload_too_large', request_id: 'through-the-lane' } });
+    expect(refused).toMatchObject({ status: 413, body: { code: 'payload_too_large', request_id: 'through-the-proxy' } });
     const audit = await t.db.query(sql('SELECT 1 FROM audit_log WHERE request_id IS NULL'));
     expect(audit).toEqual([]);
   });
