@@ -2,7 +2,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
 import { loadConfig } from '@aps/platform/config';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
-import { BatchLane, batchStatement } from './batch';
+import { Batcher, batchStatement } from './batch';
 import { Database } from './database';
 import { createDataSource } from './database.module';
 import { isConnectionLoss } from './errors';
@@ -187,7 +187,7 @@ describe('calls of the same moment', () => {
 
   it('are not repeated when the connection breaks, since they may have come through', async () => {
     let tries = 0;
-    const lane = new BatchLane(
+    const batcher = new Batcher(
       DEPOSIT,
       async (sql, items) => {
         tries++;
@@ -197,7 +197,7 @@ describe('calls of the same moment', () => {
       () => Promise.reject(new Error('not alone')),
       (error) => !isConnectionLoss(error),
     );
-    const results = await Promise.allSettled([lane.add({ account: 'a1', amount: 1 }), lane.add({ account: 'a2', amount: 2 })]);
+    const results = await Promise.allSettled([batcher.add({ account: 'a1', amount: 1 }), batcher.add({ account: 'a2', amount: 2 })]);
     expect(results).toEqual([1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'ECONNRESET' }) })));
     expect(tries).toBe(1);
     expect(await balances()).toEqual({ a1: 101, a2: 102 });

@@ -83,7 +83,7 @@ interface Call<I> {
  * Nobody waits for another's trouble: rows that are locked are passed over and waited for on a connection of their own, and when a batch
  * fails, each of its items is tried alone. When its commit fails, which no item is to blame for, all that it has answered get that error.
  */
-export class BatchLane<I> {
+export class Batcher<I> {
   private calls: Call<I>[] = [];
   private busy = false;
 

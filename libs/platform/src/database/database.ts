@@ -1,9 +1,9 @@
 import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { BatchLane, runAlone, type Ahead, type BatchStatement } from './batch';
+import { Batcher, runAlone, type Ahead, type BatchStatement } from './batch';
 import { DatabaseClock } from './clock';
 import { isConnectionLoss } from './errors';
-import { LaneConnection } from './lane-connection';
+import { BatchConnection } from './batch-connection';
 import type { Sessions } from './sessions';
 import { statement, unnamed, type Statement } from './statement';
 
@@ -136,7 +136,7 @@ export class Database implements Db {
   private readonly toQuery: ToQuery;
   private readonly clock = new DatabaseClock(async () => (await this.query(CLOCK))[0].ms);
   private clockTimer: NodeJS.Timeout | undefined;
-  private readonly lanes = new Map<unknown, { lane: BatchLane<unknown>; connection: LaneConnection }>();
+  private readonly batchers = new Map<unknown, { batcher: Batcher<unknown>; connection: BatchConnection }>();
 
   constructor(
     readonly dataSource: DataSource,
@@ -174,9 +174,9 @@ export class Database implements Db {
 
   /** The same for callers who can do something useful, and harmless, with an answer whose commit still waits for the disk. */
   batchedAhead<I, R>(batch: BatchStatement<I>, item: I): Promise<Ahead<R> | null> {
-    let opened = this.lanes.get(batch);
-    if (!opened) this.lanes.set(batch, (opened = this.openLane(batch)));
-    return (opened.lane as BatchLane<I>).add<R>(item);
+    let opened = this.batchers.get(batch);
+    if (!opened) this.batchers.set(batch, (opened = this.openBatcher(batch)));
+    return (opened.batcher as Batcher<I>).add<R>(item);
   }
 
   /**
@@ -184,10 +184,10 @@ export class Database implements Db {
    * has planned them, and all that they read is in its caches. No value of a batch would make for a better plan. Behind a pooler they
    * are like any other connection.
    */
-  private openLane<I>(batch: BatchStatement<I>): { lane: BatchLane<unknown>; connection: LaneConnection } {
+  private openBatcher<I>(batch: BatchStatement<I>): { batcher: Batcher<unknown>; connection: BatchConnection } {
     const { sessions } = this;
     const { options } = this.pool;
-    const connection = new LaneConnection(
+    const connection = new BatchConnection(
       {
         ...(options as ClientConfig),
         password: options.password,
@@ -196,14 +196,14 @@ export class Database implements Db {
       },
       (client) => sessions.begin(client, 'force_generic_plan'),
     );
-    const lane = new BatchLane<I>(
+    const batcher = new Batcher<I>(
       batch,
       async (sql, items, onRow) => connection.run(sessions.named ? sql : unnamed(sql), JSON.stringify(items), onRow),
       (item) => runAlone((sql, values) => this.query(sql, values), batch, item),
       // Whether a commit went through that the connection broke in is not known.
       (error) => !isConnectionLoss(error),
     );
-    return { lane: lane as BatchLane<unknown>, connection };
+    return { batcher: batcher as Batcher<unknown>, connection };
   }
 
   /** The database's time. Whatever another process may compare is written with it, never with this process's own. */
@@ -226,7 +226,7 @@ export class Database implements Db {
   /** Closes all connections. */
   async close(): Promise<void> {
     clearInterval(this.clockTimer);
-    await Promise.all(Array.from(this.lanes.values(), ({ connection }) => connection.close()));
+    await Promise.all(Array.from(this.batchers.values(), ({ connection }) => connection.close()));
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 

@@ -59,7 +59,7 @@ class BatchQuery implements Submittable {
 const FAREWELL_MS = 1_000;
 
 /** A connection that runs one batch after another, opened with the first and again after it was lost. */
-export class LaneConnection {
+export class BatchConnection {
   private client: Promise<Client> | undefined;
   private closed = false;
 
