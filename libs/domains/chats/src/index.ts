@@ -20,7 +20,7 @@ export { CostQueries, type ChatCosts } from './cost.queries';
 export type { AnswerInput, StoredCall } from './hitl/hitl.policy';
 export { HitlQueries, type HitlFilter } from './hitl/hitl.queries';
 export { HitlService, type NewRequest } from './hitl/hitl.service';
-export { EXPIRES_S, HEARTBEAT_S } from './presence/roster';
+export { EXPIRES_S, HEARTBEAT_S } from './presence/presence.store';
 export { PresenceModule } from './presence/presence.module';
 export { PresenceService, type Viewer } from './presence/presence.service';
 export { SendService, type MessageInput, type SendResult } from './send.service';

@@ -9,7 +9,7 @@ import { sql } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { chatsService, type Frame, type StreamReader, type TestOrg } from '../testing/chats';
 import { PresenceQueries } from './presence.queries';
-import { PresenceRoster } from './roster';
+import { PresenceStore } from './presence.store';
 
 describe('presence in a chat', () => {
   const app = chatsService();
@@ -37,10 +37,10 @@ describe('presence in a chat', () => {
 
   const service = () => app.get(PresenceService);
   const say = (method: 'POST' | 'DELETE', as: Bearer, of = chat) => app.call(method, `${org.path}/${of}/presence`, { as });
-  const rosterKey = () => `${redisConfig.value.prefix}:presence:${chat}`;
+  const viewersKey = () => `${redisConfig.value.prefix}:presence:${chat}`;
   /** As if a viewer had been silent for 45 seconds. */
   const silence = async (userId: string) => {
-    await redis.zadd(rosterKey(), 'XX', 1, userId);
+    await redis.zadd(viewersKey(), 'XX', 1, userId);
     await redis.zadd(`${redisConfig.value.prefix}:presence-due`, 1, `${org.id}:${chat}`);
   };
   /** The viewers of each `presence_changed` until a message that is sent now has come. */
@@ -95,7 +95,7 @@ describe('presence in a chat', () => {
     const other = new PresenceService(
       app.db,
       app.get(ChatsQueries),
-      new PresenceRoster(redis),
+      new PresenceStore(redis),
       new PresenceQueries(app.db),
       app.get(RealtimePublisher),
     );
@@ -118,10 +118,10 @@ describe('presence in a chat', () => {
     await say('POST', ada);
     await say('POST', bob);
     await told();
-    await redis.zadd(rosterKey(), 'XX', 1, ada.id);
+    await redis.zadd(viewersKey(), 'XX', 1, ada.id);
     expect((await say('POST', bob)).body.viewers).toEqual([]);
     expect(await told()).toEqual([['Bob']]);
-    await redis.zadd(rosterKey(), 'XX', 1, bob.id);
+    await redis.zadd(viewersKey(), 'XX', 1, bob.id);
     await say('POST', bob);
     expect(await told()).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe('presence in a chat', () => {
     const blind = new PresenceService(
       app.db,
       app.get(ChatsQueries),
-      new PresenceRoster(away),
+      new PresenceStore(away),
       new PresenceQueries(app.db),
       app.get(RealtimePublisher),
     );

@@ -5,7 +5,7 @@ import { Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { ChatsQueries } from '../chats.queries';
 import { PresenceQueries, type Person } from './presence.queries';
-import { PresenceRoster, type ChatRef, type RosterState } from './roster';
+import { PresenceStore, type ChatRef, type PresenceState } from './presence.store';
 
 /** How often a gateway looks who has aged out. */
 const SWEEP_MS = 5_000;
@@ -27,7 +27,7 @@ export class PresenceService implements OnApplicationShutdown {
   constructor(
     private readonly db: Database,
     private readonly chats: ChatsQueries,
-    private readonly roster: PresenceRoster,
+    private readonly store: PresenceStore,
     private readonly queries: PresenceQueries,
     private readonly publisher: RealtimePublisher,
   ) {}
@@ -39,18 +39,18 @@ export class PresenceService implements OnApplicationShutdown {
    * @throws DomainError 404 for a chat that is not there or that the caller may not open
    */
   heartbeat(scope: OrgScope, agentId: string, chatId: string): Promise<Viewer[]> {
-    return this.change(scope, agentId, chatId, (chat) => this.roster.stay(chat, scope.userId));
+    return this.change(scope, agentId, chatId, (chat) => this.store.stay(chat, scope.userId));
   }
 
   /** Says that the caller has it open no more. A second window of the same user comes back with its next heartbeat. As {@link heartbeat}. */
   leave(scope: OrgScope, agentId: string, chatId: string): Promise<Viewer[]> {
-    return this.change(scope, agentId, chatId, (chat) => this.roster.leave(chat, scope.userId));
+    return this.change(scope, agentId, chatId, (chat) => this.store.leave(chat, scope.userId));
   }
 
   /** Tells the readers of chats in which somebody has aged out. Of all gateways one tells. */
   async sweep(): Promise<void> {
-    for (const chat of (await this.bestEffort(() => this.roster.takeDue())) ?? []) {
-      const state = await this.bestEffort(() => this.roster.age(chat));
+    for (const chat of (await this.bestEffort(() => this.store.takeDue())) ?? []) {
+      const state = await this.bestEffort(() => this.store.age(chat));
       if (!state?.changed) continue;
       try {
         this.tell(chat, await this.viewersOf(chat, state));
@@ -60,7 +60,12 @@ export class PresenceService implements OnApplicationShutdown {
     }
   }
 
-  private async change(scope: OrgScope, agentId: string, chatId: string, act: (chat: ChatRef) => Promise<RosterState>): Promise<Viewer[]> {
+  private async change(
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    act: (chat: ChatRef) => Promise<PresenceState>,
+  ): Promise<Viewer[]> {
     await this.chats.get(scope, agentId, chatId);
     const chat = { orgId: scope.orgId, chatId };
     const state = await this.bestEffort(() => act(chat));
@@ -70,7 +75,7 @@ export class PresenceService implements OnApplicationShutdown {
     return viewers.filter((viewer) => viewer.user_id !== scope.userId);
   }
 
-  private async viewersOf({ orgId, chatId }: ChatRef, { seen }: RosterState): Promise<Viewer[]> {
+  private async viewersOf({ orgId, chatId }: ChatRef, { seen }: PresenceState): Promise<Viewer[]> {
     const people = await this.queries.people(orgId, chatId, [...seen.keys()]);
     return people.map((person) => ({ ...person, last_seen_at: seen.get(person.user_id)! }));
   }

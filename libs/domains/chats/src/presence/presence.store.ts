@@ -7,7 +7,7 @@ export const HEARTBEAT_S = 15;
 /** After so long without a word a viewer is gone, seconds. */
 export const EXPIRES_S = 45;
 
-/** The roster outlives its viewers for a while, so that whoever looks can tell who has aged out. */
+/** The set outlives its viewers for a while, so that whoever looks can tell who has aged out. */
 const KEPT_MS = (EXPIRES_S + 60) * 1_000;
 const DUE_AT_ONCE = 100;
 
@@ -36,7 +36,7 @@ export interface ChatRef {
   chatId: string;
 }
 
-export interface RosterState {
+export interface PresenceState {
   /** Viewers now, and when each last said so. */
   seen: Map<string, Date>;
   /** Somebody has come or gone since the last look. */
@@ -45,19 +45,19 @@ export interface RosterState {
 
 /** Who has which chat open, in Redis alone: it is of the moment, and lost without harm. Everything here throws while Redis is away. */
 @Injectable()
-export class PresenceRoster {
+export class PresenceStore {
   constructor(@Inject(CommandRedis) private readonly redis: Redis) {}
 
-  stay(chat: ChatRef, userId: string): Promise<RosterState> {
+  stay(chat: ChatRef, userId: string): Promise<PresenceState> {
     return this.change(chat, 'stay', userId);
   }
 
-  leave(chat: ChatRef, userId: string): Promise<RosterState> {
+  leave(chat: ChatRef, userId: string): Promise<PresenceState> {
     return this.change(chat, 'leave', userId);
   }
 
   /** Looks who has aged out. */
-  age(chat: ChatRef): Promise<RosterState> {
+  age(chat: ChatRef): Promise<PresenceState> {
     return this.change(chat, 'age', '');
   }
 
@@ -70,7 +70,7 @@ export class PresenceRoster {
     });
   }
 
-  private async change(chat: ChatRef, act: 'stay' | 'leave' | 'age', userId: string): Promise<RosterState> {
+  private async change(chat: ChatRef, act: 'stay' | 'leave' | 'age', userId: string): Promise<PresenceState> {
     const answer = await CHANGE.run(this.redis, keyOf(chat), act, userId, EXPIRES_S * 1_000, KEPT_MS);
     const [now, changed, gone, scored] = answer as [string, number, string[], string[]];
     const seen = new Map<string, Date>();
@@ -80,7 +80,7 @@ export class PresenceRoster {
       firstEnd = Math.min(firstEnd, end);
       seen.set(scored[i], new Date(end - EXPIRES_S * 1_000));
     }
-    // After the roster: whoever has just taken the chat off the list has then seen this viewer, or finds the chat on it again.
+    // After the set: whoever has just taken the chat off the list has then seen this viewer, or finds the chat on it again.
     if (seen.size > 0) await this.redis.zadd(dueKey(), 'NX', Math.max(firstEnd, Number(now)), `${chat.orgId}:${chat.chatId}`);
     // Who had aged out and is back has never been away for the others.
     const back = changed === 1 && act === 'stay' && gone.includes(userId);
