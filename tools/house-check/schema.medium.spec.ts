@@ -85,7 +85,7 @@ const ROOTLESS: Record<string, string> = {
   api_tokens: 'belongs to a user; the organization only narrows it',
   audit_log: 'outlives what it is about',
   data_keys: 'made before the first secret of the organization, in any transaction',
-  events: 'the spine is keyed by topic and written on the hot path',
+  events: 'the event log is keyed by topic and written on the hot path',
   inference_receipts: 'outlives what it is about',
   turn_steps: 'the journal of a turn, written twice a step by whoever holds its fence',
 };

@@ -1,4 +1,4 @@
-/** Types on the event spine. What a client of the stream and of the timeline sees is derived from these rows. */
+/** Types of the event log. What a client of the stream and of the timeline sees is derived from these rows. */
 export const EVENT_TYPES = [
   'status_changed',
   'message_created',
@@ -31,8 +31,8 @@ export const STREAM_ONLY_EVENTS = ['message_restarted', 'title_changed', 'org_su
 export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty'] as const;
 export type MessageFinish = (typeof FINISH_REASONS)[number];
 
-/** One row of the spine as it travels. `id` is the sequence number within the topic, without gaps, in commit order. */
-export interface SpineEvent {
+/** One row of the event log as it travels. `id` is the sequence number within the topic, without gaps, in commit order. */
+export interface TopicEvent {
   id: number;
   type: EventType;
   at: string;
@@ -52,7 +52,7 @@ export interface TopicNotice {
   data: Record<string, unknown>;
 }
 
-export type TopicItem = SpineEvent | MessageDelta | TopicNotice;
+export type TopicItem = TopicEvent | MessageDelta | TopicNotice;
 
 /** What is published on a topic's channel: committed events, pieces of the running message and notices, in their order. */
 export type TopicSignal = TopicItem[];

@@ -1,4 +1,4 @@
-import type { MessageFinish, SpineEvent } from '@aps/contracts';
+import type { MessageFinish, TopicEvent } from '@aps/contracts';
 import type { Chat, ChatPause, Message, ToolCallRecord } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { Usage } from '@aps/inference';
@@ -100,10 +100,10 @@ export function eventMessage({
 }
 
 /** An event before it has a number. */
-export type NewEvent = Omit<SpineEvent, 'id' | 'at'>;
+export type NewEvent = Omit<TopicEvent, 'id' | 'at'>;
 
 /** Numbers events that a statement has appended after `lastSeq`, for the signal that follows the commit. */
-export function numbered(events: NewEvent[], lastSeq: number, at: Date): SpineEvent[] {
+export function numbered(events: NewEvent[], lastSeq: number, at: Date): TopicEvent[] {
   const time = at.toISOString();
   return events.map((event, i) => ({ ...event, id: lastSeq + i + 1, at: time }));
 }

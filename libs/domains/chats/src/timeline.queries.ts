@@ -10,8 +10,8 @@ const NOT_TOLD = `(${STREAM_ONLY_EVENTS.map((type) => `'${type}'`).join(', ')})`
 const STEP_ENDS = `('message_completed', 'tool_result')`;
 
 /*
- * One row is one event of the timeline. Its place is the number on the spine of the event that tells it, and then `part`: 0 the step that
- * the event ended, 1 the event itself.
+ * One row is one event of the timeline. Its place is the number in the event log of the event that tells it, and then `part`: 0 the step
+ * that the event ended, 1 the event itself.
  *
  * Places alone are counted and cut; contents, steps and receipts are read for the rows of the page. Events come backwards from their
  * index, so a page near the newest end reads no more than itself; the count, which reads every event of the chat, stands beside it. Not
@@ -50,11 +50,11 @@ export interface TimelineRow {
   agent_name: string;
   origin_kind: string;
   origin_ref_id: string | null;
-  /** Number on the spine. */
+  /** Number in the event log. */
   place: number;
   /** 0: the step that the event ended. */
   part: number;
-  /** Of the event, as it is on the spine. */
+  /** Of the event, as it is in the event log. */
   type: string;
   data: Record<string, unknown>;
   created_at: Date;

@@ -1,4 +1,4 @@
-import type { SpineEvent } from '@aps/contracts';
+import type { TopicEvent } from '@aps/contracts';
 import type { Tx } from '@aps/platform/database';
 import type { z } from 'zod';
 import type { DecisionMode, ToolHints } from './decision-mode';
@@ -31,7 +31,7 @@ export type ToolOutcome =
   | { kind: 'wait'; ref?: string; resumeAt?: Date; events?: ToolEvent[] };
 
 /** An event of the chat, before it has a number. */
-export type ToolEvent = Pick<SpineEvent, 'type' | 'data'>;
+export type ToolEvent = Pick<TopicEvent, 'type' | 'data'>;
 
 /** What a call can make its turn wait for. */
 export type WaitKind = 'timer' | 'human' | 'children';

@@ -198,7 +198,7 @@ export class OrgSnapshot {
   @StringField({ description: 'The newest event that is part of it.', example: '0' }) last_id: string;
 }
 
-/** Every event that the spine keeps. The type has the compiler ask for a schema where a type is added. */
+/** Every event that the event log keeps. The type has the compiler ask for a schema where a type is added. */
 const KEPT: Record<Exclude<EventType, 'org_suspended'>, new () => object> = {
   status_changed: EventOf('status_changed', StatusChange, { description: 'The chat is something else now.' }),
   message_created: EventOf('message_created', NewMessage, {

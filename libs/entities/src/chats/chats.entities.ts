@@ -59,7 +59,7 @@ export class Chat {
   @Column('text', { nullable: true }) origin_ref_id: string | null;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_usd: string;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_credits: string;
-  /** Newest number on the chat's event spine. Raised under the row's lock, which is what orders the events. */
+  /** Newest number on the chat's event log. Raised under the row's lock, which is what orders the events. */
   @Column('int', { default: 0 }) event_seq: number;
   @Column('int', { default: 0 }) message_seq: number;
   @Column('int', { default: 0 }) turn_seq: number;

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The event spine: what happened on a topic, numbered without gaps in commit order. Streams and timelines read it. */
+/** The event log: what happened on a topic, numbered without gaps in commit order. Streams and timelines read it. */
 @Entity('events')
 export class EventRow {
   @PrimaryColumn('text') topic: string;

@@ -1,4 +1,4 @@
-import { isDelta, type MessageDelta, type SpineEvent, type TopicNotice } from '@aps/contracts';
+import { isDelta, type MessageDelta, type TopicEvent, type TopicNotice } from '@aps/contracts';
 
 /** How a topic and its organization are called in the envelopes of a stream. */
 export interface TopicName {
@@ -14,7 +14,7 @@ const texts = new WeakMap<object, string>();
 const concealedTexts = new WeakMap<object, string>();
 
 /** The envelope of a numbered event, as the line `data:` and the end of its frame. The lines before it differ by stream. */
-export function envelopeOf(event: SpineEvent, { name, orgId, conceal }: TopicName): string {
+export function envelopeOf(event: TopicEvent, { name, orgId, conceal }: TopicName): string {
   const made = conceal ? concealedTexts : texts;
   let text = made.get(event);
   if (!text) made.set(event, (text = numberedEnvelope(event.type, event.id, event.at, event.data, name, orgId, conceal)));

@@ -39,7 +39,7 @@ export class RealtimeHub {
 
   /**
    * Starts listening. When the promise resolves, everything published from then on reaches the listener, so a reader that asks the
-   * spine afterwards misses nothing. Without Redis it resolves at once, and {@link onReturn} tells of the rest.
+   * event log afterwards misses nothing. Without Redis it resolves at once, and {@link onReturn} tells of the rest.
    */
   async listen(topic: string, listener: TopicListener): Promise<void> {
     const name = channelOf(topic);

@@ -2,6 +2,6 @@ export { MAX_CURSOR_CHARS } from './cursor';
 export * from './hub';
 export * from './publisher';
 export * from './realtime.module';
-export * from './spine';
+export * from './event-log';
 export * from './sse';
 export type { Snapshot, StreamTopic } from './stream';

@@ -1,12 +1,12 @@
 import { Global, Module } from '@nestjs/common';
 import { RealtimeHub } from './hub';
 import { RealtimePublisher } from './publisher';
-import { EventSpine } from './spine';
+import { EventLog } from './event-log';
 import { SseStreams } from './sse';
 
 /** For processes that cause events. */
 @Global()
-@Module({ providers: [RealtimePublisher, EventSpine], exports: [RealtimePublisher, EventSpine] })
+@Module({ providers: [RealtimePublisher, EventLog], exports: [RealtimePublisher, EventLog] })
 export class RealtimePublishModule {}
 
 /** For processes that serve streams. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
-import type { SpineEvent } from '@aps/contracts';
+import type { TopicEvent } from '@aps/contracts';
 import { loadConfig } from '@aps/platform/config';
 import { metrics } from '@aps/platform/observability';
 import { connectRedis } from '@aps/platform/redis';
@@ -10,22 +10,22 @@ import type { Response } from 'express';
 import type { Redis } from 'ioredis';
 import { RealtimeHub } from './hub';
 import { RealtimePublisher } from './publisher';
-import type { EventSpine } from './spine';
+import type { EventLog } from './event-log';
 import { SseStreams, type Audience } from './sse';
 
-/** A spine that holds what it is told to, so that backlogs of any size are at hand. */
-class Spine implements Pick<EventSpine, 'now' | 'after' | 'newestOf'> {
-  readonly events = new Map<string, SpineEvent[]>();
+/** An event log that holds what it is told to, so that backlogs of any size are at hand. */
+class TestEventLog implements Pick<EventLog, 'now' | 'after' | 'newestOf'> {
+  readonly events = new Map<string, TopicEvent[]>();
   now = () => new Date();
 
-  add(topic: string, text: string): SpineEvent {
+  add(topic: string, text: string): TopicEvent {
     const list = this.events.get(topic) ?? [];
     this.events.set(topic, list);
-    const event: SpineEvent = { id: list.length + 1, type: 'message_created', at: new Date().toISOString(), data: { text } };
+    const event: TopicEvent = { id: list.length + 1, type: 'message_created', at: new Date().toISOString(), data: { text } };
     list.push(event);
     return event;
   }
-  after(topic: string, seq: number, limit: number): Promise<SpineEvent[]> {
+  after(topic: string, seq: number, limit: number): Promise<TopicEvent[]> {
     return Promise.resolve((this.events.get(topic) ?? []).slice(seq, seq + limit));
   }
   newestOf(topics: string[]): Promise<Map<string, number>> {
@@ -39,7 +39,7 @@ describe('readers of event streams', () => {
   let commands: Redis;
   let subscriber: Redis;
   let streams: SseStreams;
-  let spine: Spine;
+  let eventLog: TestEventLog;
   let publisher: RealtimePublisher;
   let server: http.Server;
   let port: number;
@@ -52,9 +52,9 @@ describe('readers of event streams', () => {
     [commands, subscriber] = [connectRedis('commands'), connectRedis('blocking')];
     for (const redis of [commands, subscriber])
       if (redis.status !== 'ready') await new Promise<void>((ready) => redis.once('ready', () => ready()));
-    spine = new Spine();
+    eventLog = new TestEventLog();
     publisher = new RealtimePublisher(commands);
-    streams = new SseStreams(new RealtimeHub(subscriber), spine as unknown as EventSpine);
+    streams = new SseStreams(new RealtimeHub(subscriber), eventLog as unknown as EventLog);
     responses = [];
     server = http.createServer((request, response) => {
       const url = new URL(request.url!, 'http://test');
@@ -68,7 +68,7 @@ describe('readers of event streams', () => {
         topics,
         multiplexed: topics.length > 1,
         after: url.searchParams.get('after') ?? undefined,
-        snapshots: () => Promise.resolve(topics.map(({ topic }) => ({ data: {}, newestId: spine.events.get(topic)?.length ?? 0 }))),
+        snapshots: () => Promise.resolve(topics.map(({ topic }) => ({ data: {}, newestId: eventLog.events.get(topic)?.length ?? 0 }))),
         reader: null,
         audience: everybody,
       });
@@ -142,7 +142,7 @@ describe('readers of event streams', () => {
     const [before, lazy, reader] = [await cut(), await deaf(`/?topics=${topic}`), await keen(`/?topics=${topic}`)];
     let most = 0;
     for (let i = 0; i < 300; i++) {
-      publisher.publish(topic, [spine.add(topic, 'x'.repeat(50_000))]);
+      publisher.publish(topic, [eventLog.add(topic, 'x'.repeat(50_000))]);
       // Its turn to read is every other reader's, too.
       await until(() => reader.ids.length > i);
       most = Math.max(most, lazy.response.writableLength);
@@ -155,7 +155,7 @@ describe('readers of event streams', () => {
 
   it('read up a large backlog at their own pace, and the backlog does not stand in memory meanwhile', async () => {
     const topic = `chat:${randomUUID()}`;
-    for (let i = 0; i < 800; i++) spine.add(topic, 'x'.repeat(50_000));
+    for (let i = 0; i < 800; i++) eventLog.add(topic, 'x'.repeat(50_000));
     const { socket, response } = await deaf(`/?topics=${topic}&after=0`);
     let most = 0;
     let text = '';
@@ -179,7 +179,7 @@ describe('readers of event streams', () => {
 
   it('that take nothing of a backlog are cut off in time', async () => {
     const topic = `chat:${randomUUID()}`;
-    for (let i = 0; i < 400; i++) spine.add(topic, 'x'.repeat(50_000));
+    for (let i = 0; i < 400; i++) eventLog.add(topic, 'x'.repeat(50_000));
     const { response } = await deaf(`/?topics=${topic}&after=0`);
     await until(() => response.destroyed);
   }, 30_000);
@@ -188,10 +188,10 @@ describe('readers of event streams', () => {
     const topics = [randomUUID(), randomUUID()].map((id) => `chat:${id}`);
     const reader = await keen(`/?topics=${topics.join()}`);
     // Told of the third alone, and of nothing of the other topic.
-    for (let i = 0; i < 2; i++) spine.add(topics[0], 'silent');
-    publisher.publish(topics[0], [spine.add(topics[0], 'told')]);
-    spine.add(topics[1], 'silent');
-    publisher.publish(topics[0], [spine.events.get(topics[0])![2], spine.events.get(topics[0])![0]]);
+    for (let i = 0; i < 2; i++) eventLog.add(topics[0], 'silent');
+    publisher.publish(topics[0], [eventLog.add(topics[0], 'told')]);
+    eventLog.add(topics[1], 'silent');
+    publisher.publish(topics[0], [eventLog.events.get(topics[0])![2], eventLog.events.get(topics[0])![0]]);
     await until(() => reader.ids.length >= 4);
     const numbers = reader.ids.map((id) => id.split('~').map((entry) => Number(entry.split('.')[1])));
     expect(numbers).toEqual([

@@ -2,14 +2,14 @@ import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { gauge } from '@aps/platform/observability';
 import type { Request, Response } from 'express';
 import { RealtimeHub } from './hub';
-import { EventSpine } from './spine';
+import { EventLog } from './event-log';
 import { Stream, type Feed, type Snapshot, type StreamTopic } from './stream';
 
 const PING_S = 15;
-/** How often streams ask the spine when signals may be missing. */
+/** How often streams ask the event log when signals may be missing. */
 const POLL_MS = 2_000;
 /**
- * How often every stream asks the spine anyway (a worker that died between its commit and its signal told nobody), and whether its
+ * How often every stream asks the event log anyway (a worker that died between its commit and its signal told nobody), and whether its
  * reader may go on. With the second for which an answer about a credential is believed it makes five.
  */
 const SWEEP_MS = 4_000;
@@ -67,7 +67,7 @@ export class SseStreams implements BeforeApplicationShutdown {
 
   constructor(
     private readonly hub: RealtimeHub,
-    private readonly spine: EventSpine,
+    private readonly eventLog: EventLog,
   ) {
     const every = (ms: number, fn: () => void) => setInterval(fn, ms).unref();
     this.timers = [
@@ -85,7 +85,7 @@ export class SseStreams implements BeforeApplicationShutdown {
   /** Answers a request with a stream that ends when the client goes, loses access, or this process shuts down. */
   async serve<R>(response: Response, options: StreamOptions<R>): Promise<void> {
     const { orgId, topics, multiplexed = false, after, snapshots, reader, audience } = options;
-    const stream = new Stream(response, this.spine, orgId, topics, multiplexed, after);
+    const stream = new Stream(response, this.eventLog, orgId, topics, multiplexed, after);
     response.once('close', () => this.forget(stream));
     response.on('error', ignore);
     await Promise.all(stream.feeds.map((feed) => this.hub.listen(feed.topic, feed)));
@@ -133,7 +133,7 @@ export class SseStreams implements BeforeApplicationShutdown {
   private async findMissed(): Promise<void> {
     try {
       const feeds = [...this.streams.keys()].flatMap((stream) => stream.feeds);
-      const newest = await this.spine.newestOf([...new Set(feeds.map((feed) => feed.topic))]);
+      const newest = await this.eventLog.newestOf([...new Set(feeds.map((feed) => feed.topic))]);
       for (const feed of feeds) if ((newest.get(feed.topic) ?? 0) > feed.last) void feed.catchUp();
     } catch {
       // The next round asks again.

@@ -1,10 +1,10 @@
-import { isDelta, isNotice, type SpineEvent, type TopicSignal } from '@aps/contracts';
+import { isDelta, isNotice, type TopicEvent, type TopicSignal } from '@aps/contracts';
 import { counter } from '@aps/platform/observability';
 import type { Response } from 'express';
 import { cursorKey, formatCursor, parseCursor, parseNumber } from './cursor';
 import { envelopeOf, fleetingFrame, snapshotEnvelope, unnumberedFrame, type TopicName } from './frames';
 import type { TopicListener } from './hub';
-import type { EventSpine } from './spine';
+import type { EventLog } from './event-log';
 
 /** A reader that leaves this much unread is cut off; it resumes from its last id. */
 const MAX_BUFFERED = 1024 * 1024;
@@ -26,7 +26,7 @@ export interface Snapshot {
 }
 
 export interface StreamTopic {
-  /** What the spine and the channel call it. */
+  /** What the event log and the channel call it. */
   topic: string;
   /** What readers call it. */
   name: string;
@@ -47,7 +47,7 @@ export class Stream {
    */
   constructor(
     private readonly response: Response,
-    private readonly spine: EventSpine,
+    private readonly eventLog: EventLog,
     readonly orgId: string,
     topics: StreamTopic[],
     readonly multiplexed: boolean,
@@ -56,7 +56,7 @@ export class Stream {
     const numbers = multiplexed ? parseCursor(after) : undefined;
     this.feeds = topics.map(({ topic, name }) => {
       const key = multiplexed ? cursorKey(topic) : '';
-      return new Feed(this, spine, topic, name, key, numbers ? numbers.get(key) : parseNumber(after));
+      return new Feed(this, eventLog, topic, name, key, numbers ? numbers.get(key) : parseNumber(after));
     });
   }
 
@@ -87,7 +87,7 @@ export class Stream {
     const at = this.feeds.indexOf(feed);
     if (at < 0) return;
     this.feeds.splice(at, 1);
-    this.write(unnumberedFrame('topic_closed', feed.name, this.orgId, this.spine.now(), { reason: 'access_lost' }));
+    this.write(unnumberedFrame('topic_closed', feed.name, this.orgId, this.eventLog.now(), { reason: 'access_lost' }));
     if (this.feeds.length === 0) this.end();
   }
 
@@ -138,7 +138,7 @@ export class Stream {
   }
 
   private tell(type: string): void {
-    this.write(unnumberedFrame(type, this.multiplexed ? null : (this.feeds[0]?.name ?? null), this.orgId, this.spine.now()));
+    this.write(unnumberedFrame(type, this.multiplexed ? null : (this.feeds[0]?.name ?? null), this.orgId, this.eventLog.now()));
   }
 
   private cutOff(): void {
@@ -160,7 +160,7 @@ export class Feed implements TopicListener, TopicName {
 
   constructor(
     private readonly stream: Stream,
-    private readonly spine: EventSpine,
+    private readonly eventLog: EventLog,
     readonly topic: string,
     readonly name: string,
     /** What the topic is called in a cursor. */
@@ -186,7 +186,7 @@ export class Feed implements TopicListener, TopicName {
     // A resuming client still has events to come below the snapshot's number, so its frame must not move the client there.
     const id = this.stream.multiplexed ? this.stream.cursor() : resumes ? undefined : newestId;
     this.stream.write(
-      `event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this, this.spine.now())}`,
+      `event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this, this.eventLog.now())}`,
     );
     this.catchingUp = false;
     // The snapshot was read after the subscription stood: without a gap to fill there is nothing to ask for.
@@ -196,7 +196,7 @@ export class Feed implements TopicListener, TopicName {
   onSignal(signal: TopicSignal): void {
     for (const item of signal) {
       if (isDelta(item) || isNotice(item)) {
-        if (!this.catchingUp) this.stream.write(fleetingFrame(item, this, this.spine.now()));
+        if (!this.catchingUp) this.stream.write(fleetingFrame(item, this, this.eventLog.now()));
       } else if (this.catchingUp) {
         this.again = true;
       } else if (item.id === this.last + 1) {
@@ -207,7 +207,7 @@ export class Feed implements TopicListener, TopicName {
     }
   }
 
-  /** Sends what the spine has beyond the reader's last number, at the reader's pace. */
+  /** Sends what the event log has beyond the reader's last number, at the reader's pace. */
   async catchUp(): Promise<void> {
     if (this.catchingUp) {
       this.again = true;
@@ -218,7 +218,7 @@ export class Feed implements TopicListener, TopicName {
       do {
         this.again = false;
         for (let count = PAGE; count === PAGE;) {
-          const events = await this.spine.after(this.topic, this.last, PAGE);
+          const events = await this.eventLog.after(this.topic, this.last, PAGE);
           count = events.length;
           for (const event of events) {
             if (this.isOver) return;
@@ -238,7 +238,7 @@ export class Feed implements TopicListener, TopicName {
     return this.stream.closed || !this.stream.feeds.includes(this);
   }
 
-  private deliver(event: SpineEvent): void {
+  private deliver(event: TopicEvent): void {
     this.last = event.id;
     this.stream.write(`event: ${event.type}\nid: ${this.stream.multiplexed ? this.stream.cursor() : event.id}\n${envelopeOf(event, this)}`);
   }

@@ -188,7 +188,7 @@ export class ControlRepository {
     await tx.execute(SHARE, [chatIds, shared, at]);
   }
 
-  /** Appends to the spines of several locked chats. @returns the number before each chat's first */
+  /** Appends to the event logs of several locked chats. @returns the number before each chat's first */
   async appendEvents(tx: Db, of: { chat_id: string; events: NewEvent[] }[], at: Date): Promise<Map<string, number>> {
     const rows = await tx.query(APPEND, [JSON.stringify(of), at]);
     return new Map(rows.map((r) => [r.chat_id, r.before]));

@@ -3,7 +3,7 @@ import { Entitlements } from '@aps/billing';
 import { ChatsQueries, type ChatRow } from '@aps/chats';
 import { orgTopic } from '@aps/contracts';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
-import { EventSpine, type Snapshot } from '@aps/platform/realtime';
+import { EventLog, type Snapshot } from '@aps/platform/realtime';
 import { toChatSummary } from './chats.convert';
 
 /** Chats as topics: `chat:{id}`. */
@@ -63,7 +63,7 @@ export class OrgTopics implements TopicSource, OnModuleInit {
 
   constructor(
     private readonly sources: TopicSources,
-    private readonly spine: EventSpine,
+    private readonly eventLog: EventLog,
   ) {}
 
   onModuleInit(): void {
@@ -72,7 +72,7 @@ export class OrgTopics implements TopicSource, OnModuleInit {
 
   async snapshots(scope: OrgScope): Promise<Snapshot[]> {
     const topic = orgTopic(scope.orgId);
-    const newestId = (await this.spine.newestOf([topic])).get(topic) ?? 0;
+    const newestId = (await this.eventLog.newestOf([topic])).get(topic) ?? 0;
     return [{ data: { role: scope.role, last_id: String(newestId) }, newestId }];
   }
 

@@ -1,7 +1,7 @@
-import type { SpineEvent, TopicSignal } from '@aps/contracts';
+import type { TopicEvent, TopicSignal } from '@aps/contracts';
 import { TurnSignals } from './turn-signals';
 
-const event = (id: number): SpineEvent => ({ id, type: 'status_changed', at: '2026-01-01T00:00:00.000Z', data: {} });
+const event = (id: number): TopicEvent => ({ id, type: 'status_changed', at: '2026-01-01T00:00:00.000Z', data: {} });
 
 describe('what a running turn tells', () => {
   const sent: TopicSignal[] = [];

@@ -1,4 +1,4 @@
-import type { MessageDelta, SpineEvent, TopicSignal } from '@aps/contracts';
+import type { MessageDelta, TopicEvent, TopicSignal } from '@aps/contracts';
 
 /** Longest time that text waits for more text. */
 const TEXT_MS = 20;
@@ -34,7 +34,7 @@ export class TurnSignals {
   }
 
   /** An event that may wait a moment for company. */
-  event(event: SpineEvent): void {
+  event(event: TopicEvent): void {
     this.pending.push(event);
     this.flushWithin(EVENT_MS);
   }
@@ -49,7 +49,7 @@ export class TurnSignals {
   }
 
   /** Committed events, sent at once with all that waits before them. */
-  events(events: SpineEvent[]): void {
+  events(events: TopicEvent[]): void {
     this.pending.push(...events);
     this.flush();
   }

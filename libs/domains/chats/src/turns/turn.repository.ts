@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SpineEvent } from '@aps/contracts';
+import type { TopicEvent } from '@aps/contracts';
 import type { TurnStatus, TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
@@ -50,7 +50,7 @@ export interface ClaimedTurn {
   enabled_scopes: string[] | null;
   /** Of a chat that another one began. */
   parent_chat_id: string | null;
-  /** Newest number on the spine before this claim. */
+  /** Newest number in the event log before this claim. */
   event_seq: number;
   transcript: TranscriptRow[];
 }
@@ -87,7 +87,7 @@ export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'fa
 
 /** What a finished step leaves behind, for the signal that follows its commit. */
 export interface StepCommit {
-  /** Newest number on the spine before the step's own events. */
+  /** Newest number in the event log before the step's own events. */
   event_seq: number;
   message_seq: number;
   title_job_id: string | null;
@@ -433,7 +433,7 @@ export class TurnRepository {
    *
    * @returns what to tell the chat's readers
    */
-  async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<SpineEvent[]> {
+  async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<TopicEvent[]> {
     const pause = { kind: 'queued', since: at.toISOString() };
     await tx.execute(PARK, [turn.id]);
     await tx.execute(PAUSE_CHAT, [turn.chat_id, JSON.stringify(pause), at]);
