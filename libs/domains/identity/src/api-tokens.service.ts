@@ -6,7 +6,7 @@ import { Audit } from '@aps/platform/audit';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
 import { Database, now, Table, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { ApiTokensRepository } from './api-tokens.repository';
-import { OrganizationDoor } from './organization-door';
+import { OrganizationPort } from './organization-port';
 
 /** Live tokens of one user. */
 const MAX_LIVE = 50;
@@ -34,7 +34,7 @@ export class ApiTokensService {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly repository: ApiTokensRepository,
-    private readonly orgs: OrganizationDoor,
+    private readonly orgs: OrganizationPort,
   ) {}
 
   /** Newest first, without the revoked ones. */

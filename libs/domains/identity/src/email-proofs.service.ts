@@ -10,7 +10,7 @@ import { ofAddress } from './address';
 import { verificationInvalid } from './identity.errors';
 import { verificationMail } from './identity.mails';
 import { MailedLinksRepository } from './mailed-links.repository';
-import { type MembershipSummary, OrganizationDoor } from './organization-door';
+import { type MembershipSummary, OrganizationPort } from './organization-port';
 import { PlatformAdminsService } from './platform-admins.service';
 import type { UserRow } from './users.service';
 
@@ -24,7 +24,7 @@ const RESEND_MS = 100;
 @Injectable()
 export class EmailProofsService implements OnModuleInit {
   private readonly users = new Table(User);
-  private orgs: OrganizationDoor;
+  private orgs: OrganizationPort;
 
   constructor(
     private readonly db: Database,
@@ -35,9 +35,9 @@ export class EmailProofsService implements OnModuleInit {
     private readonly admins: PlatformAdminsService,
   ) {}
 
-  /** Not injected: what stands behind the door needs this service itself. */
+  /** Not injected: what binds the port needs this service itself. */
   onModuleInit(): void {
-    this.orgs = this.moduleRef.get(OrganizationDoor, { strict: false });
+    this.orgs = this.moduleRef.get(OrganizationPort, { strict: false });
   }
 
   /** Mails a link that proves the address, with the caller's transaction. */

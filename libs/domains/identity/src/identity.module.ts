@@ -27,7 +27,7 @@ const services = [
   WaitlistService,
 ];
 
-/** Needs a global module of the application that binds `OrganizationDoor`. */
+/** Needs a global module of the application that binds `OrganizationPort`. */
 @Module({
   providers: [
     ...services,

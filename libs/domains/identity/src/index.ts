@@ -4,7 +4,7 @@ export * from './email-proofs.service';
 export * from './identity.config';
 export * from './identity.maintenance';
 export * from './identity.module';
-export * from './organization-door';
+export * from './organization-port';
 export * from './passwords.service';
 export * from './platform-admins.service';
 export * from './sessions.service';

@@ -7,7 +7,7 @@ import { AllowedEmailsService } from './allowed-emails.service';
 import { PlatformAdminsService } from './platform-admins.service';
 import { anApiToken, anEmail, aPerson, aUser, codeOf, login, stateOf, type TestUser } from './testing';
 import { IDENTITY } from './testing/identity';
-import { TestOrganizationDoor } from './testing/test-organization-door';
+import { TestOrganizationAdapter } from './testing/test-organization-adapter';
 import { UsersService } from './users.service';
 
 // What each operation does is said over HTTP, in the specs of admin-api.
@@ -78,7 +78,7 @@ describe('what platform administrators do', () => {
   describe('users', () => {
     it('are shut out by a deactivation and let in again, without their sessions', async () => {
       const user = await aPerson(t);
-      const orgId = await t.get(TestOrganizationDoor).makeOrg(t.db, user.id, 'Alone');
+      const orgId = await t.get(TestOrganizationAdapter).makeOrg(t.db, user.id, 'Alone');
       const token = await anApiToken(t, user);
       const states = async () => [await stateOf(t, user), await stateOf(t, token)];
 

@@ -3,7 +3,7 @@ import { loadConfig } from '@aps/platform/config';
 import * as crypto from '@aps/platform/crypto';
 import { Table, type Database } from '@aps/platform/database';
 import type { LoginAttemptsRepository } from './login-attempts.repository';
-import type { OrganizationDoor } from './organization-door';
+import type { OrganizationPort } from './organization-port';
 import type { SessionsRepository } from './sessions.repository';
 import { SessionsService } from './sessions.service';
 
@@ -17,7 +17,7 @@ describe('SessionsService', () => {
     jest.spyOn(Table.prototype, 'find').mockResolvedValue(null);
     const attempts = { begin: () => Promise.resolve({ refused: false, failures: 1, waitS: 1 }) } as unknown as LoginAttemptsRepository;
     loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' });
-    const service = new SessionsService({} as Database, {} as Audit, {} as SessionsRepository, attempts, {} as OrganizationDoor);
+    const service = new SessionsService({} as Database, {} as Audit, {} as SessionsRepository, attempts, {} as OrganizationPort);
     await expect(service.login('nobody@example.com', 'guess', { userAgent: null, ip: null })).rejects.toMatchObject({
       code: 'invalid_credentials',
     });

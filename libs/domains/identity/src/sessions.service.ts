@@ -12,7 +12,7 @@ import { uuidv7 } from 'uuidv7';
 import { ofAddress } from './address';
 import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
-import { OrganizationDoor, type MembershipSummary } from './organization-door';
+import { OrganizationPort, type MembershipSummary } from './organization-port';
 import { LIVE_SESSIONS, SessionsRepository, type IssuedSession, type SessionClient } from './sessions.repository';
 import type { UserRow } from './users.service';
 
@@ -36,7 +36,7 @@ export class SessionsService {
     private readonly audit: Audit,
     private readonly sessions: SessionsRepository,
     private readonly attempts: LoginAttemptsRepository,
-    private readonly orgs: OrganizationDoor,
+    private readonly orgs: OrganizationPort,
   ) {}
 
   /**

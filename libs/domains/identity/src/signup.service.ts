@@ -11,7 +11,7 @@ import { signupProves } from './email-proof.policy';
 import { EmailProofsService } from './email-proofs.service';
 import { identityConfig } from './identity.config';
 import { emailTaken } from './identity.errors';
-import { OrganizationDoor } from './organization-door';
+import { OrganizationPort } from './organization-port';
 import { isBootstrapAdmin, PlatformAdminsService } from './platform-admins.service';
 import { mayRegister } from './registration.policy';
 import type { SessionClient } from './sessions.repository';
@@ -41,7 +41,7 @@ export class SignupService {
     private readonly admins: PlatformAdminsService,
     private readonly proofs: EmailProofsService,
     private readonly sessions: SessionsService,
-    private readonly orgs: OrganizationDoor,
+    private readonly orgs: OrganizationPort,
   ) {}
 
   /**

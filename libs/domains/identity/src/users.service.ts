@@ -9,7 +9,7 @@ import { ofAddress } from './address';
 import { ownsAddress } from './email-proof.policy';
 import { identityConfig } from './identity.config';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
-import { OrganizationDoor } from './organization-door';
+import { OrganizationPort } from './organization-port';
 import { PlatformAdminsRepository } from './platform-admins.repository';
 import { SessionsRepository } from './sessions.repository';
 
@@ -30,7 +30,7 @@ export interface UserStatusChange {
 @Injectable()
 export class UsersService implements OnModuleInit {
   private readonly users = new Table(User);
-  private orgs: OrganizationDoor;
+  private orgs: OrganizationPort;
 
   constructor(
     private readonly db: Database,
@@ -40,9 +40,9 @@ export class UsersService implements OnModuleInit {
     private readonly admins: PlatformAdminsRepository,
   ) {}
 
-  /** Not injected: what stands behind the door needs this service itself. */
+  /** Not injected: what binds the port needs this service itself. */
   onModuleInit(): void {
-    this.orgs = this.moduleRef.get(OrganizationDoor, { strict: false });
+    this.orgs = this.moduleRef.get(OrganizationPort, { strict: false });
   }
 
   /** By the canonical form of the address. */

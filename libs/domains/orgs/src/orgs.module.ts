@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { IdentityModule, OrganizationDoor } from '@aps/identity';
+import { IdentityModule, OrganizationPort } from '@aps/identity';
 import { AuditQueries } from './audit.queries';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
@@ -7,7 +7,7 @@ import { MembersQueries } from './members.queries';
 import { MembersService } from './members.service';
 import { OrgDirectoryQueries } from './org-directory.queries';
 import { OrgLimits, type OrgLimitsToken } from './org-limits';
-import { OrgsDoor } from './organization-door';
+import { OrganizationAdapter } from './organization-adapter';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
@@ -39,9 +39,9 @@ export class OrgsModule {
         InvitationsRepository,
         Roster,
         { provide: OrgLimits, useExisting: limits },
-        { provide: OrganizationDoor, useClass: OrgsDoor },
+        { provide: OrganizationPort, useClass: OrganizationAdapter },
       ],
-      exports: [...services, OrganizationDoor],
+      exports: [...services, OrganizationPort],
     };
   }
 }

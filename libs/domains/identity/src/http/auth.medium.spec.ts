@@ -7,7 +7,7 @@ import { testService } from '@aps/testing';
 import { hash } from '@node-rs/argon2';
 import { aPerson, aUser, aWaitlistEntry, allow, anEmail, aSession, login, PASSWORD, signup, stateOf } from '../testing';
 import { IDENTITY } from '../testing/identity';
-import { TestOrganizationDoor } from '../testing/test-organization-door';
+import { TestOrganizationAdapter } from '../testing/test-organization-adapter';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -109,7 +109,7 @@ describe('signing up and in', () => {
     it('looks again when it makes the user: what spoke for the address may be gone', async () => {
       t.configure({ REGISTRATION_MODE: 'allowlist' });
       const email = anEmail();
-      const invited = jest.spyOn(t.get(TestOrganizationDoor), 'isInvited').mockResolvedValueOnce(true);
+      const invited = jest.spyOn(t.get(TestOrganizationAdapter), 'isInvited').mockResolvedValueOnce(true);
       expect(await refusal(email)).toBe('registration_not_allowed');
       expect(invited).toHaveBeenCalledTimes(2);
       expect(await usersOf(email)).toBe(0);
@@ -117,10 +117,10 @@ describe('signing up and in', () => {
 
     it('lets in an allowed, an invited and an admitted address', async () => {
       t.configure({ REGISTRATION_MODE: 'allowlist' });
-      const [allowed, invited, door] = [anEmail(), anEmail(), t.get(TestOrganizationDoor)];
+      const [allowed, invited, adapter] = [anEmail(), anEmail(), t.get(TestOrganizationAdapter)];
       await allow(t, allowed.toUpperCase());
-      const org_id = await door.makeOrg(t.db, (await aUser(t)).id, 'Host');
-      await door.invite(t.db, org_id, invited.toUpperCase(), 'ADMIN');
+      const org_id = await adapter.makeOrg(t.db, (await aUser(t)).id, 'Host');
+      await adapter.invite(t.db, org_id, invited.toUpperCase(), 'ADMIN');
       const admitted = await aWaitlistEntry(t, { email: anEmail().toUpperCase(), status: 'admitted', admitted_at: new Date() });
       expect((await signup(t, allowed)).status).toBe(201);
       expect((await signup(t, invited)).body.memberships).toMatchObject([{ org_id, role: 'ADMIN' }]);
@@ -141,7 +141,7 @@ describe('signing up and in', () => {
 
     it('leaves nothing behind when the organization cannot be made', async () => {
       const email = anEmail();
-      jest.spyOn(t.get(TestOrganizationDoor), 'onSignup').mockRejectedValueOnce(new Error('no room'));
+      jest.spyOn(t.get(TestOrganizationAdapter), 'onSignup').mockRejectedValueOnce(new Error('no room'));
       expect((await signup(t, email)).status).toBe(500);
       expect(await usersOf(email)).toBe(0);
       expect((await signup(t, email)).status).toBe(201);

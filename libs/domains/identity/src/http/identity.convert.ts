@@ -9,7 +9,7 @@ import {
 } from '@aps/dtos';
 import type { ApiToken, Session } from '@aps/entities';
 import { answer } from '@aps/platform/http';
-import type { MembershipSummary } from '../organization-door';
+import type { MembershipSummary } from '../organization-port';
 import type { SignIn } from '../sessions.service';
 import type { UserRow } from '../users.service';
 

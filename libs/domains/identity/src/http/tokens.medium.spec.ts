@@ -4,7 +4,7 @@ import { outcome, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { anApiToken, aPerson, stateOf, type Person } from '../testing';
 import { IDENTITY } from '../testing/identity';
-import { TestOrganizationDoor } from '../testing/test-organization-door';
+import { TestOrganizationAdapter } from '../testing/test-organization-adapter';
 
 describe('API tokens', () => {
   const t = testService(IDENTITY);
@@ -17,7 +17,7 @@ describe('API tokens', () => {
     t.call('POST', '/api/tokens', { as, body: { name: 'CI', ...body }, headers });
   const list = async (as: Bearer = me, query = '') => (await t.call('GET', `/api/tokens${query}`, { as })).body;
   const revoke = (id: string, as: Bearer = me) => t.call('DELETE', `/api/tokens/${id}`, { as });
-  const anOrg = (owner: Person, name: string) => t.get(TestOrganizationDoor).makeOrg(t.db, owner.id, name);
+  const anOrg = (owner: Person, name: string) => t.get(TestOrganizationAdapter).makeOrg(t.db, owner.id, name);
 
   it('are shown once and then only in part', async () => {
     const { status, body } = await create({ description: 'Nightly', scope: 'agents:read chats:write agents:read', expires_in_days: 90 });

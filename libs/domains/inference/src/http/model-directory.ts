@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '@aps/guards';
-import { OrganizationDoor } from '@aps/identity';
+import { OrganizationPort } from '@aps/identity';
 import { Database } from '@aps/platform/database';
 import { ModelQueries, type ListedModel } from '../model.queries';
 
@@ -9,7 +9,7 @@ import { ModelQueries, type ListedModel } from '../model.queries';
 export class ModelDirectory {
   constructor(
     private readonly db: Database,
-    private readonly organizations: OrganizationDoor,
+    private readonly organizations: OrganizationPort,
     private readonly queries: ModelQueries,
   ) {}
 

@@ -1,5 +1,5 @@
 import { Invitation, Organization, User } from '@aps/entities';
-import { OrganizationDoor } from '@aps/identity';
+import { OrganizationPort } from '@aps/identity';
 import { allow, anEmail, aPerson, signup } from '@aps/identity/testing';
 import { outcome } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
@@ -88,13 +88,13 @@ describe('what signing up does to organizations', () => {
     await t.db.manager.update(Organization, deleted.id, { deleted_at: new Date() });
     const elsewhere = await anOrg(t, { name: 'Eff' });
     await aMember(t, elsewhere, 'ADMIN', ada);
-    const door = t.get(OrganizationDoor);
-    expect((await door.membershipsOf(t.db, ada.id)).map((m) => [m.org_id, m.org_name, m.role])).toEqual([
+    const port = t.get(OrganizationPort);
+    expect((await port.membershipsOf(t.db, ada.id)).map((m) => [m.org_id, m.org_name, m.role])).toEqual([
       [sole.id, 'bee', 'OWNER'],
       [shared.id, 'Cee', 'OWNER'],
       [half.id, 'Dee', 'OWNER'],
       [elsewhere.id, 'Eff', 'ADMIN'],
     ]);
-    expect(await door.soleOwnerOf(t.db, ada.id)).toEqual([sole.id, half.id].sort());
+    expect(await port.soleOwnerOf(t.db, ada.id)).toEqual([sole.id, half.id].sort());
   });
 });

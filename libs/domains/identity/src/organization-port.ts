@@ -22,7 +22,7 @@ export interface SignupWish {
 /**
  * What identity must know of organizations, which stand above it: the orgs domain binds this port.
  */
-export abstract class OrganizationDoor {
+export abstract class OrganizationPort {
   /** Whether an invitation is pending for the address. */
   abstract isInvited(db: Db, email: string): Promise<boolean>;
 

@@ -1,15 +1,15 @@
 import { actingUser } from '@aps/guards';
 import { Injectable } from '@nestjs/common';
-import { type MembershipSummary, OrganizationDoor, type SignupWish } from '@aps/identity';
+import { type MembershipSummary, OrganizationPort, type SignupWish } from '@aps/identity';
 import type { Db, Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 
-/** What identity sees of organizations. */
+/** What identity sees of organizations: binds its port. */
 @Injectable()
-export class OrgsDoor extends OrganizationDoor {
+export class OrganizationAdapter extends OrganizationPort {
   constructor(
     private readonly open: InvitationsRepository,
     private readonly invitations: InvitationsService,

@@ -4,13 +4,13 @@ import type { Db, Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { OrganizationDoor, type MembershipSummary, type SignupWish } from '../organization-door';
+import { OrganizationPort, type MembershipSummary, type SignupWish } from '../organization-port';
 
 type Role = Membership['role'];
 
 /** As much of organizations as identity's specs need, on the real tables. */
 @Injectable()
-export class TestOrganizationDoor extends OrganizationDoor {
+export class TestOrganizationAdapter extends OrganizationPort {
   async isInvited(db: Db, email: string): Promise<boolean> {
     return (await this.open(db, email)).length > 0;
   }
@@ -74,7 +74,7 @@ export class TestOrganizationDoor extends OrganizationDoor {
 
 @Global()
 @Module({
-  providers: [TestOrganizationDoor, { provide: OrganizationDoor, useExisting: TestOrganizationDoor }],
-  exports: [TestOrganizationDoor, OrganizationDoor],
+  providers: [TestOrganizationAdapter, { provide: OrganizationPort, useExisting: TestOrganizationAdapter }],
+  exports: [TestOrganizationAdapter, OrganizationPort],
 })
 export class TestOrganizationsModule {}
