@@ -4,7 +4,7 @@ import { OrganizationAuditItem } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { AuditQueries } from '../audit.queries';
-import { toAuditItem } from './convert';
+import { toAuditItem } from './orgs.convert';
 
 @ApiTags('Organizations')
 @Controller('api/orgs/:org_id/audit')

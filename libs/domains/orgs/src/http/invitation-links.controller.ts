@@ -5,7 +5,7 @@ import { type AuthenticatedRequest, Public, SignedIn } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
 import { InvitationsService } from '../invitations.service';
 import { actingPerson } from './actor';
-import { toOrganization, toPreview } from './convert';
+import { toOrganization, toPreview } from './orgs.convert';
 
 /** What the link of an invitation mail needs. The token in the path is the credential; access logs carry the route's template only. */
 @ApiTags('Invitations')

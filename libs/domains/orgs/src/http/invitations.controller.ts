@@ -5,7 +5,7 @@ import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
 import { oneOf, Operation, type OperationDeclaration } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InvitationsService } from '../invitations.service';
-import { toInvitation, toInvited } from './convert';
+import { toInvitation, toInvited } from './orgs.convert';
 
 /** Of the same operation under its two addresses. */
 const INVITE = {

@@ -5,7 +5,7 @@ import { CurrentOrg, OrgAdmin, OrgMember, type OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { MembersQueries } from '../members.queries';
 import { MembersService } from '../members.service';
-import { toMember } from './convert';
+import { toMember } from './orgs.convert';
 
 @ApiTags('Members')
 @Controller('api/orgs/:org_id/members')

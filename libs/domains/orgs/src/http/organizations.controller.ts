@@ -18,7 +18,7 @@ import { Idempotent } from '@aps/platform/idempotency';
 import { OrganizationsQueries } from '../organizations.queries';
 import { OrganizationsService } from '../organizations.service';
 import { actingPerson } from './actor';
-import { toOrganization } from './convert';
+import { toOrganization } from './orgs.convert';
 
 @ApiTags('Organizations')
 @Controller('api/orgs')
