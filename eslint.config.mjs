@@ -120,7 +120,7 @@ export default tseslint.config(
     plugins: { '@nx': nx },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // Rooms of one project import each other by their public faces, like everybody else does.
+      // Rooms of one project import each other by their public interfaces, like everybody else does.
       '@nx/enforce-module-boundaries': boundaries(depConstraints),
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',

@@ -66,7 +66,7 @@ const CASES: Case[] = [
     rule: BOUNDARIES,
   },
   {
-    why: 'a domain reaches into another, past its face',
+    why: 'a domain reaches into another, past its public interface',
     file: 'libs/domains/chats/src/queue-depth.ts',
     code: uses('AgentsRepository', '../../agents/src/agents.repository'),
     rule: BOUNDARIES,

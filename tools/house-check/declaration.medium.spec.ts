@@ -1,6 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { Public } from '@aps/guards';
-import { FACE, testService } from '@aps/testing';
+import { BASE_MODULES, testService } from '@aps/testing';
 import { routesOf } from './testing/surface';
 
 @Controller('forgetful')
@@ -20,7 +20,7 @@ class ForgetfulController {
 @Module({ controllers: [ForgetfulController] })
 class ForgetfulModule {}
 
-const t = testService([...FACE, ForgetfulModule]);
+const t = testService([...BASE_MODULES, ForgetfulModule]);
 
 it('a handler without a declaration is found by the inventory', async () => {
   const found = await routesOf('api-gateway', ForgetfulModule);

@@ -21,8 +21,8 @@ type Modules = NonNullable<ModuleMetadata['imports']>;
 
 const SCHEMA = { entities: ENTITIES, migrations: MIGRATIONS };
 
-/** What every application with a public face stands on, below the modules of its domains. */
-export const FACE: Modules = [PlatformModule.forRoot('test', SCHEMA), MailModule, IdempotencyModule, GuardsModule.forRoot()];
+/** What every application of the public API stands on, below the modules of its domains. */
+export const BASE_MODULES: Modules = [PlatformModule.forRoot('test', SCHEMA), MailModule, IdempotencyModule, GuardsModule.forRoot()];
 
 /** Settings by variable; undefined unsets. */
 export type Settings = Record<string, string | undefined>;

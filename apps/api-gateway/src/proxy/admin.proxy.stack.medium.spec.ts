@@ -9,7 +9,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
-import { FACE, testService } from '@aps/testing';
+import { BASE_MODULES, testService } from '@aps/testing';
 import { PROXIED_PREFIXES, ProxyModule } from '.';
 
 const ADMIN_API = [
@@ -24,7 +24,7 @@ const ADMIN_API = [
 ];
 
 describe('admin proxy with admin-api behind it', () => {
-  const t = testService([...FACE, ProxyModule], { rawPaths: PROXIED_PREFIXES });
+  const t = testService([...BASE_MODULES, ProxyModule], { rawPaths: PROXIED_PREFIXES });
   let admin: Person;
   let behind: string;
 

@@ -13,7 +13,7 @@ import { RolloutsQueries } from './rollouts.queries';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
-const face = [
+const exported = [
   AgentsService,
   AgentsQueries,
   AgentDelegates,
@@ -27,8 +27,8 @@ const face = [
 
 @Module({
   imports: [InferenceModule],
-  providers: [...face, AgentReferences, AgentsRepository, SkillsRepository],
-  exports: face,
+  providers: [...exported, AgentReferences, AgentsRepository, SkillsRepository],
+  exports: exported,
 })
 export class AgentsModule implements OnModuleInit {
   constructor(

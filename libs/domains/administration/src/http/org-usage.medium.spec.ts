@@ -3,14 +3,14 @@ import { entitle } from '@aps/billing/testing';
 import { anApiToken, aPerson } from '@aps/identity/testing';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, type Bearer } from '@aps/platform/testing';
-import { FACE, testService } from '@aps/testing';
+import { BASE_MODULES, testService } from '@aps/testing';
 import { UsageSeeds } from '../testing/usage-seeds';
 import { OrgUsageHttpModule } from './administration-http.module';
 
 const HOUR = 3_600_000;
 
 describe('usage of an organization', () => {
-  const t = testService([...FACE, BillingModule, OrgUsageHttpModule]);
+  const t = testService([...BASE_MODULES, BillingModule, OrgUsageHttpModule]);
   let org: TestTeam;
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
   const usage = (query = '', as: Bearer = org.member) => t.call('GET', `${org.path}/usage${query}`, { as });

@@ -10,7 +10,7 @@ import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import type { Answer, Bearer } from '@aps/platform/testing';
-import { FACE, TestService, type Settings } from '@aps/testing';
+import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
@@ -43,7 +43,7 @@ export const calls = (tool: string, args: Record<string, unknown>): string =>
 
 /** Gateway and worker in one process. */
 const CHATS = [
-  ...FACE,
+  ...BASE_MODULES,
   BillingModule,
   AgentsModule,
   AgentsHttpModule,

@@ -7,7 +7,7 @@ import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import type { Answer } from '@aps/platform/testing';
-import { FACE, type TestService } from '@aps/testing';
+import { BASE_MODULES, type TestService } from '@aps/testing';
 import { ToolCatalog, type ToolContext, type ToolGrants, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { DecisionMakingModule, DecisionsMaintenanceModule } from '../decisions.module';
@@ -15,7 +15,7 @@ import { DecisionsHttpModule } from '../http';
 
 /** Decisions behind HTTP, the tool that makes them, and what is done to old ones. */
 export const DECISIONS = [
-  ...FACE,
+  ...BASE_MODULES,
   BillingModule,
   InferenceModule,
   MaintenanceModule,

@@ -1,13 +1,13 @@
 import { BillingModule, Entitlements } from '@aps/billing';
 import { OrgsModule } from '@aps/orgs';
 import { Egress } from '@aps/platform/egress';
-import { FACE, testService, type TestService } from '@aps/testing';
+import { BASE_MODULES, testService, type TestService } from '@aps/testing';
 import { InferenceHttpModule } from '../http/inference-http.module';
 import { InferenceSettings } from '../inference.settings';
 import { seedInference } from '../seed';
 
 /** Inference behind HTTP. */
-export const INFERENCE = [...FACE, BillingModule, OrgsModule.forRoot(Entitlements), InferenceHttpModule];
+export const INFERENCE = [...BASE_MODULES, BillingModule, OrgsModule.forRoot(Entitlements), InferenceHttpModule];
 
 /** Names resolve without a network; `internal.example` is a name of the inside. */
 const resolve = (name: string) => Promise.resolve([name === 'internal.example' ? '10.0.0.7' : '93.184.215.14']);

@@ -4,7 +4,7 @@ import type { OrgRole } from '@aps/guards';
 import { IdentityHttpModule } from '@aps/identity/http';
 import { anEmail, mailedLinks } from '@aps/identity/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
-import { FACE, type TestService } from '@aps/testing';
+import { BASE_MODULES, type TestService } from '@aps/testing';
 import { OrgsHttpModule } from '../http/orgs-http.module';
 import { OrgLimits } from '../org-limits';
 import { OrgsModule } from '../orgs.module';
@@ -31,7 +31,7 @@ export class TestLimits extends OrgLimits {
 class TestLimitsModule {}
 
 /** Organizations and identity behind HTTP. */
-export const ORGS = [...FACE, TestLimitsModule, OrgsModule.forRoot(TestLimits), IdentityHttpModule, OrgsHttpModule];
+export const ORGS = [...BASE_MODULES, TestLimitsModule, OrgsModule.forRoot(TestLimits), IdentityHttpModule, OrgsHttpModule];
 
 export function invite(service: TestService, org: TestOrg, email: unknown, role?: unknown, as: Bearer = org.owner): Promise<Answer> {
   return service.call('POST', `${org.path}/members/invitations`, { as, body: { email, role } });
