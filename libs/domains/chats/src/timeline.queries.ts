@@ -5,7 +5,7 @@ import { Database, sliceBounds, statement, type Slice } from '@aps/platform/data
 import { VISIBLE_CHAT } from './chats.repository';
 
 const TOPIC = `'chat:' || $4::uuid`;
-const NOT_TOLD = `(${STREAM_ONLY_EVENTS.map((type) => `'${type}'`).join(', ')})`;
+const STREAM_ONLY = `(${STREAM_ONLY_EVENTS.map((type) => `'${type}'`).join(', ')})`;
 /** Each of these events ends a step of a turn, which stands just before it. */
 const STEP_ENDS = `('message_completed', 'tool_result')`;
 
@@ -22,10 +22,10 @@ const TIMELINE = statement<TimelineRow & { total: number }>(`
     SELECT c.id, c.agent_id, a.name AS agent_name, c.origin_kind, c.origin_ref_id FROM chats c JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id WHERE ${VISIBLE_CHAT}
   ), page AS (
     SELECT e.seq AS place, s.part FROM events e JOIN (VALUES (1), (0)) s(part) ON s.part = 1 OR e.type IN ${STEP_ENDS}
-    WHERE e.topic = ${TOPIC} AND e.type NOT IN ${NOT_TOLD} AND EXISTS (SELECT 1 FROM c)
+    WHERE e.topic = ${TOPIC} AND e.type NOT IN ${STREAM_ONLY} AND EXISTS (SELECT 1 FROM c)
     ORDER BY e.seq DESC, s.part DESC LIMIT $5 OFFSET $6
   ), n AS (
-    SELECT (SELECT count(*) + count(*) FILTER (WHERE e.type IN ${STEP_ENDS}) FROM events e WHERE e.topic = ${TOPIC} AND e.type NOT IN ${NOT_TOLD}) AS total FROM c
+    SELECT (SELECT count(*) + count(*) FILTER (WHERE e.type IN ${STEP_ENDS}) FROM events e WHERE e.topic = ${TOPIC} AND e.type NOT IN ${STREAM_ONLY}) AS total FROM c
   )
   SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, page.place, page.part, e.type, e.data, e.created_at, m.id AS message_id, m.author_id, m.attachments,
          s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason, s.detail->>'provider_finish_reason' AS provider_finish_reason,

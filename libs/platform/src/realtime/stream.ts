@@ -72,13 +72,13 @@ export class Stream {
   }
 
   ping(): void {
-    this.tell('ping');
+    this.writeUnnumbered('ping');
   }
 
   /** Ends the stream, with an event that says why if there is a reason. */
   refuse(reason?: string): void {
     if (this.ended) return;
-    if (reason) this.tell(reason);
+    if (reason) this.writeUnnumbered(reason);
     this.end();
   }
 
@@ -137,7 +137,7 @@ export class Stream {
     else this.response.write(text);
   }
 
-  private tell(type: string): void {
+  private writeUnnumbered(type: string): void {
     this.write(unnumberedFrame(type, this.multiplexed ? null : (this.feeds[0]?.name ?? null), this.orgId, this.eventLog.now()));
   }
 

@@ -46,7 +46,7 @@ export class AgentEndService {
     const events: NewEvent[] = [];
     if (chat.turn) {
       const waits = await this.teardown.endTurns(tx, [chat], 'agent_deleted', at);
-      await this.control.settle(tx, [chat.id], at, chat.turn.status === 'running');
+      await this.control.clearTurns(tx, [chat.id], at, chat.turn.status === 'running');
       await this.control.setStopReason(tx, chat.id, 'agent_deleted');
       await this.children.abandonOf(tx, [chat.id]);
       events.push(...(waits.get(chat.id) ?? []), {

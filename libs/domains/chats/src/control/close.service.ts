@@ -61,7 +61,7 @@ export class CloseService {
   /** Archives a locked chat as its user wants. What it does is stopped; a question to a human stays open, and its answer changes nothing any more. */
   async archive(tx: Tx, chat: ControlledChat, at: Date): Promise<void> {
     const waits = await this.teardown.endTurns(tx, [chat], 'stopped', at);
-    await this.control.settle(tx, [chat.id], at, chat.turn?.status === 'running');
+    await this.control.clearTurns(tx, [chat.id], at, chat.turn?.status === 'running');
     await this.children.abandonOf(tx, [chat.id]);
     await this.control.archive(tx, chat.id, { stopReason: 'user_archived', completedAt: null, at });
     await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...(waits.get(chat.id) ?? []), closed(chat, 'user_archived')] }], at);
@@ -93,7 +93,7 @@ export class CloseService {
   ): Promise<{ events: NewEvent[]; cancelled: string[] }> {
     const { ids: cancelled, events } = await this.questions.cancelForChat(tx, chat.id, reason);
     const waits = await this.teardown.endTurns(tx, [chat], reason, at);
-    await this.control.settle(tx, [chat.id], at, false);
+    await this.control.clearTurns(tx, [chat.id], at, false);
     await this.children.abandonOf(tx, [chat.id]);
     return { events: [...(waits.get(chat.id) ?? []), ...events], cancelled };
   }

@@ -58,7 +58,7 @@ const BUSY = statement<{ id: string }>(`
     AND (c.current_turn_id IS NOT NULL OR EXISTS (SELECT 1 FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending'))
   ORDER BY c.id LIMIT $4`);
 
-const SETTLE = statement<{ id: string; stop_requested_at: Date | null }>(`
+const CLEAR_TURNS = statement<{ id: string; stop_requested_at: Date | null }>(`
   UPDATE chats SET pause = NULL, current_turn_id = NULL, pending_turns = 0, updated_at = $2,
     status = CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 'ACTIVE' ELSE status END,
     stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
@@ -145,8 +145,8 @@ export class ControlRepository {
    *
    * @param stopped stamps them as asked to stop, by the database's time, like a turn's dispatch: gateways' clocks differ
    */
-  async settle(tx: Tx, chatIds: string[], at: Date, stopped: boolean): Promise<Map<string, Date | null>> {
-    const rows = await tx.query(SETTLE, [chatIds, at, stopped]);
+  async clearTurns(tx: Tx, chatIds: string[], at: Date, stopped: boolean): Promise<Map<string, Date | null>> {
+    const rows = await tx.query(CLEAR_TURNS, [chatIds, at, stopped]);
     return new Map(rows.map((r) => [r.id, r.stop_requested_at]));
   }
 

@@ -72,7 +72,7 @@ export class StopService {
     if (busy.length === 0) return new Map();
     const at = this.db.now();
     const waits = await this.teardown.endTurns(tx, busy, 'stopped', at);
-    const requested = await this.control.settle(
+    const requested = await this.control.clearTurns(
       tx,
       busy.map((c) => c.id),
       at,

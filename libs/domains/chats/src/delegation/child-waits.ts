@@ -46,11 +46,11 @@ export class ChildWaits implements WaitSource {
    */
   async onChatEnded(tx: Tx, chat: { id: string }, how: ChildEnd): Promise<void> {
     const at = this.db.now();
-    await this.tellUnread(tx, chat.id, at);
+    await this.notifyOfUnread(tx, chat.id, at);
     // Its own children have nobody any more; the sweeper sees to them.
     if (how !== 'done' && how !== 'stopped') await this.rows.markOrphans(tx, chat.id, at);
     const wait = await this.rows.openOf(tx, chat.id);
-    if (wait) await this.tellParent(tx, chat.id, wait, how, at);
+    if (wait) await this.notifyParent(tx, chat.id, wait, how, at);
   }
 
   /**
@@ -91,12 +91,12 @@ export class ChildWaits implements WaitSource {
   }
 
   /** A turn that ended without having read what its children had come to leaves that to the next one. */
-  private async tellUnread(tx: Tx, chatId: string, at: Date): Promise<void> {
+  private async notifyOfUnread(tx: Tx, chatId: string, at: Date): Promise<void> {
     const events = await this.noteAll(tx, await this.rows.takeUnread(tx, { parentChatId: chatId }), at);
     if (events.length) await this.announce(tx, chatId, events, at);
   }
 
-  private async tellParent(tx: Tx, chatId: string, wait: OpenWait, how: ChildEnd, at: Date): Promise<void> {
+  private async notifyParent(tx: Tx, chatId: string, wait: OpenWait, how: ChildEnd, at: Date): Promise<void> {
     const parent = await this.rows.lockParent(tx, wait.parent_chat_id);
     if (parent.deleted_at || CLOSED.includes(parent.status)) return this.rows.abandon(tx, { childChatIds: [chatId] }, at);
     const child = await this.rows.outcomeOf(tx, chatId);

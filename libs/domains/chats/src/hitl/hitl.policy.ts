@@ -154,7 +154,7 @@ export function outcomeOf(request: HitlRequest): WaitOutcome {
 }
 
 /** What the model is told of a request that is over when a message ends the turn's wait for others. No call runs any more then. */
-export function toldOf(request: HitlRequest): string {
+export function interruptedResult(request: HitlRequest): string {
   const outcome = outcomeOf(request);
   if (outcome.kind === 'result') return outcome.content;
   const message = `${outcome.toolSlug} was approved, but not run: the user wrote before the other requests were answered. Propose it again if it is still wanted.`;

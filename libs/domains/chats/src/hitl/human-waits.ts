@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Db, Tx } from '@aps/platform/database';
 import type { NewEvent } from '../chat.types';
 import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
-import { outcomeOf, toldOf } from './hitl.policy';
+import { interruptedResult, outcomeOf } from './hitl.policy';
 import { HitlRepository } from './hitl.repository';
 import { HitlService } from './hitl.service';
 
@@ -29,13 +29,13 @@ export class HumanWaits implements WaitSource {
     return outcomeOf(request);
   }
 
-  async told(tx: Tx, ids: string[]): Promise<Map<string, string>> {
-    const told = new Map<string, string>();
+  async interruptedResults(tx: Tx, ids: string[]): Promise<Map<string, string>> {
+    const results = new Map<string, string>();
     for (const id of ids) {
       const request = await this.requests.byId(tx, id);
-      if (request && request.status !== 'pending') told.set(id, toldOf(request));
+      if (request && request.status !== 'pending') results.set(id, interruptedResult(request));
     }
-    return told;
+    return results;
   }
 
   abandon(tx: Tx, ids: string[], reason: AbandonReason): Promise<NewEvent[]> {

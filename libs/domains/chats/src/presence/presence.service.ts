@@ -53,7 +53,7 @@ export class PresenceService implements OnApplicationShutdown {
       const state = await this.bestEffort(() => this.store.age(chat));
       if (!state?.changed) continue;
       try {
-        this.tell(chat, await this.viewersOf(chat, state));
+        this.publish(chat, await this.viewersOf(chat, state));
       } catch {
         // The database is away; whoever comes or goes next is told with everybody.
       }
@@ -71,7 +71,7 @@ export class PresenceService implements OnApplicationShutdown {
     const state = await this.bestEffort(() => act(chat));
     if (!state) return [];
     const viewers = await this.viewersOf(chat, state);
-    if (state.changed) this.tell(chat, viewers);
+    if (state.changed) this.publish(chat, viewers);
     return viewers.filter((viewer) => viewer.user_id !== scope.userId);
   }
 
@@ -80,7 +80,7 @@ export class PresenceService implements OnApplicationShutdown {
     return people.map((person) => ({ ...person, last_seen_at: seen.get(person.user_id)! }));
   }
 
-  private tell({ chatId }: ChatRef, viewers: Viewer[]): void {
+  private publish({ chatId }: ChatRef, viewers: Viewer[]): void {
     const data = { viewers: viewers.map((viewer) => ({ ...viewer, last_seen_at: viewer.last_seen_at.toISOString() })) };
     this.publisher.publish(chatTopic(chatId), [{ notice: 'presence_changed', at: this.db.now().toISOString(), data }]);
   }

@@ -35,7 +35,7 @@ const surplus = counter(
 const CHARACTERS_PER_TOKEN = 4;
 
 /** What a model has said so far in a step that is under way. */
-interface Said {
+interface PartialAnswer {
   text: string;
 }
 
@@ -111,16 +111,16 @@ export class ModelStepRunner {
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
     await this.compaction.fit(turn, model);
     const started = performance.now();
-    const said: Said = { text: '' };
+    const partial: PartialAnswer = { text: '' };
     try {
-      const result = await this.answer(turn, model, messageId, said);
+      const result = await this.answer(turn, model, messageId, partial);
       lease.signal.throwIfAborted();
       // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
       const finished = result.toolCalls.length === 0 || isLastStep(turn);
       await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
       return finished ? 'finished' : 'continues';
     } catch (error) {
-      if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, said, { messageId, stepNo });
+      if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo });
       throw error;
     }
   }
@@ -130,12 +130,12 @@ export class ModelStepRunner {
     turn: RunningTurn,
     model: ResolvedModel,
     error: LeaseEnded,
-    said: Said,
+    partial: PartialAnswer,
     step: { messageId: string; stepNo: number },
   ): Promise<void> {
     const { claim } = turn;
-    surplus.inc(Math.ceil(said.text.length / CHARACTERS_PER_TOKEN));
-    const content = storable(said.text);
+    surplus.inc(Math.ceil(partial.text.length / CHARACTERS_PER_TOKEN));
+    const content = storable(partial.text);
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
     if (content.trim() === '' || (error.reason !== 'stopped' && error.reason !== 'lost')) return;
     const at = this.db.now();
@@ -145,7 +145,7 @@ export class ModelStepRunner {
       data: { message, turn_id: claim.id, step_no: step.stepNo, final: true, interrupted: true },
     };
     try {
-      const kept = await this.turns.keepSaid(this.db, {
+      const kept = await this.turns.keepInterrupted(this.db, {
         turnId: claim.id,
         fence: claim.fence,
         stepNo: step.stepNo,
@@ -184,14 +184,14 @@ export class ModelStepRunner {
   }
 
   /** What says nothing is asked for once more, as the same step. Where that fails, the first answer stands: it has been paid for. */
-  private async answer(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
-    const first = await this.askFitting(turn, model, messageId, said);
+  private async answer(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
+    const first = await this.askFitting(turn, model, messageId, partial);
     if (finishOf(first, false) !== 'empty') return first;
     turn.lease.signal.throwIfAborted();
-    this.forget(turn, messageId, said);
+    this.forget(turn, messageId, partial);
     let second: ChatResult;
     try {
-      second = await this.askFitting(turn, model, messageId, said);
+      second = await this.askFitting(turn, model, messageId, partial);
     } catch (error) {
       if (error instanceof InferenceError) return first;
       surplus.inc(first.usage.output);
@@ -201,17 +201,17 @@ export class ModelStepRunner {
   }
 
   /** A count of ours may be wrong: what a provider finds too long is compacted, and asked once more. */
-  private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
+  private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
     try {
-      return await this.ask(turn, model, messageId, said);
+      return await this.ask(turn, model, messageId, partial);
     } catch (error) {
       if (!(error instanceof InferenceError) || error.code !== 'context_overflow' || !(await this.compaction.fit(turn, model, true)))
         throw error;
-      return this.ask(turn, model, messageId, said);
+      return this.ask(turn, model, messageId, partial);
     }
   }
 
-  private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string, said: Said): Promise<ChatResult> {
+  private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
     const { claim, lease } = turn;
     let spoke = false;
     try {
@@ -231,10 +231,10 @@ export class ModelStepRunner {
             if (!spoke && turn.modelSteps === 0)
               firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
             spoke = true;
-            said.text += event.text;
+            partial.text += event.text;
             turn.signals.text(messageId, event.text);
           },
-          onRestart: () => this.forget(turn, messageId, said),
+          onRestart: () => this.forget(turn, messageId, partial),
         },
       );
     } catch (error) {
@@ -246,8 +246,8 @@ export class ModelStepRunner {
   }
 
   /** The answer starts anew: what has been heard of it is void. */
-  private forget(turn: RunningTurn, messageId: string, said: Said): void {
-    said.text = '';
+  private forget(turn: RunningTurn, messageId: string, partial: PartialAnswer): void {
+    partial.text = '';
     if (turn.signals.discardText(messageId)) void this.announceRestart(turn, messageId);
   }
 

@@ -73,7 +73,7 @@ describe('a turn that is stopped while the model speaks', () => {
     const keep = (over: { fence?: string; stepNo?: number } = {}) => {
       const messageId = 'b0a7a1f6-3f0e-8b53-ad3c-2f7f0f6f0001';
       const event = { type: 'message_completed' as const, data: { message: { id: messageId, seq: 0 }, interrupted: true } };
-      return repository.keepSaid(app.db, {
+      return repository.keepInterrupted(app.db, {
         turnId,
         fence: fence as string,
         stepNo: 1,

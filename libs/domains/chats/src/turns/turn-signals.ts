@@ -17,7 +17,7 @@ export class TurnSignals {
   private lastText = -Infinity;
   private held = true;
   /** The message of which readers have got text. */
-  private told: string | undefined;
+  private sentOf: string | undefined;
 
   /** @param committed until then everything waits, and for ever when it rejects */
   constructor(
@@ -64,7 +64,7 @@ export class TurnSignals {
     const text = signal.findLast((item) => 'message_id' in item);
     if (text) {
       this.lastText = performance.now();
-      this.told = text.message_id;
+      this.sentOf = text.message_id;
     }
     this.send(signal);
   }
@@ -76,7 +76,7 @@ export class TurnSignals {
    */
   discardText(messageId: string): boolean {
     this.pending = this.pending.filter((item) => !('message_id' in item));
-    return this.told === messageId;
+    return this.sentOf === messageId;
   }
 
   private flushWithin(ms: number): void {

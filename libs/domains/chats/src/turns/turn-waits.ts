@@ -21,7 +21,7 @@ export interface WaitSource {
   /** Asked when nothing is open any more, or the deadline has passed. What is still open then is given up. */
   outcome(tx: Tx, ref: string): Promise<WaitOutcome>;
   /** What the model is told of those that are over, where a message ends the wait for others; a call without an entry was interrupted. */
-  told?(tx: Tx, refs: string[]): Promise<Map<string, string>>;
+  interruptedResults?(tx: Tx, refs: string[]): Promise<Map<string, string>>;
   /** @returns what to tell the chat's readers */
   abandon(tx: Tx, refs: string[], reason: AbandonReason): Promise<NewEvent[]>;
 }
@@ -63,9 +63,9 @@ export class TurnWaits {
    * @returns what to tell the chat's readers, and what to answer the calls that the turn waits in
    */
   async interrupt(tx: Tx, wait: TurnWait): Promise<{ events: NewEvent[]; calls: AnsweredCall[] }> {
-    const told = await this.sources.get(wait.kind)?.told?.(tx, refsOf(wait));
+    const results = await this.sources.get(wait.kind)?.interruptedResults?.(tx, refsOf(wait));
     const calls = wait.calls.map((call): AnsweredCall => {
-      const content = call.ref ? told?.get(call.ref) : undefined;
+      const content = call.ref ? results?.get(call.ref) : undefined;
       return { ...call, content: content ?? INTERRUPTED_BY_MESSAGE, status: content === undefined ? 'failed' : 'done' };
     });
     return { events: await this.abandon(tx, wait, 'message'), calls };

@@ -12,7 +12,7 @@ import {
   COMMIT_STEP,
   DISPATCH_PARKED,
   HEARTBEAT,
-  KEEP_SAID,
+  KEEP_INTERRUPTED,
   LEASE_S,
   TRANSCRIPT,
   type Claiming,
@@ -233,19 +233,28 @@ export class TurnRepository {
   }
 
   /** Null when the turn was not stopped under this fence, or something newer is in the chat. */
-  async keepSaid(
+  async keepInterrupted(
     db: Db,
-    said: { turnId: string; fence: string; stepNo: number; messageId: string; content: string; model: string; event: NewEvent; at: Date },
+    message: {
+      turnId: string;
+      fence: string;
+      stepNo: number;
+      messageId: string;
+      content: string;
+      model: string;
+      event: NewEvent;
+      at: Date;
+    },
   ): Promise<Pick<StepCommit, 'event_seq' | 'message_seq'> | null> {
-    const [row] = await db.query(KEEP_SAID, [
-      said.turnId,
-      said.fence,
-      said.at,
-      said.stepNo,
-      said.messageId,
-      said.content,
-      said.model,
-      JSON.stringify(said.event.data),
+    const [row] = await db.query(KEEP_INTERRUPTED, [
+      message.turnId,
+      message.fence,
+      message.at,
+      message.stepNo,
+      message.messageId,
+      message.content,
+      message.model,
+      JSON.stringify(message.event.data),
     ]);
     return row ?? null;
   }

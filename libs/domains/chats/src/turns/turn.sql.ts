@@ -245,7 +245,7 @@ SELECT id, org_id, chat_id FROM p`);
  * Keeps what a model had said when its turn was stopped. Only by the turn's last owner, and only while the turn is the chat's newest:
  * what came after it has been read without these words.
  */
-export const KEEP_SAID = statement<{ event_seq: number; message_seq: number }>(`
+export const KEEP_INTERRUPTED = statement<{ event_seq: number; message_seq: number }>(`
 WITH l AS MATERIALIZED (
   SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.event_seq, c.message_seq
   FROM turns t JOIN chats c ON c.id = t.chat_id

@@ -38,7 +38,7 @@ export interface ChatDecoder {
   /** Something of the answer has arrived; from here on a failure is no plain retry. */
   readonly started: boolean;
   /** Grows with all that carries the answer further: what counts as life. Not so: pings, empty deltas, what only describes the answer. */
-  readonly heard: number;
+  readonly received: number;
   /** The end mark was seen: the answer is whole. */
   readonly done: boolean;
   /** Feeds the `data` of one event. Throws ProviderError for a malformed chunk or an error that the provider streams. */

@@ -68,7 +68,7 @@ const FINISH: Record<string, FinishReason> = {
 
 class Decoder implements ChatDecoder {
   started = false;
-  heard = 0;
+  received = 0;
   done = false;
   private text = '';
   private reasoning = '';
@@ -95,34 +95,34 @@ class Decoder implements ChatDecoder {
     const delta = asObject(choice.delta);
     const reasoning = delta.reasoning_content ?? delta.reasoning;
     if (typeof reasoning === 'string' && reasoning !== '') {
-      this.hear();
+      this.receive();
       this.reasoning += reasoning;
       this.context.emit({ type: 'reasoning', text: reasoning });
     }
     if (typeof delta.refusal === 'string' && delta.refusal !== '') this.refused = true;
     const text = typeof delta.content === 'string' && delta.content !== '' ? delta.content : delta.refusal;
     if (typeof text === 'string' && text !== '') {
-      this.hear();
+      this.receive();
       this.text += text;
       this.context.emit({ type: 'text', text });
     }
     if (Array.isArray(delta.tool_calls)) for (const fragment of delta.tool_calls) this.toolCall(asObject(fragment));
     if (typeof choice.finish_reason !== 'string') return;
-    this.heard++;
+    this.received++;
     this.providerFinish = choice.finish_reason;
     this.finish = FINISH[choice.finish_reason] ?? 'other';
   }
 
-  private hear(): void {
+  private receive(): void {
     this.started = true;
-    this.heard++;
+    this.received++;
   }
 
   /** A call comes in fragments that share an `index`: first id and name, then pieces of the arguments. */
   private toolCall(fragment: Record<string, unknown>): void {
     const called = asObject(fragment.function);
     this.started = true;
-    if (fragment.id || called.name || called.arguments) this.heard++;
+    if (fragment.id || called.name || called.arguments) this.received++;
     // Some compatible servers give no index; there an id starts the next call.
     const index = typeof fragment.index === 'number' ? fragment.index : Math.max(0, this.calls.length - (fragment.id ? 0 : 1));
     if (!Number.isInteger(index) || index < 0 || index > this.calls.length) throw badResponse('the provider sent a tool call out of order');

@@ -124,7 +124,7 @@ const FINISH: Record<string, FinishReason> = {
 
 class Decoder implements ChatDecoder {
   started = false;
-  heard = 0;
+  received = 0;
   done = false;
   private readonly content: Block[] = [];
   /** Argument text of the tool_use blocks, by block index. */
@@ -155,7 +155,7 @@ class Decoder implements ChatDecoder {
       case 'message_delta': {
         const reason = asObject(event.delta).stop_reason;
         if (typeof reason === 'string') {
-          this.heard++;
+          this.received++;
           this.providerFinish = reason;
           this.finish = FINISH[reason] ?? 'other';
         }
@@ -174,7 +174,7 @@ class Decoder implements ChatDecoder {
   private start(index: unknown, block: Block): void {
     if (index !== this.content.length) throw badResponse('the provider sent a content block out of order');
     this.started = true;
-    this.heard++;
+    this.received++;
     this.content.push({ ...block });
     this.json.push('');
     if (block.type === 'text') this.shown('text', block.text);
@@ -184,7 +184,7 @@ class Decoder implements ChatDecoder {
   private delta(index: unknown, delta: Block): void {
     const block = typeof index === 'number' ? this.content[index] : undefined;
     if (block === undefined) throw badResponse('the provider sent a delta of an unknown content block');
-    if ([delta.text, delta.thinking, delta.signature, delta.partial_json].some((piece) => asText(piece) !== '')) this.heard++;
+    if ([delta.text, delta.thinking, delta.signature, delta.partial_json].some((piece) => asText(piece) !== '')) this.received++;
     if (delta.type === 'text_delta') {
       block.text = `${asText(block.text)}${asText(delta.text)}`;
       this.shown('text', delta.text);

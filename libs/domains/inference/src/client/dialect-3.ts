@@ -146,7 +146,7 @@ const FINISH: Record<string, FinishReason> = {
 
 class Decoder implements ChatDecoder {
   started = false;
-  heard = 0;
+  received = 0;
   /** Stays false until the connection ends: chunks with usage may follow the one that has the finish reason. */
   done = false;
   private text = '';
@@ -175,7 +175,7 @@ class Decoder implements ChatDecoder {
   }
 
   private ended(finish: FinishReason, word: unknown): void {
-    this.heard++;
+    this.received++;
     this.finish = finish;
     this.providerFinish = String(word);
   }
@@ -183,7 +183,7 @@ class Decoder implements ChatDecoder {
   private part(part: Part): void {
     if (part.text !== '' || part.thoughtSignature) {
       this.started = true;
-      this.heard++;
+      this.received++;
     }
     if (typeof part.thoughtSignature === 'string') this.signed = true;
     if (part.functionCall !== undefined) this.call(part);

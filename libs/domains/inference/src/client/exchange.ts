@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 /** What a piece of an event stream has brought: all of the answer, more of it, or nothing of it. */
-export type Heard = 'whole' | 'further' | 'nothing';
+export type Received = 'whole' | 'further' | 'nothing';
 
 /**
  * After the end mark the provider has this long to end the response too. Nearly all do in the same breath, and waiting for
@@ -24,7 +24,7 @@ const DRAIN_MS = 500;
 /**
  * One HTTP request on the dispatcher's lowest interface: no stream objects, no promise per chunk, so that a held answer
  * costs little more than its socket. Redirects are not followed. The body of a 2xx event stream goes to `onData`, which
- * says what it has heard; every other body is gathered up to its cap. Whoever does not get further in time, or is not at the
+ * says what it has received; every other body is gathered up to its cap. Whoever does not get further in time, or is not at the
  * end when the whole time is over, has timed out.
  *
  * Rejects with a ProviderError, with what `onData` threw, or with the reason of the signal; in each case, and at the
@@ -35,7 +35,7 @@ export function exchange(
   options: Dispatcher.DispatchOptions,
   limits: Limits,
   signal: AbortSignal | undefined,
-  onData?: (chunk: Buffer) => Heard,
+  onData?: (chunk: Buffer) => Received,
 ): Promise<Answer> {
   if (signal?.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   constructor(
     private readonly limits: Limits,
     private readonly signal: AbortSignal | undefined,
-    private readonly sink: ((chunk: Buffer) => Heard) | undefined,
+    private readonly sink: ((chunk: Buffer) => Received) | undefined,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: unknown) => void,
   ) {
@@ -116,9 +116,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (!this.streaming) return this.gather(chunk);
     if (this.bytes > this.limits.maxResponseBytes) return this.fail(badResponse('the answer of the provider is too large'));
     try {
-      const heard = this.sink!(chunk);
-      if (heard !== 'nothing') this.progressed = performance.now();
-      if (heard !== 'whole') return;
+      const received = this.sink!(chunk);
+      if (received !== 'nothing') this.progressed = performance.now();
+      if (received !== 'whole') return;
       clearTimeout(this.clock);
       this.drain ??= setTimeout(this.drained, DRAIN_MS);
     } catch (error) {

@@ -4,7 +4,7 @@ import { dialect1 } from './dialect-1';
 import { dialect2 } from './dialect-2';
 import { dialect3 } from './dialect-3';
 import { badResponse, cutStream, httpError, parseChunk, ProviderError } from './errors';
-import { type Answer, EventReader, exchange, type Heard } from './exchange';
+import { type Answer, EventReader, exchange, type Received } from './exchange';
 import { backoffMs, DEFAULT_LIMITS, type Limits, retryAfterMs, sleep, type Sleep } from './retry';
 import type { ChatRequest, ChatResult, Dialect, EmbedRequest, EmbedResult, Endpoint, StreamEvent } from './types';
 import { count, estimateUsage, tokensOf } from './usage';
@@ -172,10 +172,10 @@ export class ModelClient {
     try {
       // The body is built anew for each try: held beside the request for the length of an answer it would double it.
       const answer = await this.send(codec, endpoint, codec.chat(request, endpoint), request.feature, signal, (chunk) => {
-        const before = decoder.heard;
+        const before = decoder.received;
         reader.feed(chunk);
         if (decoder.done) return 'whole';
-        return decoder.heard > before ? 'further' : 'nothing';
+        return decoder.received > before ? 'further' : 'nothing';
       });
       if (!isEventStream(answer)) throw this.refusal(answer, secrets, 'an event stream');
       if (!decoder.done) flush(reader);
@@ -209,7 +209,7 @@ export class ModelClient {
     wire: WireRequest,
     feature: string | undefined,
     signal: AbortSignal | undefined,
-    onData?: (chunk: Buffer) => Heard,
+    onData?: (chunk: Buffer) => Received,
   ): Promise<Answer> {
     const { origin, path } = address(endpoint.baseUrl, wire.path);
     const options: Dispatcher.DispatchOptions = {
