@@ -2,43 +2,32 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
 import { InternalTokens } from '@aps/platform/crypto';
-import { loadConfig } from '@aps/platform/config';
-import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import type { Bearer } from '@aps/platform/testing';
+import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { makeApiToken, makeUser, startGateway, type TestGateway } from './testing/gateway';
+import { PROXIED_PREFIXES, ProxyModule } from '.';
 import { bodyOf, gate, Upstream } from './testing/upstream';
 
 describe('admin proxy', () => {
-  let database: TestDatabase;
-  let gateway: TestGateway;
-  let upstream: Upstream;
+  const t = testService([...BASE_MODULES, ProxyModule], { rawPaths: PROXIED_PREFIXES });
+  const upstream = new Upstream();
   let upstreamUrl: string;
-  let admin: Awaited<ReturnType<typeof makeUser>>;
+  let admin: Person;
 
-  const target = (url: string, timeoutMs = 10_000) => {
-    Object.assign(process.env, { ADMIN_API_URL: url, ADMIN_API_TIMEOUT_MS: String(timeoutMs) });
-    loadConfig();
-  };
-  const call = (path: string, init: RequestInit & { duplex?: 'half' } = {}, token: string | null = admin.token) =>
-    fetch(`${gateway.url}${path}`, {
+  const target = (url: string, timeoutMs = 10_000) => t.configure({ ADMIN_API_URL: url, ADMIN_API_TIMEOUT_MS: String(timeoutMs) });
+  const call = (path: string, init: RequestInit & { duplex?: 'half' } = {}, as: Bearer | null = admin) =>
+    fetch(`${t.url}${path}`, {
       ...init,
-      headers: { ...(token && { authorization: `Bearer ${token}` }), ...(init.headers as Record<string, string>) },
+      headers: { ...(as && { authorization: `Bearer ${as.token}` }), ...(init.headers as Record<string, string>) },
     });
 
   beforeAll(async () => {
-    database = await createTestDatabase({ entities: ENTITIES, migrations: MIGRATIONS });
-    upstream = new Upstream();
     upstreamUrl = await upstream.start();
-    admin = await makeUser(database.db, 'operator', { admin: true });
-    gateway = await startGateway();
+    admin = await aPerson(t, { admin: true });
   });
-  afterAll(async () => {
-    await gateway?.close();
-    await upstream?.stop();
-    await database?.drop();
-  });
+  afterAll(() => upstream.stop());
   beforeEach(() => {
     upstream.seen.length = 0;
     upstream.answer = (_, response) => response.end();
@@ -46,8 +35,8 @@ describe('admin proxy', () => {
   });
 
   describe('lets in operators only', () => {
-    const refused = async (token: string | null, method = 'GET') => {
-      const response = await call('/api/admin/orgs', { method }, token);
+    const refused = async (as: Bearer | null, method = 'GET') => {
+      const response = await call('/api/admin/orgs', { method }, as);
       expect(upstream.seen).toEqual([]);
       return { status: response.status, body: (await response.json()) as { code: string }, headers: response.headers };
     };
@@ -58,25 +47,24 @@ describe('admin proxy', () => {
     });
 
     it('403 platform_admin_required for everybody else', async () => {
-      const user = await makeUser(database.db, 'member');
-      expect(await refused(user.token)).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
+      expect(await refused(await aPerson(t))).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
     });
 
     it('403 insufficient_scope for an API token without the area', async () => {
-      expect(await refused(await makeApiToken(database.db, admin.id, 'chats:write'))).toMatchObject({
+      expect(await refused(await anApiToken(t, admin, { scope: 'chats:write' }))).toMatchObject({
         status: 403,
         body: { code: 'insufficient_scope', context: { required: 'admin:read' } },
       });
     });
 
     it('403 insufficient_scope for a write with admin:read', async () => {
-      const token = await makeApiToken(database.db, admin.id, 'admin:read');
+      const token = await anApiToken(t, admin, { scope: 'admin:read' });
       expect(await refused(token, 'POST')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
       expect((await call('/api/admin/orgs', {}, token)).status).toBe(200);
     });
 
     it('403 for an API token that is confined to an organization', async () => {
-      expect(await refused(await makeApiToken(database.db, admin.id, '*', uuidv7()))).toMatchObject({
+      expect(await refused(await anApiToken(t, admin, { org_id: uuidv7() }))).toMatchObject({
         status: 403,
         body: { code: 'insufficient_scope' },
       });
@@ -87,7 +75,7 @@ describe('admin proxy', () => {
     const headersSeen = () => upstream.seen[0].headers;
 
     it('by a token that only admin-api takes', async () => {
-      const token = await makeApiToken(database.db, admin.id, 'admin:write chats:read');
+      const token = await anApiToken(t, admin, { scope: 'admin:write chats:read' });
       await call('/api/admin/orgs', { headers: { 'x-request-id': 'r-1' } }, token);
       const internal = headersSeen()['x-aps-internal'] as string;
       expect(new InternalTokens().verify(internal, 'admin-api', new Date())).toMatchObject({
@@ -125,7 +113,7 @@ describe('admin proxy', () => {
     /** A request target as written, which no client library would send. */
     const raw = (requestTarget: string) =>
       new Promise<number>((resolve, reject) => {
-        const socket = net.connect(gateway.port, '127.0.0.1', () =>
+        const socket = net.connect(Number(new URL(t.url).port), '127.0.0.1', () =>
           socket.write(`GET ${requestTarget} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${admin.token}\r\nconnection: close\r\n\r\n`),
         );
         socket.once('error', reject);
@@ -187,7 +175,7 @@ describe('admin proxy', () => {
         request.once('data', () => firstArrived.open());
         request.on('end', () => response.end('late'));
       };
-      const request = http.request(`${gateway.url}/api/admin/x`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}` } });
+      const request = http.request(`${t.url}/api/admin/x`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}` } });
       request.write('first');
       // The rest is only sent once the first part has arrived, and once the answer has begun: a hop that collects would hang here.
       const [response] = (await once(request, 'response')) as [http.IncomingMessage];
@@ -274,9 +262,7 @@ describe('admin proxy', () => {
 
   describe('tells the service that the caller is gone', () => {
     const begin = (method: string) =>
-      http
-        .request(`${gateway.url}/api/admin/x`, { method, headers: { authorization: `Bearer ${admin.token}` } })
-        .on('error', () => undefined);
+      http.request(`${t.url}/api/admin/x`, { method, headers: { authorization: `Bearer ${admin.token}` } }).on('error', () => undefined);
 
     it('in the middle of a body', async () => {
       const [arrived, left] = [gate(), gate()];
