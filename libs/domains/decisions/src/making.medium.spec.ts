@@ -1,9 +1,8 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { createHash } from 'node:crypto';
 import { OrgRuntimeService } from '@aps/inference';
-import { OrgScope } from '@aps/guards';
+import { Agent, Decision, type ReviewStatus } from '@aps/entities';
 import { defineTool, parseArguments, ToolCatalog, type Tool } from '@aps/tools';
-import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { DecisionGate } from './decision-gate';
@@ -11,24 +10,11 @@ import { DecisionLog } from './decision-log';
 import { DecisionRetention } from './decisions.maintenance';
 import { configuredEntitlements, Entitlements } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
-import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { aTeam } from '@aps/orgs/testing';
 import { testService } from '@aps/testing';
-import {
-  aChat,
-  contextOf,
-  aDecision,
-  aPlace,
-  anAgent,
-  DECISIONS,
-  decide,
-  GRANTS,
-  type TestAgent,
-  type TestChat,
-} from './testing/decisions';
+import { aChat, aDecision, contextOf, DECISIONS, decide, GRANTS, rowsOf, type TestChat } from './testing/decisions';
 
 const t = testService(DECISIONS);
-let org: TestTeam;
-let agent: TestAgent;
 let chat: TestChat;
 /** A tool of a connection, which the model calls by another name than its slug. */
 const refund = defineTool({
@@ -42,77 +28,43 @@ const refund = defineTool({
   run: () => Promise.resolve({ kind: 'result', content: '' }),
 });
 
-beforeAll(async () => {
-  t.get(ToolCatalog).register(refund);
-});
+beforeAll(() => t.get(ToolCatalog).register(refund));
 beforeEach(async () => {
-  ({ org, agent, chat } = await aPlace(t));
+  chat = await aChat(t);
 });
 
-const stored = () => t.db.query(sql<Record<string, unknown>>('SELECT * FROM decisions WHERE chat_id = $1 ORDER BY id'), [chat.id]);
+const stored = () => rowsOf(t, chat);
+const recordTool = () => t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
 
 describe('record_decision', () => {
-  it('writes down what was decided, and tells the chat’s readers', async () => {
-    const outcome = await decide(
-      t,
-      chat,
-      {
-        kind: 'no_act',
-        summary: ' Leave it ',
-        basis: '\tRule 1 ',
-        rationale: 'Old.',
-        tool_slug: 'x.y',
-        arguments: { z: 1, a: { c: null, b: 'é' } },
-        deviation: true,
-        determination: true,
-        confidence: 0.5,
-      },
-      'call_1',
-    );
-    const [row] = await stored();
-    const [{ live_revision_id }] = await t.db.query(
-      sql<{ live_revision_id: string }>('SELECT live_revision_id FROM agents WHERE id = $1'),
-      [agent.id],
-    );
-    expect(row).toMatchObject({
-      org_id: org.id,
-      agent_id: agent.id,
-      agent_revision_id: live_revision_id,
-      turn_id: chat.turn,
-      tool_call_id: 'call_1',
-      kind: 'no_act',
-      summary: 'Leave it',
-      basis: 'Rule 1',
-      rationale: 'Old.',
-      tool_slug: 'x.y',
-      arguments_digest: createHash('sha256').update('{"a":{"b":"é","c":null},"z":1}').digest('hex'),
-      deviation: true,
-      determination: true,
-      confidence: '0.500',
-      review_status: 'unreviewed',
-    });
-    const data = {
-      decision_id: row.id,
-      kind: 'no_act',
-      summary: 'Leave it',
-      basis: 'Rule 1',
-      tool_slug: 'x.y',
-      deviation: true,
-      determination: true,
-      turn_id: chat.turn,
-      tool_call_id: 'call_1',
-    };
+  it('writes down what was decided, as it is read from then on, and tells the chat’s readers', async () => {
+    const what = { kind: 'no_act', tool_slug: 'x.y', deviation: true, determination: true };
+    const given = { ...what, summary: ' Leave it ', basis: '\tRule 1 ', rationale: 'Old.', confidence: 0.85 };
+    const outcome = await decide(t, chat, { ...given, arguments: { z: 1, a: { c: null, b: 'é' } } }, 'call_1');
+    const { items, ...page } = await t.make('GET', chat.agent.path, { as: chat.org.owner });
+    expect(page).toEqual({ total: 1, next_offset: null });
+    const [{ id, created_at }] = items;
+    const { live_revision_id } = await t.db.manager.findOneByOrFail(Agent, { id: chat.agent.id });
+    const text = { summary: 'Leave it', basis: 'Rule 1' };
+    const call = { turn_id: chat.turn, tool_call_id: 'call_1' };
+    const place = { chat_id: chat.id, agent_id: chat.agent.id, agent_revision_id: live_revision_id, connection_id: null };
+    const unreviewed = { review_status: 'unreviewed', review_note: null, should_have: null, reviewed_by: null, reviewed_at: null };
+    const arguments_digest = createHash('sha256').update('{"a":{"b":"é","c":null},"z":1}').digest('hex');
+    const details = { rationale: 'Old.', confidence: '0.85', arguments_digest, created_at };
+    expect(items[0]).toEqual({ id, ...what, ...text, ...call, ...place, ...details, ...unreviewed, archived: false, archived_at: null });
+    expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
     expect(outcome).toEqual({
       kind: 'result',
-      content: JSON.stringify({ decision_id: row.id, status: 'recorded' }),
-      events: [{ type: 'decision_recorded', data }],
+      content: JSON.stringify({ decision_id: id, status: 'recorded' }),
+      events: [{ type: 'decision_recorded', data: { decision_id: id, ...what, ...text, ...call } }],
     });
   });
 
   it('needs no more than a kind, a summary and a basis', async () => {
     await decide(t, chat);
+    const flags = { deviation: false, determination: false };
     expect(await stored()).toMatchObject([
-      { kind: 'act', rationale: null, tool_slug: null, arguments_digest: null, deviation: false, determination: false, confidence: null },
+      { kind: 'act', rationale: null, tool_slug: null, arguments_digest: null, ...flags, confidence: null },
     ]);
   });
 
@@ -134,7 +86,7 @@ describe('record_decision', () => {
 
   it('leaves nothing behind when its call does not commit', async () => {
     const undone = t.db.transaction(NO_CALLER, async (tx) => {
-      const tool = t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+      const tool = recordTool();
       await tool.run(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, contextOf(chat, 'call_1'));
       throw new Error('the worker dies');
     });
@@ -158,20 +110,18 @@ describe('record_decision', () => {
     ['certainty above 1', '{"kind":"act","summary":"s","basis":"b","confidence":1.1}'],
     ['arguments in a list', '{"kind":"act","summary":"s","basis":"b","arguments":[1]}'],
   ])('refuses %s in words that the model can use', (_, text) => {
-    const tool = t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
-    expect(parseArguments(tool, text)).toEqual({
-      ok: false,
-      message: expect.stringContaining('The arguments of record_decision are not valid.'),
-    });
-    expect(parseArguments(tool, JSON.stringify({ kind: 'act', summary: 's', basis: ` ${'x'.repeat(500)} ` })).ok).toBe(true);
+    const message = expect.stringContaining('The arguments of record_decision are not valid.');
+    expect(parseArguments(recordTool(), text)).toEqual({ ok: false, message });
+  });
+
+  it('takes the longest basis, without the blanks around it', () => {
+    const text = JSON.stringify({ kind: 'act', summary: 's', basis: ` ${'x'.repeat(500)} ` });
+    expect(parseArguments(recordTool(), text).ok).toBe(true);
   });
 
   it('says what it takes in a schema that models can read', () => {
-    const spec = t
-      .get(ToolCatalog)
-      .offeredTo(GRANTS)
-      .find((t) => t.name === 'record_decision');
-    expect(spec?.parameters).toMatchObject({
+    const offered = t.get(ToolCatalog).offeredTo(GRANTS);
+    expect(offered.find((tool) => tool.name === 'record_decision')?.parameters).toMatchObject({
       type: 'object',
       required: ['kind', 'summary', 'basis'],
       properties: { basis: { type: 'string', maxLength: 500 }, kind: { enum: ['act', 'no_act', 'escalate'] } },
@@ -186,28 +136,23 @@ describe('record_decision', () => {
   });
 
   it('fails for a chat that is not of the organization', async () => {
-    const other = await aTeam(t);
-    await expect(decide(t, { ...chat, org: other })).rejects.toThrow('Chat not found.');
+    await expect(decide(t, { ...chat, org: await aTeam(t) })).rejects.toThrow('Chat not found.');
   });
 });
 
 describe('the log', () => {
-  const isOn = () => t.get(DecisionLog).isOn(org.id);
-  const set = (decision_log_enabled: boolean | null) =>
-    t.get(OrgRuntimeService).update(OrgScope.member(org.id, org.owner.id, 'OWNER'), { decision_log_enabled });
+  const isOn = () => t.get(DecisionLog).isOn(chat.org.id);
+  const set = (decision_log_enabled: boolean | null) => t.get(OrgRuntimeService).update(chat.org.scope, { decision_log_enabled });
 
   it('is on where the plan has it, unless it was switched off', async () => {
-    expect(await isOn()).toBe(true);
-    await set(false);
-    expect(await isOn()).toBe(false);
-    await set(true);
-    expect(await isOn()).toBe(true);
-    entitle(t, { decision_log: false });
-    expect(await isOn()).toBe(false);
-    await set(null);
-    expect(await isOn()).toBe(false);
-    entitle(t, { decision_log: true });
-    expect(await isOn()).toBe(true);
+    const included = (decision_log: boolean) => Promise.resolve(entitle(t, { decision_log }));
+    const steps = [() => set(false), () => set(true), () => included(false), () => set(null), () => included(true)];
+    const states = [await isOn()];
+    for (const step of steps) {
+      await step();
+      states.push(await isOn());
+    }
+    expect(states).toEqual([true, false, true, false, false, true]);
   });
 });
 
@@ -274,71 +219,61 @@ describe('the purge', () => {
     while (removed.at(-1) === batch);
     return removed;
   };
-  const aged = async (days: number, over: { review_status?: string; archived?: boolean } = {}, in_ = chat) => {
+  const aged = async (days: number, review_status: ReviewStatus = 'unreviewed', archived = false, in_ = chat) => {
     const id = await aDecision(t, in_);
-    await t.db.execute(
-      sql(
-        `UPDATE decisions SET created_at = now() - make_interval(days => $2, secs => 60), review_status = $3, archived_at = CASE WHEN $4 THEN now() END WHERE id = $1`,
-      ),
-      [id, days, over.review_status ?? 'unreviewed', over.archived ?? false],
-    );
+    // By the clock of the database, and a minute more.
+    const created_at = () => `now() - make_interval(days => ${days}, secs => 60)`;
+    await t.db.manager.update(Decision, id, { created_at, review_status, archived_at: archived ? new Date() : null });
     return id;
   };
-  const left = async (ids: string[]) =>
-    (await t.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE id = ANY($1) ORDER BY id'), [ids])).map((r) => r.id);
+  const left = async () => (await stored()).map((d) => d.id);
 
   it('removes what is older than the plan keeps, open disputes 30 days later, and nothing where it keeps for ever', async () => {
-    const forever = await aTeam(t);
-    const kept = await aged(5_000, {}, await aChat(t, forever, await anAgent(t, forever)));
-    keep({ [org.id]: 30 });
+    const forever = await aChat(t);
+    await aged(5_000, 'unreviewed', false, forever);
+    keep({ [chat.org.id]: 30 });
     const stay = [
       await aged(29),
       await aged(0),
-      await aged(31, { review_status: 'disputed' }),
-      await aged(59, { review_status: 'disputed' }),
-      await aged(29, { archived: true }),
+      await aged(31, 'disputed'),
+      await aged(59, 'disputed'),
+      await aged(29, 'unreviewed', true),
     ];
-    const go = [
-      await aged(30),
-      await aged(400),
-      await aged(31, { review_status: 'agreed' }),
-      await aged(31, { review_status: 'reverted' }),
-      await aged(60, { review_status: 'disputed' }),
-      await aged(31, { review_status: 'disputed', archived: true }),
-      await aged(31, { archived: true }),
-    ];
+    for (const days of [30, 400]) await aged(days);
+    for (const status of ['agreed', 'reverted'] as const) await aged(31, status);
+    await aged(60, 'disputed');
+    for (const status of ['disputed', 'unreviewed'] as const) await aged(31, status, true);
     expect(await purge(3)).toEqual([3, 3, 1]);
-    expect([await left(go), await left(stay), await left([kept])]).toEqual([[], [...stay].sort(), [kept]]);
+    expect([await left(), await rowsOf(t, forever)]).toEqual([stay, [expect.anything()]]);
     expect(await purge(3)).toEqual([0]);
   });
 
   it('keeps nothing where nothing is to be kept, and counts days beyond the calendar', async () => {
-    keep({ [org.id]: 2_147_483_647 });
-    const id = await aged(3);
+    keep({ [chat.org.id]: 2_147_483_647 });
+    await aged(3);
     expect(await purge(10)).toEqual([0]);
-    keep({ [org.id]: 0 });
+    keep({ [chat.org.id]: 0 });
     expect(await purge(10)).toEqual([1]);
-    expect(await left([id])).toEqual([]);
+    expect(await left()).toEqual([]);
   });
 
   it('is shared by all who do it at the same time', async () => {
-    keep({ [org.id]: 10 });
-    const ids: string[] = [];
-    for (let i = 0; i < 30; i++) ids.push(await aged(11));
+    keep({ [chat.org.id]: 10 });
+    for (let i = 0; i < 30; i++) await aged(11);
     const removed = (await Promise.all([purge(4), purge(4), purge(4)])).flat();
     await purge(4);
-    expect(await left(ids)).toEqual([]);
+    expect(await left()).toEqual([]);
     expect(removed.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(30);
   });
 
   it('is no more done to a dispute that begins while it is under way', async () => {
-    keep({ [org.id]: 10 });
+    keep({ [chat.org.id]: 10 });
     const id = await aged(11);
     await t.db.transaction(NO_CALLER, async (tx) => {
-      await tx.execute(sql(`UPDATE decisions SET review_status = 'disputed' WHERE id = $1`), [id]);
+      await tx.manager.update(Decision, id, { review_status: 'disputed' });
       expect(await purge(10)).toEqual([0]);
     });
     expect(await purge(10)).toEqual([0]);
-    expect(await left([id])).toEqual([id]);
+    expect(await left()).toEqual([id]);
   });
 });

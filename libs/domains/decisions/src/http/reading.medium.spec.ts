@@ -1,16 +1,19 @@
-import { createHash } from 'node:crypto';
-import { sql } from '@aps/platform/testing';
+import { Organization } from '@aps/entities';
 import { entitle } from '@aps/billing/testing';
-import { aTeam, aMember, type TestTeam } from '@aps/orgs/testing';
+import { aMember } from '@aps/orgs/testing';
+import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
+import { uuidv7 } from 'uuidv7';
 import {
   aChat,
   aDecision,
-  aPlace,
   anAgent,
+  changed,
   DECISIONS,
   draftOf,
+  inBulk,
   review,
+  rowsOf,
   someDecisions,
   type TestAgent,
   type TestChat,
@@ -18,59 +21,18 @@ import {
 
 const t = testService(DECISIONS);
 
+const get = (path: string, as: Bearer) => t.call('GET', path, { as });
 const ids = (body: { items: { id: string }[] }) => body.items.map((d) => d.id);
-const UNKNOWN = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
-
-describe('a decision', () => {
-  it('shows every field', async () => {
-    const { org, agent, chat } = await aPlace(t);
-    const id = await aDecision(t, chat, {
-      tool_slug: 'con_shop.refund',
-      rationale: 'It is small.',
-      confidence: 0.85,
-      arguments: { b: 1, a: [2] },
-      basis: '  Refunds \n',
-    });
-    const { status, body } = await t.call('GET', agent.path, { as: org.owner });
-    expect([status, body.total, body.next_offset]).toEqual([200, 1, null]);
-    const [{ agent_revision_id, created_at, tool_call_id, ...rest }] = body.items;
-    expect(rest).toEqual({
-      id,
-      chat_id: chat.id,
-      agent_id: agent.id,
-      turn_id: chat.turn,
-      tool_slug: 'con_shop.refund',
-      connection_id: null,
-      arguments_digest: createHash('sha256').update('{"a":[2],"b":1}').digest('hex'),
-      kind: 'act',
-      summary: 'Refund it',
-      basis: 'Refunds',
-      rationale: 'It is small.',
-      deviation: false,
-      determination: false,
-      confidence: '0.85',
-      review_status: 'unreviewed',
-      review_note: null,
-      should_have: null,
-      reviewed_by: null,
-      reviewed_at: null,
-      archived: false,
-      archived_at: null,
-    });
-    expect([agent_revision_id, tool_call_id]).toEqual([expect.any(String), expect.stringMatching(/^call_/)]);
-    expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
-  });
-});
 
 describe('the list, newest first across the agent’s chats,', () => {
-  let org: TestTeam;
   let agent: TestAgent;
   let chat: TestChat;
   let made: string[];
 
   beforeAll(async () => {
-    ({ org, agent, chat } = await aPlace(t));
-    const other = await aChat(t, org, agent);
+    agent = await anAgent(t);
+    chat = await aChat(t, agent);
+    const other = await aChat(t, agent);
     made = [
       await aDecision(t, chat, { kind: 'act' }),
       await aDecision(t, other, { kind: 'no_act', deviation: true }),
@@ -80,9 +42,10 @@ describe('the list, newest first across the agent’s chats,', () => {
     ];
     await review(t, other, made[1], { review_status: 'agreed' });
     await review(t, chat, made[2], { review_status: 'disputed' });
-    await t.call('POST', `${agent.path}/archive`, { as: org.owner, body: { decision_ids: [made[4]] } });
+    await inBulk(t, agent, 'archive', { decision_ids: [made[4]] });
   });
-  const list = (query = '', path = agent.path) => t.call('GET', path + query, { as: org.owner });
+  const list = (query = '', path = agent.path) => get(path + query, agent.org.owner);
+  const itemsOf = ({ status, body }: Answer) => [status, ids(body).map((id) => made.indexOf(id)), body.total, body.next_offset];
 
   it.each<[string, number[]]>([
     ['', [3, 2, 1, 0]],
@@ -99,19 +62,28 @@ describe('the list, newest first across the agent’s chats,', () => {
     ['?archived=false', [3, 2, 1, 0]],
     ['?archived=true&kind=no_act', []],
     ['?deviation=true&determination=true&kind=act&review_status=unreviewed', [3]],
-  ])('of %s', async (query, wanted) => {
-    const { status, body } = await list(query);
-    expect([status, ids(body), body.total, body.next_offset]).toEqual([200, wanted.map((i) => made[i]), wanted.length, null]);
-  });
+  ])('of %s', async (query, wanted) => expect(itemsOf(await list(query))).toEqual([200, wanted, wanted.length, null]));
 
-  it('comes in pages', async () => {
-    const pages = [await list('?limit=3'), await list('?limit=3&offset=3'), await list('?offset=1'), await list('?limit=3&offset=9')];
-    expect(pages.map(({ body }) => [ids(body).map((id) => made.indexOf(id)), body.total, body.next_offset])).toEqual([
-      [[3, 2, 1], 4, 3],
-      [[0], 4, null],
-      [[2, 1, 0], 4, null],
-      [[], 4, null],
-    ]);
+  it.each<[string, number[], number | null]>([
+    ['?limit=3', [3, 2, 1], 3],
+    ['?limit=3&offset=3', [0], null],
+    ['?offset=1', [2, 1, 0], null],
+    ['?limit=3&offset=9', [], null],
+  ])('comes in pages: %s', async (query, wanted, next) => expect(itemsOf(await list(query))).toEqual([200, wanted, 4, next]));
+
+  it.each<[string, number[], number | null]>([
+    ['', [0, 2, 4], null],
+    ['?limit=2', [0, 2], 2],
+    ['?limit=2&offset=2', [4], null],
+    ['?offset=7', [], null],
+  ])('of a chat is oldest first, with what is archived: %s', async (query, wanted, next) =>
+    expect(itemsOf(await list(query, chat.path))).toEqual([200, wanted, 3, next]),
+  );
+
+  it('of a chat is refused where the chat or the page is none', async () => {
+    expect((await list('?limit=0', chat.path)).status).toBe(422);
+    expect((await list('', `${chat.org.path}/chats/${uuidv7()}/decisions`)).status).toBe(404);
+    expect((await list('', `${chat.org.path}/chats/not-an-id/decisions`)).status).toBe(422);
   });
 
   it.each([
@@ -127,207 +99,148 @@ describe('the list, newest first across the agent’s chats,', () => {
     'offset=-1',
     'agent_id=%00',
   ])('refuses %s', async (query) => {
-    for (const path of [agent.path, `${agent.path}/groups`]) {
-      const { status, body } = await list(`?${query}`, path);
-      expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', query.split('=')[0]]]);
-    }
+    const body = { code: 'validation_error', detail: [{ loc: ['query', query.split('=')[0]] }] };
+    for (const path of [agent.path, `${agent.path}/groups`]) expect(await list(`?${query}`, path)).toMatchObject({ status: 422, body });
   });
 
   it('takes the agent by id and by slug, and once more in the query', async () => {
-    const bySlug = `${org.path}/agents/${agent.slug}/decisions`;
-    for (const query of [
-      '',
-      `?agent_id=${agent.id}`,
-      `?agent_id=${agent.slug}`,
-      `?agent_id=${agent.id.toUpperCase()}`,
-      '?agent_id=',
-      '?agent_id=no-such',
-      `?agent_id=${UNKNOWN}`,
-      '?agent_id=%25%20%27',
-    ]) {
-      expect([query, (await list(query, bySlug)).body.total, (await list(query)).body.total]).toEqual([query, 4, 4]);
-    }
-    const other = await anAgent(t, org);
-    for (const path of [agent.path, bySlug, `${agent.path}/groups`]) {
-      for (const ref of [other.id, other.slug]) {
-        const { status, body } = await list(`?agent_id=${ref}`, path);
-        expect([status, body.detail]).toEqual([422, [{ loc: ['query', 'agent_id'], msg: expect.any(String), type: 'value_error' }]]);
-      }
-    }
+    const bySlug = `${agent.org.path}/agents/${agent.slug}/decisions`;
     // Another organization's agent is none.
-    const foreign = await anAgent(t, await aTeam(t));
-    expect((await list(`?agent_id=${foreign.id}`)).body.total).toBe(4);
+    const named = [agent.id, agent.slug, agent.id.toUpperCase(), '', 'no-such', uuidv7(), '%25%20%27', (await anAgent(t)).id];
+    for (const query of ['', ...named.map((ref) => `?agent_id=${ref}`)])
+      expect([query, (await list(query, bySlug)).body.total, (await list(query)).body.total]).toEqual([query, 4, 4]);
+    const other = await anAgent(t, agent.org);
+    const detail = [{ loc: ['query', 'agent_id'], msg: expect.any(String), type: 'value_error' }];
+    for (const path of [agent.path, bySlug, `${agent.path}/groups`])
+      for (const ref of [other.id, other.slug])
+        expect(await list(`?agent_id=${ref}`, path)).toMatchObject({ status: 422, body: { detail } });
   });
 
   it('is not there for an agent that is not', async () => {
-    const foreign = await anAgent(t, await aTeam(t));
-    for (const ref of [UNKNOWN, 'no-such-agent', foreign.id, foreign.slug === agent.slug ? UNKNOWN : foreign.slug]) {
-      for (const path of ['', '/groups']) expect((await list('', `${org.path}/agents/${ref}/decisions${path}`)).status).toBe(404);
-      for (const path of ['/archive', '/unarchive', '/review']) {
-        const body = { decision_ids: made, review_status: 'agreed' };
-        expect((await t.call('POST', `${org.path}/agents/${ref}/decisions${path}`, { as: org.owner, body })).status).toBe(404);
-      }
+    const foreign = await anAgent(t);
+    await t.db.execute(sql(`UPDATE agents SET slug = 'foreign' WHERE id = $1`), [foreign.id]);
+    for (const ref of [uuidv7(), 'no-such-agent', foreign.id, 'foreign']) {
+      const nowhere = { ...agent, path: `${agent.org.path}/agents/${ref}/decisions` };
+      for (const path of ['', '/groups']) expect((await list('', nowhere.path + path)).status).toBe(404);
+      for (const action of ['archive', 'unarchive', 'review'] as const)
+        expect((await inBulk(t, nowhere, action, { decision_ids: made })).status).toBe(404);
     }
-    expect((await list('', `${org.path}/agents/No%20Slug/decisions`)).status).toBe(422);
-  });
-
-  it('of a chat is oldest first, with what is archived', async () => {
-    const all = await list('', chat.path);
-    expect([ids(all.body), all.body.total, all.body.next_offset]).toEqual([[made[0], made[2], made[4]], 3, null]);
-    const page = await list('?limit=2', chat.path);
-    expect([ids(page.body), page.body.total, page.body.next_offset]).toEqual([[made[0], made[2]], 3, 2]);
-    expect(ids((await list('?limit=2&offset=2', chat.path)).body)).toEqual([made[4]]);
-    expect((await list('?offset=7', chat.path)).body).toEqual({ items: [], total: 3, next_offset: null });
-    expect((await list('?limit=0', chat.path)).status).toBe(422);
-    expect((await list('', `${org.path}/chats/${UNKNOWN}/decisions`)).status).toBe(404);
-    expect((await list('', `${org.path}/chats/not-an-id/decisions`)).status).toBe(422);
+    expect((await list('', `${agent.org.path}/agents/No%20Slug/decisions`)).status).toBe(422);
   });
 
   it('is served where the log is off', async () => {
     entitle(t, { decision_log: false });
-    expect([(await list()).body.total, (await list('', chat.path)).body.total, (await list('', `${agent.path}/groups`)).status]).toEqual([
-      4, 3, 200,
+    const answers = [await list(), await list('', chat.path), await list('', `${agent.path}/groups`)];
+    expect(answers.map(({ status, body }) => [status, body.total])).toEqual([
+      [200, 4],
+      [200, 3],
+      [200, 1],
     ]);
     entitle(t, { decision_log: true });
   });
 });
 
 describe('the groups', () => {
-  let org: TestTeam;
-  let agent: TestAgent;
   let chat: TestChat;
-  const groups = (query = '') => t.call('GET', `${agent.path}/groups${query}`, { as: org.owner });
+  const groups = async (query = '') => await t.make('GET', `${chat.agent.path}/groups${query}`, { as: chat.org.owner });
+  const bases = ({ items }: { items: { basis: string }[] }) => items.map((g) => g.basis);
 
   beforeAll(async () => {
-    ({ org, agent, chat } = await aPlace(t));
+    chat = await aChat(t);
   });
 
   it('hold what cites the same basis word for word, the largest first, then the latest', async () => {
     const two = await someDecisions(t, chat, 2, { basis: 'Rule two' });
     const four = await someDecisions(t, chat, 4, { basis: ' Rule four\n' });
     const lower = await someDecisions(t, chat, 2, { basis: 'rule two', kind: 'no_act' });
-    await someDecisions(t, chat, 1, { basis: 'Rule  two' });
+    const [spaced] = await someDecisions(t, chat, 1, { basis: 'Rule  two' });
     // Made in another order than that of their words.
-    const ties = [
-      await aDecision(t, chat, { basis: 'B' }),
-      await aDecision(t, chat, { basis: 'C' }),
-      await aDecision(t, chat, { basis: 'A' }),
-    ];
-    expect((await groups()).body.items.slice(-4).map((g: { basis: string }) => g.basis)).toEqual(['A', 'C', 'B', 'Rule  two']);
+    const ties: string[] = [];
+    for (const basis of ['B', 'C', 'A']) ties.push(await aDecision(t, chat, { basis }));
+    expect(bases(await groups()).slice(-4)).toEqual(['A', 'C', 'B', 'Rule  two']);
     await t.db.execute(sql('DELETE FROM decisions WHERE id = ANY($1)'), [ties]);
     await review(t, chat, four[0], { review_status: 'agreed' });
     await review(t, chat, four[1], { review_status: 'disputed' });
-    const { status, body } = await groups();
-    expect([status, body.total, body.next_offset]).toEqual([200, 4, null]);
-    expect(body.items.map((g: { basis: string }) => g.basis)).toEqual(['Rule four', 'rule two', 'Rule two', 'Rule  two']);
-    const [newest] = await t.db.query(sql<{ created_at: Date }>('SELECT created_at FROM decisions WHERE id = $1'), [four[3]]);
-    expect(body.items[0]).toEqual({
-      basis: 'Rule four',
-      count: 4,
-      unreviewed: 2,
-      disputed: 1,
-      latest_at: newest.created_at.toISOString(),
-      sample_decision_ids: [four[3], four[2], four[1]],
-    });
-    expect(body.items.slice(1, 3).map((g: { sample_decision_ids: string[] }) => g.sample_decision_ids)).toEqual([
-      lower.reverse(),
-      two.reverse(),
-    ]);
+    const rows = await rowsOf(t, chat);
+    const group = (basis: string, made: string[], unreviewed = made.length, disputed = 0) => {
+      const latest_at = rows.find((row) => row.id === made.at(-1))!.created_at.toISOString();
+      return { basis, count: made.length, unreviewed, disputed, latest_at, sample_decision_ids: [...made].reverse().slice(0, 3) };
+    };
+    const items = [group('Rule four', four, 2, 1), group('rule two', lower), group('Rule two', two), group('Rule  two', [spaced])];
+    expect(await groups()).toEqual({ items, total: 4, next_offset: null });
   });
 
-  it('come in pages and by the same filters', async () => {
-    const pages = [await groups('?limit=2'), await groups('?limit=2&offset=2'), await groups('?limit=2&offset=8')];
-    expect(pages.map(({ body }) => [body.items.map((g: { basis: string }) => g.basis), body.total, body.next_offset])).toEqual([
-      [['Rule four', 'rule two'], 4, 2],
-      [['Rule two', 'Rule  two'], 4, null],
-      [[], 4, null],
-    ]);
-    expect((await groups('?kind=no_act')).body).toMatchObject({ total: 1, items: [{ basis: 'rule two', count: 2 }] });
-    expect((await groups('?review_status=disputed')).body).toMatchObject({
-      total: 1,
-      items: [{ basis: 'Rule four', count: 1, unreviewed: 0, disputed: 1 }],
-    });
-    expect((await groups('?archived=true')).body).toEqual({ items: [], total: 0, next_offset: null });
+  it.each<[string, string[], number, number | null]>([
+    ['limit=2', ['Rule four', 'rule two'], 4, 2],
+    ['limit=2&offset=2', ['Rule two', 'Rule  two'], 4, null],
+    ['limit=2&offset=8', [], 4, null],
+    ['kind=no_act', ['rule two'], 1, null],
+    ['archived=true', [], 0, null],
+  ])('come in pages and by the same filters: %s', async (query, wanted, total, next) => {
+    const body = await groups(`?${query}`);
+    expect([bases(body), body.total, body.next_offset]).toEqual([wanted, total, next]);
+  });
+
+  it('count what the filter finds', async () => {
+    const items = [{ basis: 'Rule four', count: 1, unreviewed: 0, disputed: 1 }];
+    expect(await groups('?review_status=disputed')).toMatchObject({ total: 1, items });
   });
 });
 
 describe('a chat that the caller may not open', () => {
   it('adds to no list, count, group or bulk action, and its decisions are not there', async () => {
-    const org = await aTeam(t);
-    const agent = await anAgent(t, org);
-    const secret = await aChat(t, org, agent, { created_by: org.member.id });
-    const gone = await aChat(t, org, agent, { deleted_at: new Date(), shared: true });
+    const agent = await anAgent(t);
+    const { owner, member } = agent.org;
+    const secret = await aChat(t, agent, { created_by: member.id });
+    const gone = await aChat(t, agent, { deleted_at: new Date(), shared: true });
     const hidden = [...(await someDecisions(t, secret, 3, { basis: 'Secret' })), ...(await someDecisions(t, gone, 2, { basis: 'Gone' }))];
-    const shared = await aChat(t, org, agent, { created_by: org.member.id, shared: true });
-    const nobodys = await aChat(t, org, agent, { created_by: null });
-    const own = await aChat(t, org, agent);
+    const shared = await aChat(t, agent, { created_by: member.id, shared: true });
+    const nobodys = await aChat(t, agent, { created_by: null });
+    const own = await aChat(t, agent);
     const seen = [await aDecision(t, shared), await aDecision(t, nobodys), await aDecision(t, own)];
-    const admin = await aMember(t, org, 'ADMIN');
-    const get = (path: string, as: { token: string }) => t.call('GET', path, { as: as });
 
-    const list = await get(agent.path, org.owner);
+    const list = await get(agent.path, owner);
     expect([ids(list.body), list.body.total]).toEqual([[...seen].reverse(), 3]);
-    expect((await get(`${agent.path}/groups`, org.owner)).body).toMatchObject({ total: 1, items: [{ basis: 'Rule 1', count: 3 }] });
-    expect((await get(`${agent.path}?limit=1`, org.owner)).body).toMatchObject({ total: 3, next_offset: 1 });
+    expect((await get(`${agent.path}/groups`, owner)).body).toMatchObject({ total: 1, items: [{ basis: 'Rule 1', count: 3 }] });
+    expect((await get(`${agent.path}?limit=1`, owner)).body).toMatchObject({ total: 3, next_offset: 1 });
     // Roles open nothing.
-    expect(ids((await get(agent.path, admin)).body)).toEqual([seen[1], seen[0]]);
-    expect((await get(agent.path, org.member)).body.total).toBe(5);
+    expect(ids((await get(agent.path, await aMember(t, agent.org, 'ADMIN'))).body)).toEqual([seen[1], seen[0]]);
+    expect((await get(agent.path, member)).body.total).toBe(5);
 
-    for (const chat of [secret, gone]) {
-      const id = hidden[chat === secret ? 0 : 3];
-      expect((await get(chat.path, org.owner)).body.code).toBe('not_found');
-      expect((await review(t, chat, id, { review_status: 'agreed' })).body.code).toBe('not_found');
-      expect((await draftOf(t, chat, id)).body.code).toBe('not_found');
+    for (const [chat, id] of [
+      [secret, hidden[0]],
+      [gone, hidden[3]],
+    ] as const) {
+      const answers = [await get(chat.path, owner)];
       // Nor through a chat that may be opened.
-      expect((await review(t, own, id, { review_status: 'agreed' })).body.code).toBe('not_found');
-      expect((await draftOf(t, own, id)).body.code).toBe('not_found');
+      for (const by of [chat, own]) answers.push(await review(t, by, id, { review_status: 'agreed' }), await draftOf(t, by, id));
+      expect(answers.map(({ body }) => body.code)).toEqual(Array(5).fill('not_found'));
     }
-    const bulk = (action: string, body: object) =>
-      t.call('POST', `${agent.path}/${action}`, { as: org.owner, body: { review_status: 'agreed', ...body } });
-    for (const action of ['archive', 'unarchive', 'review']) {
-      expect((await bulk(action, { decision_ids: hidden })).body).toEqual({ updated: 0, matched: 0, unchanged: 0 });
+    const before = [...(await rowsOf(t, secret)), ...(await rowsOf(t, gone))];
+    const bulk = async (action: 'archive' | 'unarchive' | 'review', selection: object) => (await inBulk(t, agent, action, selection)).body;
+    for (const action of ['review', 'archive', 'unarchive'] as const) {
+      expect(await bulk(action, { decision_ids: hidden })).toEqual(changed(0));
+      expect(await bulk(action, { filter: {} })).toEqual(changed(3));
     }
-    expect((await bulk('review', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
-    expect((await bulk('archive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
-    expect((await bulk('unarchive', { filter: {} })).body).toEqual({ updated: 3, matched: 3, unchanged: 0 });
-    const untouched = await t.db.query(
-      sql('SELECT 1 FROM decisions WHERE id = ANY($1) AND review_status = $2 AND archived_at IS NULL AND updated_at = created_at'),
-      [hidden, 'unreviewed'],
-    );
-    expect(untouched).toHaveLength(5);
+    expect([...(await rowsOf(t, secret)), ...(await rowsOf(t, gone))]).toEqual(before);
+    expect(before).toEqual(Array(5).fill(expect.objectContaining({ review_status: 'unreviewed', archived_at: null })));
   });
 
   it('is every chat, for who is no member', async () => {
-    const org = await aTeam(t);
-    const agent = await anAgent(t, org);
-    const chat = await aChat(t, org, agent, { shared: true });
+    const chat = await aChat(t, await anAgent(t), { shared: true });
     const id = await aDecision(t, chat);
-    const stranger = (await aTeam(t)).owner;
-    for (const path of [agent.path, `${agent.path}/groups`, chat.path])
-      expect((await t.call('GET', path, { as: stranger })).body.code).toBe('not_org_member');
+    const own = await aChat(t);
+    for (const path of [chat.agent.path, `${chat.agent.path}/groups`, chat.path])
+      expect((await get(path, own.org.owner)).body.code).toBe('not_org_member');
     // In an organization of their own, the ids mean nothing.
-    const own = await aTeam(t);
-    expect(
-      (
-        await t.call('POST', `${own.path}/chats/${chat.id}/decisions/${id}/review`, {
-          as: own.owner,
-          body: { review_status: 'agreed' },
-        })
-      ).status,
-    ).toBe(404);
-    const theirs = await anAgent(t, own);
-    expect((await t.call('POST', `${theirs.path}/archive`, { as: own.owner, body: { decision_ids: [id] } })).body).toEqual({
-      updated: 0,
-      matched: 0,
-      unchanged: 0,
-    });
+    const smuggled = { ...own, path: `${own.org.path}/chats/${chat.id}/decisions` };
+    expect((await review(t, smuggled, id, { review_status: 'agreed' })).status).toBe(404);
+    expect((await inBulk(t, own.agent, 'archive', { decision_ids: [id] })).body).toEqual(changed(0));
   });
 
   it('is every chat of a suspended organization', async () => {
-    const org = await aTeam(t);
-    const agent = await anAgent(t, org);
-    await t.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
-    const other = await aMember(t, org, 'MEMBER');
-    expect((await t.call('GET', agent.path, { as: other })).body.code).toBe('org_suspended');
+    const { org, path } = await anAgent(t);
+    await t.db.manager.update(Organization, org.id, { suspended_at: new Date() });
+    expect((await get(path, await aMember(t, org, 'MEMBER'))).body.code).toBe('org_suspended');
   });
 });

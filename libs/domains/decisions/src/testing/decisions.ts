@@ -1,7 +1,7 @@
 import { AgentsHttpModule } from '@aps/agents/http';
 import { anAgent as anyAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
-import { Agent, Chat, Turn } from '@aps/entities';
+import { Agent, Chat, Decision, Turn } from '@aps/entities';
 import { InferenceModule } from '@aps/inference';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
@@ -28,6 +28,7 @@ export const DECISIONS = [
 export interface TestAgent {
   id: string;
   slug: string;
+  org: TestTeam;
   /** `/api/orgs/<org>/agents/<agent>/decisions` */
   path: string;
 }
@@ -35,8 +36,8 @@ export interface TestAgent {
 export interface TestChat {
   id: string;
   turn: string;
-  agent: TestAgent;
   org: TestTeam;
+  agent: TestAgent;
   /** `/api/orgs/<org>/chats/<chat>/decisions` */
   path: string;
 }
@@ -52,26 +53,23 @@ export const GRANTS: ToolGrants = {
   decision_log: true,
 };
 
-export async function anAgent(service: TestService, org: TestTeam, instruction = ''): Promise<TestAgent> {
+/** By default of an organization of its own. */
+export async function anAgent(service: TestService, of?: TestTeam, instruction = ''): Promise<TestAgent> {
+  const org = of ?? (await aTeam(service));
   const { id, slug } = await anyAgent(service, org, { instruction });
-  return { id, slug, path: `${org.path}/agents/${id}/decisions` };
+  return { id, slug, org, path: `${org.path}/agents/${id}/decisions` };
 }
 
-/** A chat with a turn, as rows: what makes them comes after this domain. By default of the owner, and private. */
-export async function aChat(service: TestService, org: TestTeam, agent: TestAgent, over: Partial<Chat> = {}): Promise<TestChat> {
+/** A chat with a turn, as rows: what makes them comes after this domain. By default of the owner, private, and with an agent of its own. */
+export async function aChat(service: TestService, of?: TestAgent, over: Partial<Chat> = {}): Promise<TestChat> {
+  const agent = of ?? (await anAgent(service));
+  const { org, id: agent_id } = agent;
   const id = uuidv7();
-  const { live_revision_id } = await service.db.manager.findOneByOrFail(Agent, { id: agent.id });
-  const frozen = { org_id: org.id, agent_id: agent.id, agent_revision_id: live_revision_id!, root_chat_id: id };
+  const { live_revision_id } = await service.db.manager.findOneByOrFail(Agent, { id: agent_id });
+  const frozen = { org_id: org.id, agent_id, agent_revision_id: live_revision_id!, root_chat_id: id };
   await service.insert(Chat, { id, ...frozen, created_by: org.owner.id, origin_kind: 'user', ...over });
   const turn = await service.insert(Turn, { org_id: org.id, chat_id: id, seq: 1, status: 'done', cause: 'message' });
-  return { id, turn, agent, org, path: `${org.path}/chats/${id}/decisions` };
-}
-
-/** An organization, its agent and a chat of its owner. */
-export async function aPlace(service: TestService, instruction?: string): Promise<{ org: TestTeam; agent: TestAgent; chat: TestChat }> {
-  const org = await aTeam(service);
-  const agent = await anAgent(service, org, instruction);
-  return { org, agent, chat: await aChat(service, org, agent) };
+  return { id, turn, org, agent, path: `${org.path}/chats/${id}/decisions` };
 }
 
 /** Where a turn calls a tool. */
@@ -88,42 +86,55 @@ export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): T
 });
 
 /** Calls the tool as a turn does. */
-export async function decide(
-  service: TestService,
-  chat: TestChat,
-  args: Record<string, unknown> = {},
-  callId = `call_${uuidv7()}`,
-): Promise<ToolOutcome> {
-  const tool = service.get(ToolCatalog).find(GRANTS, 'record_decision');
-  if (!tool) throw new Error('The tool is not offered');
+export function decide(service: TestService, chat: TestChat, args = {}, callId = `call_${uuidv7()}`): Promise<ToolOutcome> {
+  const tool = service.get(ToolCatalog).find(GRANTS, 'record_decision')!;
   const parsed = tool.parameters.parse({ kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...args });
   return service.db.transaction(NO_CALLER, (tx) => tool.run(tx, parsed as never, contextOf(chat, callId)));
 }
 
 /** Records a decision and gives its id. */
-export async function aDecision(service: TestService, chat: TestChat, args?: Record<string, unknown>): Promise<string> {
+export async function aDecision(service: TestService, chat: TestChat, args = {}): Promise<string> {
   const { content } = (await decide(service, chat, args)) as { content: string };
   return (JSON.parse(content) as { decision_id: string }).decision_id;
 }
 
-export async function someDecisions(service: TestService, chat: TestChat, n: number, args?: Record<string, unknown>): Promise<string[]> {
+export async function someDecisions(service: TestService, chat: TestChat, n: number, args = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < n; i++) ids.push(await aDecision(service, chat, args));
   return ids;
 }
 
+/** The decisions of a chat as they are stored, oldest first. */
+export function rowsOf(service: TestService, { id }: { id: string }): Promise<Decision[]> {
+  return service.db.manager.find(Decision, { where: { chat_id: id }, order: { id: 'ASC' } });
+}
+
 /** Reviews one decision, as the owner of its organization unless said otherwise. */
-export function review(
-  service: TestService,
-  chat: TestChat,
-  id: string,
-  body: Record<string, unknown>,
-  as = chat.org.owner,
-): Promise<Answer> {
-  return service.call('POST', `${chat.path}/${id}/review`, { as, body });
+export function review(service: TestService, { path, org }: TestChat, id: string, body: object, as = org.owner): Promise<Answer> {
+  return service.call('POST', `${path}/${id}/review`, { as, body });
+}
+
+/** A dispute, which says what should have been. */
+export async function aDispute(service: TestService, chat: TestChat, should_have = 'Ask first.'): Promise<string> {
+  const id = await aDecision(service, chat);
+  await review(service, chat, id, { review_status: 'disputed', should_have });
+  return id;
 }
 
 /** Asks for the correction that a disputed decision calls for. */
 export function draftOf(service: TestService, { path, org }: TestChat, id: string, as = org.owner): Promise<Answer> {
   return service.call('POST', `${path}/${id}/revision-draft`, { as });
 }
+
+export type BulkAction = 'archive' | 'unarchive' | 'review';
+
+/** Archives, brings back or agrees to many, as the owner. */
+export function inBulk(service: TestService, { path, org }: TestAgent, action: BulkAction, body: object): Promise<Answer> {
+  return service.call('POST', `${path}/${action}`, {
+    as: org.owner,
+    body: { ...(action === 'review' && { review_status: 'agreed' }), ...body },
+  });
+}
+
+/** What {@link inBulk} answers. */
+export const changed = (updated: number, matched = updated) => ({ updated, matched, unchanged: matched - updated });
