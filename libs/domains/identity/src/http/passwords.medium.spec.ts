@@ -1,17 +1,22 @@
-import { MailedLink, User } from '@aps/entities';
+import { ApiToken, MailedLink, User } from '@aps/entities';
 import { hashToken } from '@aps/platform/crypto';
 import { sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
-import { anEmail, aPerson, aSession, aUser, mailedLinks, mails, PASSWORD, stateOf } from '../testing';
+import { IsNull } from 'typeorm';
+import { anApiToken, anEmail, aPerson, aSession, aUser, login, mailedLinks, mails, PASSWORD, signup, stateOf } from '../testing';
 import { IDENTITY } from '../testing/identity';
 
 const NEW_PASSWORD = 'staple battery horse';
 
 describe('passwords', () => {
-  const t = testService(IDENTITY);
+  const t = testService(IDENTITY, { settings: { REGISTRATION_MODE: 'open' } });
 
   const forgot = (email: string) => t.call('POST', '/api/auth/password/forgot', { body: { email } });
-  const reset = (token: string, password = NEW_PASSWORD) => t.call('POST', '/api/auth/password/reset', { body: { token, password } });
+  const reset = (token: string, password = NEW_PASSWORD, more = {}) =>
+    t.call('POST', '/api/auth/password/reset', { body: { token, password, ...more } });
+  const change = (as: Bearer, current_password: string, new_password = NEW_PASSWORD, more = {}) =>
+    t.call('POST', '/api/auth/password/change', { as, body: { current_password, new_password, ...more } });
+  const told = async (email: string) => (await mails(t, email)).at(-1);
   const tryLogin = async (email: string, password: string) =>
     (await t.call('POST', '/api/auth/login', { body: { email, password } })).status;
   /** The secret of the newest link of somebody who has just forgotten the password. */
@@ -54,7 +59,7 @@ describe('passwords', () => {
           body: { code: 'reset_token_invalid', detail: [{ loc: ['body', 'token'], type: 'semantic.reset_token_invalid' }] },
         });
       expect(await tryLogin(email, NEW_PASSWORD)).toBe(200);
-      expect((await mails(t, email)).at(-1)?.subject).toBe('Your password was changed');
+      expect((await told(email))?.subject).toBe('Your password was changed');
       expect(await t.audit({ action: 'user.password_reset' })).toMatchObject([{ actor_id: id, target_id: id, source: 'business' }]);
     });
 
@@ -86,9 +91,6 @@ describe('passwords', () => {
   });
 
   describe('change', () => {
-    const change = (as: Bearer, current_password: string, new_password = NEW_PASSWORD) =>
-      t.call('POST', '/api/auth/password/change', { as, body: { current_password, new_password } });
-
     it('replaces the password and ends all other sessions', async () => {
       const mine = await aPerson(t);
       const [other, link] = [await aSession(t, mine), await linkOf(mine)];
@@ -96,7 +98,7 @@ describe('passwords', () => {
       expect([await stateOf(t, mine), await stateOf(t, other)]).toEqual(['ok', 'not_authenticated']);
       expect([await tryLogin(mine.email, PASSWORD), await tryLogin(mine.email, NEW_PASSWORD)]).toEqual([401, 200]);
       expect((await reset(link, 'by an older link')).body.code).toBe('reset_token_invalid');
-      expect((await mails(t, mine.email)).at(-1)?.subject).toBe('Your password was changed');
+      expect((await told(mine.email))?.subject).toBe('Your password was changed');
       expect(await t.audit({ action: 'user.password_changed' })).toMatchObject([{ actor_id: mine.id }]);
     });
 
@@ -115,6 +117,52 @@ describe('passwords', () => {
       const answers = await Promise.all(wishes.map((wish) => change(person, PASSWORD, wish)));
       expect(answers.map((a) => a.status).sort()).toEqual([204, 422]);
       expect(await tryLogin(person.email, wishes[answers.findIndex((a) => a.status === 204)])).toBe(200);
+    });
+  });
+
+  describe('beside API tokens', () => {
+    const alsoTokens = { revoke_tokens: true };
+
+    it('leaves them alone and says how many there are', async () => {
+      const person = await aPerson(t);
+      const [first] = [await anApiToken(t, person), await anApiToken(t, person)];
+      expect((await change(person, PASSWORD)).status).toBe(204);
+      expect([await stateOf(t, first), await stateOf(t, person)]).toEqual(['ok', 'ok']);
+      expect((await told(person.email))?.text).toContain('2 API tokens are still valid');
+    });
+
+    it('ends them where that is asked for, by change and by reset', async () => {
+      const person = await aPerson(t);
+      const first = await anApiToken(t, person);
+      await change(person, PASSWORD, NEW_PASSWORD, alsoTokens);
+      expect([await stateOf(t, first), await stateOf(t, person)]).toEqual(['not_authenticated', 'ok']);
+      expect((await told(person.email))?.text).toContain('One API token is revoked. No API token of yours is valid.');
+      const second = await anApiToken(t, person);
+      expect((await reset(await linkOf(person), PASSWORD, alsoTokens)).status).toBe(204);
+      expect([await stateOf(t, second), await stateOf(t, person)]).toEqual(['not_authenticated', 'not_authenticated']);
+      const resets = await t.audit({ action: 'user.password_reset', actor_id: person.id });
+      expect(resets).toMatchObject([{ metadata: { revoked_tokens: 1 } }]);
+    });
+
+    it('leaves no way in to who signed up with the address of somebody else', async () => {
+      const email = anEmail();
+      const token = await anApiToken(t, (await signup(t, email)).body.user);
+      expect((await reset(await linkOf({ email }))).status).toBe(204);
+      expect(await stateOf(t, token)).toBe('not_authenticated');
+      expect((await told(email))?.text).toContain('One API token is revoked.');
+    });
+
+    it('is outrun by none that is made at the same moment', async () => {
+      const person = await aPerson(t);
+      const other = await login(t, person);
+      const [changed, ...made] = await Promise.all([
+        change(person, PASSWORD, NEW_PASSWORD, alsoTokens),
+        ...Array.from({ length: 8 }, () => t.call('POST', '/api/tokens', { as: other, body: { name: 'fast' } })),
+      ]);
+      expect(changed.status).toBe(204);
+      // What was made before is revoked, and what comes after is refused: the other session has ended.
+      expect(made.every((m) => m.status === 201 || m.status === 401)).toBe(true);
+      expect(await t.db.manager.countBy(ApiToken, { user_id: person.id, revoked_at: IsNull() })).toBe(0);
     });
   });
 });

@@ -1,11 +1,7 @@
-import { ApiToken } from '@aps/entities';
 import { outcome, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
-import { IsNull } from 'typeorm';
-import { anApiToken, anEmail, aPerson, aSession, login, mailedLinks, mails, PASSWORD, signup, stateOf } from '../testing';
+import { anApiToken, anEmail, aPerson, aSession, PASSWORD, signup, stateOf } from '../testing';
 import { IDENTITY } from '../testing/identity';
-
-const NEW_PASSWORD = 'staple battery horse';
 
 describe('sessions', () => {
   const t = testService(IDENTITY, { settings: { REGISTRATION_MODE: 'open' } });
@@ -72,57 +68,5 @@ describe('sessions', () => {
     const token = await anApiToken(t, person);
     for (const answer of [await t.call('GET', '/api/auth/sessions', { as: token }), await end(token, person.sessionId)])
       expect(outcome(answer)).toEqual([403, 'insufficient_scope']);
-  });
-
-  describe('a new password', () => {
-    const change = (as: Bearer, more = {}) =>
-      t.call('POST', '/api/auth/password/change', { as, body: { current_password: PASSWORD, new_password: NEW_PASSWORD, ...more } });
-    const reset = async (email: string, password: string, more = {}) => {
-      await t.make('POST', '/api/auth/password/forgot', { body: { email } });
-      const token = (await mailedLinks(t, email, 'reset-password')).at(-1);
-      return t.call('POST', '/api/auth/password/reset', { body: { token, password, ...more } });
-    };
-    const told = async (email: string) => (await mails(t, email)).at(-1)?.text;
-
-    it('leaves API tokens alone and says how many there are', async () => {
-      const person = await aPerson(t);
-      const [first] = [await anApiToken(t, person), await anApiToken(t, person)];
-      expect((await change(person)).status).toBe(204);
-      expect([await stateOf(t, first), await stateOf(t, person)]).toEqual(['ok', 'ok']);
-      expect(await told(person.email)).toContain('2 API tokens are still valid');
-    });
-
-    it('ends them where that is asked for, by change and by reset', async () => {
-      const person = await aPerson(t);
-      const first = await anApiToken(t, person);
-      await change(person, { revoke_tokens: true });
-      expect([await stateOf(t, first), await stateOf(t, person)]).toEqual(['not_authenticated', 'ok']);
-      expect(await told(person.email)).toContain('One API token is revoked. No API token of yours is valid.');
-      const second = await anApiToken(t, person);
-      expect((await reset(person.email, PASSWORD, { revoke_tokens: true })).status).toBe(204);
-      expect([await stateOf(t, second), await stateOf(t, person)]).toEqual(['not_authenticated', 'not_authenticated']);
-      expect(await t.audit({ action: 'user.password_reset' })).toMatchObject([{ actor_id: person.id, metadata: { revoked_tokens: 1 } }]);
-    });
-
-    it('leaves no way in to who signed up with the address of somebody else', async () => {
-      const email = anEmail();
-      const token = await anApiToken(t, (await signup(t, email)).body.user);
-      expect((await reset(email, NEW_PASSWORD)).status).toBe(204);
-      expect(await stateOf(t, token)).toBe('not_authenticated');
-      expect(await told(email)).toContain('One API token is revoked.');
-    });
-
-    it('is outrun by no token that is made at the same moment', async () => {
-      const person = await aPerson(t);
-      const other = await login(t, person);
-      const [changed, ...made] = await Promise.all([
-        change(person, { revoke_tokens: true }),
-        ...Array.from({ length: 8 }, () => t.call('POST', '/api/tokens', { as: other, body: { name: 'fast' } })),
-      ]);
-      expect(changed.status).toBe(204);
-      // What was made before is revoked, and what comes after is refused: the other session has ended.
-      expect(made.every((m) => m.status === 201 || m.status === 401)).toBe(true);
-      expect(await t.db.manager.countBy(ApiToken, { user_id: person.id, revoked_at: IsNull() })).toBe(0);
-    });
   });
 });

@@ -33,13 +33,9 @@ export class TestOrganizationAdapter extends OrganizationPort {
     );
   }
 
-  async soleOwnerOf(db: Db, userId: string): Promise<string[]> {
-    const rows = await db.query(
-      sql<{ org_id: string }>(`SELECT org_id FROM memberships m WHERE role = 'OWNER' AND user_id = $1
-       AND NOT EXISTS (SELECT 1 FROM memberships x WHERE x.org_id = m.org_id AND x.role = 'OWNER' AND x.user_id <> $1)`),
-      [userId],
-    );
-    return rows.map((r) => r.org_id);
+  /** Nobody else owns what this door has made. */
+  async soleOwnerOf(db: Db, user_id: string): Promise<string[]> {
+    return (await db.manager.findBy(Membership, { user_id, role: 'OWNER' })).map((m) => m.org_id);
   }
 
   async makeOrg(db: Db, ownerId: string, name: string): Promise<string> {
