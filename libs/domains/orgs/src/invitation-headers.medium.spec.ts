@@ -27,6 +27,7 @@ const NAMES = [
   'win at evil.example/now',
   'win at evil\u3002example\uff0fnow',
   'thief\uff20evil\uff0eexample\uff0fnow',
+  'Win at https://evil.example/x\r\nBcc: thief@evil.example',
   '\u200b',
   '...',
 ];
@@ -56,17 +57,8 @@ describe('the mail of an invitation, as a mail server gets it', () => {
 
   it.each(NAMES)('has the headers that we wrote, and no words that a mail program would make of the name %j', async (name) => {
     const { email, headers } = await mailed(name);
-    expect([...headers.keys()].sort()).toEqual([
-      'auto-submitted',
-      'content-transfer-encoding',
-      'content-type',
-      'date',
-      'from',
-      'message-id',
-      'mime-version',
-      'subject',
-      'to',
-    ]);
+    const ours = 'auto-submitted content-transfer-encoding content-type date from message-id mime-version subject to';
+    expect([...headers.keys()].sort().join(' ')).toBe(ours);
     expect([headers.get('from'), headers.get('to'), server.recipients.at(-1)]).toEqual(['Agents <no-reply@mail.example>', email, email]);
     const subject = headers.get('subject')!;
     expect(subject).toMatch(/^You are invited to join \S/);
