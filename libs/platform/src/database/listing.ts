@@ -1,6 +1,6 @@
 import { isUuid, notFound } from '@aps/contracts';
 import type { Db } from './database';
-import { listed, sliceBounds, type Listed, type Slice } from './lists';
+import { sliceBounds, type Listed, type Slice } from './lists';
 import { statement, type Statement } from './statement';
 import type { Tenant } from './tables';
 
@@ -27,6 +27,7 @@ export interface ListingOptions<Values> extends Pieces {
 
 interface Statements<Row> {
   all: Statement<Row>;
+  /** Its rows carry the total besides, and keep it: to copy them without costs more than to count. */
   page: Statement<Row>;
   byKey: Statement<Row>;
   bySlug: Statement<Row> | null;
@@ -48,11 +49,17 @@ export class Listing<Row, Values extends object> {
     this.full = statementsOf<Row>(options, Object.values(options.where ?? {}));
   }
 
-  page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
+  async page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
     const { statements, bound } = this.having(values);
-    const isWhole = slice.limit === undefined && !slice.offset;
-    const rows = isWhole ? db.query(statements.all, bound) : db.query(statements.page, [...bound, ...sliceBounds(slice)]);
-    return listed(slice, rows, async () => (await db.query(statements.count, bound))[0].total);
+    const [limit, offset] = sliceBounds(slice);
+    if (limit === null && offset === 0) {
+      const items = await db.query(statements.all, bound);
+      return { items, total: items.length };
+    }
+    const rows = await db.query(statements.page as Statement<Row & { total: number }>, [...bound, limit, offset]);
+    if (rows.length) return { items: rows, total: rows[0].total };
+    // A page past the end has no row that could carry the total.
+    return { items: [], total: offset ? (await db.query(statements.count, bound))[0].total : 0 };
   }
 
   /** Every row. */
@@ -99,17 +106,20 @@ function statementsOf<Row>({ key, slug, select, from, always, order }: Pieces, c
   let values = 0;
   const held = conditions.map((condition) => (takesValue(condition) ? condition.replaceAll('$', `$${++values}`) : condition));
   const where = [...(always ? [always] : []), ...held].map((condition) => `(${condition})`).join(' AND ') || 'true';
-  const rows = `SELECT ${select} FROM ${from} WHERE ${where}`;
+  const found = `${from} WHERE ${where}`;
+  const rows = `SELECT ${select} FROM ${found}`;
+  const count = `SELECT count(*)::int AS total FROM ${found}`;
   return {
     all: statement<Row>(`${rows} ORDER BY ${order}`),
     // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
     // conditions again, so that no row gets in by a key that is not its alone.
     page: statement<Row>(
-      `${rows} AND ${key} = ANY (ARRAY(SELECT ${key} FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT $${values + 1} OFFSET $${values + 2})) ORDER BY ${order}`,
+      `SELECT ${select}, (${count}) AS total FROM ${found}
+       AND ${key} = ANY (ARRAY(SELECT ${key} FROM ${found} ORDER BY ${order} LIMIT $${values + 1} OFFSET $${values + 2})) ORDER BY ${order}`,
     ),
     byKey: statement<Row>(`${rows} AND ${key} = $${values + 1}`),
     bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${values + 1}`),
-    count: statement<{ total: number }>(`SELECT count(*)::int AS total FROM ${from} WHERE ${where}`),
+    count: statement<{ total: number }>(count),
   };
 }
 
