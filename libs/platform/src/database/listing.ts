@@ -1,6 +1,6 @@
 import { isUuid, notFound } from '@aps/contracts';
 import type { Db } from './database';
-import { sliceBounds, type Listed, type Slice } from './lists';
+import { listed, sliceBounds, type Listed, type Slice } from './lists';
 import { statement, type Statement } from './statement';
 import type { Tenant } from './tables';
 
@@ -49,17 +49,11 @@ export class Listing<Row, Values extends object> {
     this.full = statementsOf<Row>(options, Object.values(options.where ?? {}));
   }
 
-  async page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
+  page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
     const { statements, bound } = this.having(values);
-    const [limit, offset] = sliceBounds(slice);
-    if (limit === null && offset === 0) {
-      const items = await db.query(statements.all, bound);
-      return { items, total: items.length };
-    }
-    const rows = await db.query(statements.page as Statement<Row & { total: number }>, [...bound, limit, offset]);
-    if (rows.length) return { items: rows, total: rows[0].total };
-    // A page past the end has no row that could carry the total.
-    return { items: [], total: offset ? (await db.query(statements.count, bound))[0].total : 0 };
+    const isWhole = slice.limit === undefined && !slice.offset;
+    const rows = isWhole ? db.query(statements.all, bound) : db.query(statements.page, [...bound, ...sliceBounds(slice)]);
+    return listed(slice, rows, async () => (await db.query(statements.count, bound))[0].total);
   }
 
   /** Every row. */

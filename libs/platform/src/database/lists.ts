@@ -16,7 +16,7 @@ export function sliceBounds({ limit, offset }: Slice): [limit: number | null, of
 }
 
 /**
- * Some rows with their total, which is only counted where the rows do not tell it.
+ * Some rows with their total. It is counted only where no row carries it as `total`, and they do not tell it by where they end.
  *
  * @param count how many there are in all
  */
@@ -24,7 +24,8 @@ export async function listed<T>(slice: Slice, rows: Promise<T[]>, count: () => P
   const [limit, offset] = sliceBounds(slice);
   const items = await rows;
   const isEnd = (limit === null || items.length < limit) && (items.length > 0 || offset === 0);
-  return { items, total: isEnd ? offset + items.length : await count() };
+  const [carrier] = items as { total?: number }[];
+  return { items, total: carrier?.total ?? (isEnd ? offset + items.length : await count()) };
 }
 
 /** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */

@@ -70,15 +70,18 @@ export class Table<E extends ObjectLiteral> {
 
   /** Every row with these columns, or the first of them. */
   list(db: Db, where: Where<E>, order: Order<E>, limit?: number): Promise<E[]> {
-    return this.ordered(db, where, order, limit ?? null, 0);
+    return this.read<E>(db, `by ${JSON.stringify(order)}`, this.where(where), inOrder(order), sliceBounds({ limit }));
   }
 
   page(db: Db, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
-    return listed(slice, this.ordered(db, where, order, ...sliceBounds(slice)), () => this.count(db, where));
+    // The count's conditions are named as those of the rows, so the same parameters serve both.
+    const withTotal = (rows: Query<E>) => inOrder<E>(order)(rows).addSelect(`(${counted(rows.clone()).getQuery()})`, 'total');
+    const rows = this.read<E>(db, `page by ${JSON.stringify(order)}`, this.where(where), withTotal, sliceBounds(slice));
+    return listed(slice, rows, () => this.count(db, where));
   }
 
   async count(db: Db, where: Where<E>): Promise<number> {
-    return (await this.read<{ total: number }>(db, 'count', this.where(where), (rows) => rows.select('count(*)::int', 'total')))[0].total;
+    return (await this.read<{ total: number }>(db, 'count', this.where(where), counted))[0].total;
   }
 
   /** Without an `id` it gets a new one. @returns the row with all that the database has filled in */
@@ -113,12 +116,6 @@ export class Table<E extends ObjectLiteral> {
     if (!isUuid(key) && this.columns.has('slug')) return { slug: key } as unknown as Where<E>;
     // What has not the form of an id is nobody's, and no error of the database's.
     return { id: isUuid(key) ? key : In([]) } as unknown as Where<E>;
-  }
-
-  private ordered(db: Db, where: Where<E>, order: Order<E>, limit: number | null, offset: number): Promise<E[]> {
-    const inOrder = (rows: Query<E>) =>
-      Object.entries(order).reduce((sorted, [column, way]) => sorted.addOrderBy(`row.${column}`, way), rows);
-    return this.read<E>(db, `by ${JSON.stringify(order)}`, this.where(where), inOrder, [limit, offset]);
   }
 
   /**
@@ -212,6 +209,13 @@ export class OrgTable<E extends ObjectLiteral> {
     return { ...this.rows.where(key), org_id: scope.orgId };
   }
 }
+
+const inOrder =
+  <E extends ObjectLiteral>(order: Order<E>) =>
+  (rows: Query<E>): Query<E> =>
+    Object.entries(order).reduce((sorted, [column, way]) => sorted.addOrderBy(`row.${column}`, way), rows);
+
+const counted = <E extends ObjectLiteral>(rows: Query<E>): Query<E> => rows.select('count(*)::int', 'total').orderBy();
 
 /** TypeORM's errors carry the values of their query, which no log may show; the driver's, as of any statement, do not. */
 const sent = <T>(query: Promise<T>): Promise<T> =>
