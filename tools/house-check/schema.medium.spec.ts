@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { createDataSource } from '@aps/platform/database';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
-import type { DataSource } from 'typeorm';
-import { checkSchema } from '../migrate/schema';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { alone, checkSchema, runMissing } from '../migrate/schema';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,12 +23,13 @@ describe('migrations', () => {
     await client.connect();
     await client.query(sql).finally(() => client.end());
   }
+  const migrated = (migrations: (new () => MigrationInterface)[]): Promise<DataSource> => {
+    const url = Object.assign(new URL(server()), { pathname: `/${name}` }).toString();
+    return createDataSource({ entities: ENTITIES, migrations }, { url, poolSize: 2 }).initialize();
+  };
   beforeAll(async () => {
     await asServer(`CREATE DATABASE ${name}`);
-    empty = await createDataSource(
-      { entities: ENTITIES, migrations: MIGRATIONS },
-      { url: Object.assign(new URL(server()), { pathname: `/${name}` }).toString(), poolSize: 1 },
-    ).initialize();
+    empty = await migrated(MIGRATIONS);
   });
   afterAll(async () => {
     await empty?.destroy();
@@ -36,15 +37,32 @@ describe('migrations', () => {
   });
 
   it('lead from nothing to what the entities say, back to nothing, and up again', async () => {
-    await empty.runMigrations({ transaction: 'each' });
+    await runMissing(empty);
     await checkSchema(empty);
     const tables = await empty.query<{ name: string }[]>(EXISTING);
     expect(tables.length).toBeGreaterThan(20);
     for (let i = 0; i < MIGRATIONS.length; i++) await empty.undoLastMigration({ transaction: 'each' });
     expect(await empty.query(EXISTING)).toEqual([]);
-    await empty.runMigrations({ transaction: 'each' });
+    await runMissing(empty);
     await checkSchema(empty);
     expect(await empty.query(EXISTING)).toEqual(tables);
+  });
+
+  it('build an index beside those who write, outside of a transaction, while the migrator holds its lock', async () => {
+    class Later1900000000000 implements MigrationInterface {
+      readonly name = 'Later1900000000000';
+      readonly transaction = false;
+      up = (runner: QueryRunner) => runner.query('CREATE INDEX CONCURRENTLY later ON chats (title)') as Promise<void>;
+      down = (runner: QueryRunner) => runner.query('DROP INDEX CONCURRENTLY later') as Promise<void>;
+    }
+    const later = await migrated([...MIGRATIONS, Later1900000000000]);
+    try {
+      await alone(later, async () => expect(await runMissing(later)).toEqual(['Later1900000000000']));
+      expect(await later.query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'later'::regclass`)).toEqual([{ indisvalid: true }]);
+      await later.undoLastMigration({ transaction: 'none' });
+    } finally {
+      await later.destroy();
+    }
   });
 
   it('a difference is noticed', async () => {

@@ -3,7 +3,7 @@ import { ConfigError, loadConfig } from '@aps/platform/config';
 import { createDataSource, Database, sessionLimits, storeLimits } from '@aps/platform/database';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import type { DataSource } from 'typeorm';
-import { checkSchema, regenerateInitial } from './schema';
+import { alone, checkSchema, regenerateInitial, runMissing } from './schema';
 import { seedBase } from './seed';
 
 /**
@@ -18,24 +18,16 @@ async function main(command = 'up'): Promise<void> {
     { entities: ENTITIES, migrations: MIGRATIONS },
     { poolSize: 3, applicationName: 'aps-migrate', unlimited: true },
   ).initialize();
-  const lock = dataSource.createQueryRunner();
   try {
     if (command === 'check') return await checkSchema(dataSource);
     if (command !== 'up') throw new Error(`Unknown command ${command}; known are check and regenerate-initial.`);
-    // One migrator at a time: several replicas of a migration job may start together. The lock is a transaction's, since a pooler would
-    // keep the session; nothing may end that transaction before we do.
-    await lock.startTransaction();
-    await lock.query(
-      `SELECT set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`,
-    );
-    await lock.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', ['aps:migrate']);
-    const done = await dataSource.runMigrations({ transaction: 'each' });
-    process.stdout.write(done.length ? `migrated: ${done.map((m) => m.name).join(', ')}\n` : 'schema is up to date\n');
-    await boundSessions(dataSource);
-    await seedBase(new Database(dataSource));
+    await alone(dataSource, async () => {
+      const done = await runMissing(dataSource);
+      process.stdout.write(done.length ? `migrated: ${done.join(', ')}\n` : 'schema is up to date\n');
+      await boundSessions(dataSource);
+      await seedBase(new Database(dataSource));
+    });
   } finally {
-    if (lock.isTransactionActive) await lock.commitTransaction().catch(() => undefined);
-    await lock.release();
     await dataSource.destroy();
   }
   // Loaded only where it is wanted: a migration job has no Redis.

@@ -6,6 +6,31 @@ import { ENTITIES, SCHEMA_EXTRAS } from '@aps/entities';
 
 const INITIAL = 'libs/entities/src/migrations/1700000000000-initial.ts';
 
+/**
+ * Does something as the only migrator: several replicas of a migration job may start together. The lock is a transaction's, since a
+ * pooler would keep the session; nothing may end that transaction before the work is done.
+ */
+export async function alone(dataSource: DataSource, work: () => Promise<void>): Promise<void> {
+  const lock = dataSource.createQueryRunner();
+  try {
+    await lock.startTransaction();
+    await lock.query(
+      `SELECT set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`,
+    );
+    // Without parameters: a statement that has some keeps its snapshot until the next, and who builds an index concurrently waits for it.
+    await lock.query(`SELECT pg_advisory_xact_lock(hashtextextended('aps:migrate', 0))`);
+    await work();
+  } finally {
+    if (lock.isTransactionActive) await lock.commitTransaction().catch(() => undefined);
+    await lock.release();
+  }
+}
+
+/** Runs the migrations that are missing, each in a transaction of its own or, where it says `transaction = false`, in none. @returns their names */
+export async function runMissing(dataSource: DataSource): Promise<string[]> {
+  return (await dataSource.runMigrations({ transaction: 'each' })).map(({ name }) => name);
+}
+
 /** Statements that would bring the database to what the entities say. Indexes that only the extras know are left alone. */
 async function difference(dataSource: DataSource): Promise<{ up: string[]; down: string[] }> {
   const { upQueries, downQueries } = await dataSource.driver.createSchemaBuilder().log();
