@@ -1,4 +1,5 @@
-import { freeSlug, isSlug, isUsableSlug, numberedSlug, slugFrom } from './slugs';
+import { isUuid } from './ids';
+import { isSlug, numberedSlug, slugFrom, slugsFor } from './slugs';
 
 const UUID = '0198c0de-0000-7000-8000-000000000000';
 
@@ -19,8 +20,11 @@ describe('slugFrom', () => {
   ])('makes %j to %j', (name, slug) => expect(slugFrom(name, 'agent')).toBe(slug));
 
   it.each(['x'.repeat(500), 'ab '.repeat(200), `${'a'.repeat(63)} b`, '-', '- -', 'ß', '\u0130stanbul', '\u{1F600}', UUID])(
-    'makes a usable slug of %j',
-    (name) => expect(isUsableSlug(slugFrom(name, 'agent'))).toBe(true),
+    'makes a slug of %j that is no id',
+    (name) => {
+      const slug = slugFrom(name, 'agent');
+      expect([isSlug(slug), isUuid(slug)]).toEqual([true, false]);
+    },
   );
 });
 
@@ -35,19 +39,18 @@ describe('numberedSlug', () => {
   });
 });
 
-describe('freeSlug', () => {
-  it('counts up past what is taken', () => {
-    expect(freeSlug('a', new Set())).toBe('a');
-    expect(freeSlug('a', new Set(['a', 'a-2']))).toBe('a-3');
+describe('slugsFor', () => {
+  it('counts up to a hundred, and then takes something random', () => {
+    const slugs = slugsFor('A', undefined, 'agent');
+    expect([...slugs.slice(0, 3), slugs[99]]).toEqual(['a', 'a-2', 'a-3', 'a-100']);
+    expect(slugs.slice(100)).toEqual([expect.stringMatching(/^a-[0-9a-f]{12}$/)]);
   });
 
-  it('stays within the length', () => {
-    const base = 'a'.repeat(64);
-    expect(freeSlug(base, new Set([base]))).toBe(`${'a'.repeat(62)}-2`);
+  it.each(['a'.repeat(64), `${'a'.repeat(49)} b`])('stays within the length, and a slug, for %j', (name) => {
+    const slugs = slugsFor(name, null, 'agent');
+    expect(slugs.filter((slug) => !isSlug(slug))).toEqual([]);
+    expect(new Set(slugs).size).toBe(101);
   });
-});
 
-it('takes no slug that would be read as an id', () => {
-  expect(isUsableSlug(UUID)).toBe(false);
-  expect(isUsableSlug('support')).toBe(true);
+  it('takes what is wished, and nothing else', () => expect(slugsFor('A', 'b', 'agent')).toEqual(['b']));
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isUuid } from './ids';
 
 export const MAX_SLUG = 64;
@@ -7,11 +8,8 @@ export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 export const isSlug = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_SLUG && SLUG.test(value);
 
-/** Whether a slug may be given to something: where ids and slugs are both taken, the form of a UUID would be read as an id. */
-export const isUsableSlug = (slug: string): boolean => isSlug(slug) && !isUuid(slug);
-
 /**
- * A slug made from a name, e.g. `Zürich Büro` → `zurich-buro`; always a usable one.
+ * A slug made from a name, e.g. `Zürich Büro` → `zurich-buro`; never of the form of a UUID, which would be read as an id.
  *
  * @param fallback for names without a Latin letter or digit
  */
@@ -34,12 +32,15 @@ export function numberedSlug(base: string, n: number): string {
   return cut(base, MAX_SLUG - suffix.length) + suffix;
 }
 
-/** The first of `base`, `base-2`, `base-3` … that is not taken. */
-export function freeSlug(base: string, taken: ReadonlySet<string>): string {
-  for (let n = 1; ; n++) {
-    const slug = numberedSlug(base, n);
-    if (!taken.has(slug)) return slug;
-  }
+/**
+ * What something may be called, in this order: as was wished; else after its name, where namesakes get a number, and the ones after a
+ * hundred of them something random.
+ */
+export function slugsFor(name: string, wished: string | null | undefined, fallback: string): string[] {
+  if (typeof wished === 'string') return [wished];
+  const base = slugFrom(name, fallback);
+  const numbered = Array.from({ length: 100 }, (_, i) => numberedSlug(base, i + 1));
+  return [...numbered, `${cut(base, 50)}-${randomBytes(6).toString('hex')}`];
 }
 
 const cut = (slug: string, length: number) => slug.slice(0, length).replace(/-$/, '');

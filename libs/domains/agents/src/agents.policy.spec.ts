@@ -36,11 +36,6 @@ describe('requireStorable', () => {
     expect(refusal(() => requireStorable({ metadata: { x: 'é'.repeat(8_000) } }))).toBeUndefined();
     expect(refusal(() => requireStorable({ metadata: { x: 'é'.repeat(8_200) } }))).toBe('validation_error');
   });
-
-  it('refuses a slug of the form of an id', () => {
-    expect(refusal(() => requireStorable({ slug: '0198c0de-0000-7000-8000-000000000000' }))).toBe('validation_error');
-    expect(refusal(() => requireStorable({ slug: null }))).toBeUndefined();
-  });
 });
 
 describe('columnsOf', () => {

@@ -1,5 +1,5 @@
 import type { EntitlementSet, Feature } from '@aps/billing';
-import { DomainError, isUsableSlug, type Problem, refuseField } from '@aps/contracts';
+import { DomainError, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 
 const MAX_METADATA_BYTES = 16 * 1024;
@@ -71,16 +71,12 @@ export function requireEntitled(entitled: EntitlementSet, input: AgentInput): vo
 const missing = (entitlement: Feature) =>
   new DomainError('entitlement_required', `The plan of this organization does not include ${entitlement}.`, { context: { entitlement } });
 
-/** What the fields alone cannot say: the size and depth of metadata, and that a slug must not look like an id. */
-export function requireStorable(input: AgentInput): void {
-  const problems: Problem[] = [];
-  if (input.metadata !== undefined && !fits(input.metadata)) {
-    const msg = `Metadata should take at most ${MAX_METADATA_BYTES} bytes of JSON and ${MAX_METADATA_DEPTH} levels`;
-    problems.push({ loc: ['body', 'metadata'], msg, type: 'too_long' });
-  }
-  if (isSet(input.slug) && !isUsableSlug(input.slug))
-    problems.push({ loc: ['body', 'slug'], msg: 'A slug should not have the form of a UUID', type: 'value_error' });
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+/** What the fields alone cannot say: the size and depth of metadata. */
+export function requireStorable({ metadata }: AgentInput): void {
+  if (metadata === undefined || fits(metadata)) return;
+  const msg = `Metadata should take at most ${MAX_METADATA_BYTES} bytes of JSON and ${MAX_METADATA_DEPTH} levels`;
+  const problem = { loc: ['body', 'metadata'], msg, type: 'too_long' };
+  throw new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
 }
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;

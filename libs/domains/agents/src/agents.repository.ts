@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
+import { OrgTable, statement, type Columns, type Tx } from '@aps/platform/database';
 import type { AgentName } from './agents.queries';
 
 const HOLD = statement<AgentName>(`
   SELECT id, slug, name FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND (id = ANY($2) OR slug = ANY($3))
   ORDER BY id FOR KEY SHARE`);
-const SLUGS_LIKE = statement<{ slug: string }>(
-  'SELECT slug FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND starts_with(slug, $2)',
-);
 
 /** Locks agents, and writes those that are locked. */
 @Injectable()
@@ -34,12 +31,6 @@ export class AgentsRepository {
   /** Of an agent whose row is locked. */
   async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Agent>): Promise<Agent> {
     return (await this.agents.update(tx, scope, id, columns))!;
-  }
-
-  /** Slugs of agents that begin with `base`. */
-  async slugsLike(db: Db, scope: OrgScope, base: string): Promise<Set<string>> {
-    const rows = await db.query(SLUGS_LIKE, [scope.orgId, base]);
-    return new Set(rows.map((r) => r.slug));
   }
 
   /** Those of the agents that live, held so that none is deleted or renamed before the transaction ends. */

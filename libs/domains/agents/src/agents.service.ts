@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, freeSlug, slugFrom } from '@aps/contracts';
+import { DomainError, slugsFor } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
 import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, OrgTable, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, OrgTable, refusingTakenSlug, takingSlug, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
+import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
-import { refusingTakenSlug } from './agents.errors';
 import { columnsOf, isSet, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
 import { AgentsQueries, type AgentName, type AgentView } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -44,10 +44,12 @@ export class AgentsService {
       const columns = columnsOf(input);
       await this.requireResolvable(tx, scope, columns);
 
-      const slug = input.slug ?? (await this.slugFor(tx, scope, input.name));
-      const row = { slug, created_by: scope.actor.userId, ...columns };
-      const agent = await refusingTakenSlug('agents_slug', this.rows.insert(tx, scope, row));
-      await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug });
+      const slugs = slugsFor(input.name, input.slug, 'agent');
+      const taken = await this.rows.list(tx, scope, { slug: In(slugs) }, {});
+      const agent = await takingSlug(slugs, taken, (slug) =>
+        this.rows.insertOrNothing(tx, scope, { slug, created_by: scope.actor.userId, ...columns }),
+      );
+      await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug: agent.slug });
       await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
       return this.queries.get(scope, agent.id, tx);
     });
@@ -105,11 +107,6 @@ export class AgentsService {
   private async requireResolvable(tx: Tx, scope: OrgScope, columns: Partial<Agent>, self?: Agent): Promise<void> {
     if (isSet(columns.model)) await this.catalog.assertKnownChatModel(tx, scope, columns.model, 'agent');
     await this.references.require(tx, scope, columns, { self });
-  }
-
-  private async slugFor(tx: Tx, scope: OrgScope, name: string): Promise<string> {
-    const base = slugFrom(name, 'agent');
-    return freeSlug(base, await this.agents.slugsLike(tx, scope, base.slice(0, 50)));
   }
 }
 

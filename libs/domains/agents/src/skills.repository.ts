@@ -23,10 +23,6 @@ const SEED = statement(`
   DO UPDATE SET name = excluded.name, description = excluded.description, content = excluded.content, updated_at = now()
   WHERE (skills.name, skills.description, skills.content) IS DISTINCT FROM (excluded.name, excluded.description, excluded.content)`);
 
-const SLUGS_LIKE = statement<{ slug: string }>(
-  'SELECT slug FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND starts_with(slug, $2)',
-);
-
 /** Skills: the organization's own and those of the system. */
 @Injectable()
 export class SkillsRepository {
@@ -44,11 +40,6 @@ export class SkillsRepository {
   /** Those of the slugs that there are skills of, held so that none is deleted before the transaction ends. */
   async hold(tx: Tx, scope: OrgScope, slugs: readonly string[]): Promise<Set<string>> {
     const rows = slugs.length ? await tx.query(HOLD, [scope.orgId, slugs]) : [];
-    return new Set(rows.map((r) => r.slug));
-  }
-
-  async slugsLike(db: Db, scope: OrgScope, base: string): Promise<Set<string>> {
-    const rows = await db.query(SLUGS_LIKE, [scope.orgId, base]);
     return new Set(rows.map((r) => r.slug));
   }
 

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, freeSlug, notFound, slugFrom } from '@aps/contracts';
+import { DomainError, notFound, slugsFor } from '@aps/contracts';
 import { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, OrgTable, type Columns, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
-import { refusingTakenSlug, slugTaken } from './agents.errors';
+import { advisoryLock, Database, OrgTable, takingSlug, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { isSet } from './agents.policy';
 import { AgentsQueries } from './agents.queries';
 import { SkillsRepository } from './skills.repository';
@@ -48,10 +47,13 @@ export class SkillsService {
   create(scope: OrgScope, input: SkillInput & { slug?: string | null }): Promise<Skill> {
     return this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `skills:${scope.orgId}`);
-      const slug = await this.slugFor(tx, scope, input);
-      const row = { slug, created_by: scope.actor.userId, ...columnsOf(input) };
-      const skill = await refusingTakenSlug('skills_slug', this.own.insert(tx, scope, row));
-      await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id: skill.id }, { slug });
+      const slugs = slugsFor(input.name, input.slug, 'skill');
+      // The system's, too: an organization that took one would hide it.
+      const taken = await this.skills.bySlugs(tx, scope, slugs);
+      const skill = await takingSlug(slugs, taken, (slug) =>
+        this.own.insertOrNothing(tx, scope, { slug, created_by: scope.actor.userId, ...columnsOf(input) }),
+      );
+      await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id: skill.id }, { slug: skill.slug });
       return skill;
     });
   }
@@ -84,16 +86,8 @@ export class SkillsService {
       throw new DomainError('read_only', 'Skills of the system cannot be changed.');
     throw notFound('Skill');
   }
-
-  private async slugFor(tx: Tx, scope: OrgScope, { name, slug }: { name: string; slug?: string | null }): Promise<string> {
-    const base = slug ?? slugFrom(name, 'skill');
-    const taken = await this.skills.slugsLike(tx, scope, base.slice(0, 50));
-    if (!isSet(slug)) return freeSlug(base, taken);
-    if (taken.has(slug)) throw slugTaken();
-    return slug;
-  }
 }
 
-function columnsOf({ name, description, content, files = [] }: SkillInput): Columns<Skill> {
+function columnsOf({ name, description, content, files = [] }: SkillInput): Pick<Skill, keyof SkillInput> {
   return { name, description, content, files: files.map(({ file_id, filename }) => ({ file_id, ...(isSet(filename) && { filename }) })) };
 }

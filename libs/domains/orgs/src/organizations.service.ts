@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, numberedSlug, slugFrom } from '@aps/contracts';
+import { DomainError, notFound, slugsFor } from '@aps/contracts';
 import { Membership, Organization } from '@aps/entities';
 import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
-import { advisoryLock, Database, isUniqueViolation, now, OrgTable, Table, type Db, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, now, OrgTable, refusingTakenSlug, Table, takingSlug, type Db, type Tx } from '@aps/platform/database';
 import { In, IsNull, Not } from 'typeorm';
 import { InvitationsRepository } from './invitations.repository';
 import { ownerNeeded } from './members.policy';
@@ -46,8 +45,11 @@ export class OrganizationsService {
     return db.transaction(actor, async (tx) => {
       await this.requireRoom(tx, actor.userId);
       const name = wish.name.trim();
-      const slugs = wish.slug === undefined ? slugsFor(name) : [wish.slug];
-      const made = await this.insertWithFree(tx, slugs, { name, created_by: actor.userId });
+      const slugs = slugsFor(name, wish.slug, 'org');
+      const taken = await this.organizations.list(tx, { slug: In(slugs) }, {});
+      const made = await takingSlug(slugs, taken, (slug) =>
+        this.organizations.insertOrNothing(tx, { name, slug, created_by: actor.userId }),
+      );
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
       await this.memberships.insert(tx, scope, { user_id: actor.userId, role: 'OWNER' });
       await this.audit.record(tx, scope, 'organization.created', organization(made.id), { name: made.name, slug: made.slug });
@@ -66,10 +68,7 @@ export class OrganizationsService {
       const after = { name: changes.name?.trim() ?? before.name, slug: changes.slug ?? before.slug };
       const changed = (['name', 'slug'] as const).filter((key) => after[key] !== before[key]);
       if (changed.length) {
-        await this.organizations.update(tx, scope.orgId, after).catch((error: unknown) => {
-          // The unique index decides between two who want the same slug at once.
-          throw isUniqueViolation(error, 'organizations_slug') ? slugTaken() : error;
-        });
+        await refusingTakenSlug('organizations_slug', this.organizations.update(tx, scope.orgId, after));
         const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
         await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), facts);
       }
@@ -124,28 +123,9 @@ export class OrganizationsService {
     }
   }
 
-  /** @param slugs the first that is free becomes that of the organization */
-  private async insertWithFree(tx: Tx, slugs: string[], columns: { name: string; created_by: string }): Promise<Organization> {
-    const taken = new Set((await this.organizations.list(tx, { slug: In(slugs) }, {})).map(({ slug }) => slug));
-    for (const slug of slugs.filter((candidate) => !taken.has(candidate))) {
-      // One that looked free may be taken meanwhile; the loser waits for the winner's commit and takes the next.
-      const made = await this.organizations.insertOrNothing(tx, { ...columns, slug });
-      if (made) return made;
-    }
-    throw slugTaken();
-  }
-
   private announce(tx: Tx, orgId: string): void {
     tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
   }
 }
 
 const organization = (id: string) => ({ kind: 'organization', id });
-const slugTaken = () => new DomainError('slug_taken', 'Another organization has this slug.');
-
-/** Namesakes get a number, and the ones after a hundred of them something random. */
-function slugsFor(name: string): string[] {
-  const base = slugFrom(name, 'org');
-  const numbered = Array.from({ length: 100 }, (_, i) => numberedSlug(base, i + 1));
-  return [...numbered, `${base.slice(0, 50).replace(/-$/, '')}-${randomBytes(6).toString('hex')}`];
-}

@@ -7,5 +7,6 @@ export { Listing, OrgListing } from './listing';
 export * from './lists';
 export * from './one-by-one';
 export { sessionLimits, storeLimits } from './sessions';
+export * from './slugs';
 export { statement, type Statement } from './statement';
 export { now, OrgTable, Table, Tenant, type Columns, type Key, type Where } from './tables';

@@ -20,7 +20,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { MAX_SLUG, SLUG, UUID } from '@aps/contracts';
+import { isUuid, MAX_SLUG, SLUG, UUID } from '@aps/contracts';
 import { parseEmail } from '@aps/platform/email';
 import { readUrl } from '../egress/address';
 import { READING, type Ctor, type FieldReading, type QueryKind } from './declared-fields';
@@ -116,14 +116,20 @@ export function UuidField(o: FieldOptions = {}): PropertyDecorator {
   return field('string', o, { type: 'string', format: 'uuid' }, uuidValidators(one));
 }
 
+/** What something is to be called. Where ids and slugs are both taken, the form of a UUID would be read as an id. */
 export function SlugField(o: FieldOptions = {}): PropertyDecorator {
-  return StringField({
+  const slug = {
     ...o,
     min: 1,
     max: MAX_SLUG,
     pattern: SLUG,
     patternMessage: 'Slug should be lower-case letters and digits joined by single hyphens',
-  });
+  };
+  const isNoId = ValidateBy(
+    { name: 'isNoId', validator: { validate: (v: unknown) => !isUuid(v) } },
+    message('value_error', 'A slug should not have the form of a UUID'),
+  );
+  return field('string', o, stringSchema(slug), [...stringValidators(slug, one), isNoId]);
 }
 
 /** An email address, at most 254 characters, as it was typed: trimmed, in NFC. What compares addresses takes their canonical form. */

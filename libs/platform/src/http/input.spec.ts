@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { survivesDouble } from './body';
-import { DecimalField, ListField, NestedField, NumberField, ObjectField, StringField, UrlField } from './fields';
+import { DecimalField, ListField, NestedField, NumberField, ObjectField, SlugField, StringField, UrlField } from './fields';
 import { startEdge, type TestEdge } from './testing/edge';
 
 class Inner {
@@ -17,6 +17,8 @@ class Outer {
   ratio?: number;
   @DecimalField({ optional: true })
   amount?: string;
+  @SlugField({ optional: true, nullable: true })
+  slug?: string | null;
   @UrlField({ optional: true, nullable: true })
   link?: string | null;
   @ObjectField({ optional: true })
@@ -167,6 +169,17 @@ describe('an object of the caller', () => {
         ['body.metadata.n', 'semantic.number_unsafe'],
       ],
     ]);
+  });
+});
+
+describe('a slug', () => {
+  it.each(['support', '0198c0de', null])('may be %j', async (slug) =>
+    expect((await make(JSON.stringify({ slug }))).body).toEqual({ slug }),
+  );
+
+  it('has not the form of an id', async () => {
+    const { status, body } = await make('{"slug":"0198c0de-0000-7000-8000-000000000000"}');
+    expect([status, places(body)]).toEqual([422, [['body.slug', 'value_error']]]);
   });
 });
 
