@@ -1,7 +1,6 @@
 export * from './administration';
 export * from './agents';
 export * from './chats';
-export * from './common';
 export * from './decisions';
 export * from './files';
 export * from './identity';

@@ -1,10 +1,7 @@
-import type { MessageFinish, TopicEvent } from '@aps/contracts';
+import { type MessageFinish, type TopicEvent, type ModelMode } from '@aps/contracts';
 import type { Chat, ChatPause, Message, ToolCallRecord } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { Usage } from '@aps/inference';
-
-export const MODEL_MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
-export type ModelMode = (typeof MODEL_MODES)[number];
 
 /** Why a chat or turn failed, as the chat shows it. */
 export interface ChatError {

@@ -1,5 +1,6 @@
+import type { ModelMode } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
-import type { ModelMode, Pause } from './chat.types';
+import type { Pause } from './chat.types';
 
 /** What a chat is, as far as it decides what may be done to it. */
 export interface ControlState {

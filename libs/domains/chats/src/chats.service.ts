@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
-import { notFound, refuseField } from '@aps/contracts';
+import { notFound, refuseField, type ModelMode } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { ChatRow, ModelMode } from './chat.types';
+import type { ChatRow } from './chat.types';
 import { ChatsRepository } from './chats.repository';
 
 export interface NewChat {

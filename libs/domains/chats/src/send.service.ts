@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { chatTopic, DomainError, notFound, refuseField } from '@aps/contracts';
+import { chatTopic, DomainError, notFound, refuseField, type ModelMode } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
@@ -9,7 +9,7 @@ import { alreadyCommitted, Database, type Ahead, type Tx } from '@aps/platform/d
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { eventMessage, numbered, type ModelMode, type NewEvent } from './chat.types';
+import { eventMessage, numbered, type NewEvent } from './chat.types';
 import { agentDeleted } from './chats.errors';
 import { effectOfMessage } from './chats.policy';
 import { ChatsQueries } from './chats.queries';

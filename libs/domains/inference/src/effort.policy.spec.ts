@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from './client';
+import type { ReasoningEffort } from '@aps/contracts';
 import { clampEffort } from './effort.policy';
 
 type Effort = ReasoningEffort | null;

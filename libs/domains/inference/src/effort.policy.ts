@@ -1,6 +1,5 @@
-import { REASONING_EFFORTS } from '@aps/entities';
-import type { ReasoningEffort } from './client';
-import type { CatalogEntry, ModelMode } from './inference.types';
+import { type ModelMode, type ReasoningEffort, REASONING_EFFORTS } from '@aps/contracts';
+import type { CatalogEntry } from './inference.types';
 
 /** What a mode stands for as long as the platform has not said which model it takes: the same model, thinking less or more. */
 export const MODE_EFFORT: Record<ModelMode, ReasoningEffort | null> = {

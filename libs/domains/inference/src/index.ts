@@ -6,7 +6,6 @@ export type {
   FinishReason,
   ImagePart,
   ProviderState,
-  ReasoningEffort,
   StreamEvent,
   StreamOptions,
   TextPart,

@@ -1,5 +1,5 @@
+import { REASONING_EFFORTS } from '@aps/contracts';
 import { configSection, flag, integer, setting } from '@aps/platform/config';
-import { REASONING_EFFORTS } from '@aps/entities';
 import { z } from 'zod';
 
 const key = (env: string, what: string) => setting(env, z.string().trim().min(1).optional(), what, { secret: true });

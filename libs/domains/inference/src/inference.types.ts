@@ -1,5 +1,5 @@
 import type { InferenceRoute, ModelCatalogEntry, OrgAiSettings, OrgRouteSetting, PlatformAiSettings } from '@aps/entities';
-import type { ReasoningEffort } from './client';
+import type { ReasoningEffort } from '@aps/contracts';
 
 export type Route = Omit<InferenceRoute, 'created_at' | 'updated_at'>;
 export type CatalogEntry = Omit<ModelCatalogEntry, 'created_at' | 'updated_at'>;
@@ -11,9 +11,6 @@ export type ModelKind = CatalogEntry['kind'];
 /** What a model is chosen for. Each has its own default; the first three also their own allowlist. */
 export const MODEL_SCOPES = ['agent', 'chat', 'prompt', 'process', 'intake_classifier', 'tool_router'] as const;
 export type ModelScope = (typeof MODEL_SCOPES)[number];
-
-export const MODEL_MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
-export type ModelMode = (typeof MODEL_MODES)[number];
 
 /** Side work that the platform may give to a model of its own choice. */
 export const FEATURES = [

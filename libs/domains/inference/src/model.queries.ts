@@ -1,9 +1,10 @@
+import { type ModelMode, MODEL_MODES } from '@aps/contracts';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import type { OrgScope } from '@aps/guards';
 import type { CatalogView } from './catalog-view';
 import { InferenceSettings } from './inference.settings';
-import { MODEL_MODES, MODEL_SCOPES, type CatalogEntry, type ModelMode, type ModelScope, type Route } from './inference.types';
+import { MODEL_SCOPES, type CatalogEntry, type ModelScope, type Route } from './inference.types';
 import { ModelResolver } from './model-resolver.service';
 import { blendedPrice, text } from './pricing';
 import { allowlistOf, chooseModel, permits, presetOf, type ResolutionRules } from './resolution.policy';

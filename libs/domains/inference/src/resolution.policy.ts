@@ -1,16 +1,14 @@
+import { type ReasoningEffort, type ModelMode, MODEL_MODES } from '@aps/contracts';
 import type { ModePreset } from '@aps/entities';
-import type { ReasoningEffort } from './client';
 import type { CatalogView } from './catalog-view';
 import { asEffort, clampEffort, MODE_EFFORT } from './effort.policy';
 import { InferenceError } from './inference.errors';
 import {
-  MODEL_MODES,
   type CatalogEntry,
   type ChooseRequest,
   type InferenceFeature,
   type ModelChoice,
   type ModelKind,
-  type ModelMode,
   type ModelScope,
   type ModelSource,
   type OrgSettings,

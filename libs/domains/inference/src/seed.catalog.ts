@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from './client';
+import type { ReasoningEffort } from '@aps/contracts';
 import type { CatalogEntry, Route } from './inference.types';
 
 export type SeedRoute = Pick<Route, 'slug' | 'label' | 'dialect' | 'base_url' | 'sort_order'>;

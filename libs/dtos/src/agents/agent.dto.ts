@@ -15,11 +15,9 @@ import {
   UuidField,
   type ListOptions,
 } from '@aps/platform/http';
+import { MODEL_MODES, REASONING_EFFORTS, type ModelMode, type ReasoningEffort } from '@aps/contracts';
+import { IdOrNone } from '../common';
 import { MAX_TEXT } from './vocabulary';
-
-/** How hard an agent thinks where the organization does not choose models directly. */
-const MODEL_MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
-const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
 const TOOLS =
   'Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all.';
@@ -56,10 +54,10 @@ export class AgentSettings {
     description: 'Instead of a model, where the plan does not include `direct_model_choice`. Null: the default.',
     example: 'normal',
   })
-  model_mode: (typeof MODEL_MODES)[number] | null;
+  model_mode: ModelMode | null;
 
   @EnumField(REASONING_EFFORTS, { nullable: true, description: 'Needs `direct_model_choice`. Null: the default.', example: 'medium' })
-  reasoning_effort: (typeof REASONING_EFFORTS)[number] | null;
+  reasoning_effort: ReasoningEffort | null;
 
   @ListField('string', tools('What it may use.')) allowed_tools: string[];
   @ListField('string', tools('What it may not use, whatever its team or project grants.')) denied_tools: string[];
@@ -116,15 +114,6 @@ export class CreateAgentRequest extends IntersectionType(OmitType(UpdateAgentReq
 export class UpdateAgentQuery {
   @BooleanField({ optional: true, default: false, description: 'Seal the edited draft and deploy it at once.' }) deploy?: boolean;
 }
-
-/** A UUID, or the word that means "without one". */
-const IdOrNone = (description: string) =>
-  StringField({
-    optional: true,
-    pattern: /^(?:none|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,
-    patternMessage: 'Input should be a valid UUID or none',
-    description,
-  });
 
 export class AgentListQuery extends PageQuery {
   @StringField({ optional: true, max: 200, description: 'Part of a name, slug or description.', example: 'support' }) q?: string;

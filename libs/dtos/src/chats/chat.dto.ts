@@ -1,4 +1,4 @@
-import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
+import { FINISH_REASONS, type MessageFinish, MODEL_MODES, type ModelMode } from '@aps/contracts';
 import { FileReferenceDto } from '../files';
 import { TokenCounts } from './cost.dto';
 import {
@@ -15,7 +15,6 @@ import {
 } from '@aps/platform/http';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
-const MODES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const STATUS = { name: 'ChatStatus' };
 const MODE = { name: 'ModelMode' };
@@ -34,13 +33,13 @@ export class CreateChatRequest {
   @UuidField({ optional: true, nullable: true, description: 'Environment that the chat runs commands in.' }) environment_id?: string | null;
   @BooleanField({ optional: true, nullable: true, description: 'Whether the chat may run commands. Null: as the agent.' })
   sandbox_enabled?: boolean | null;
-  @EnumField(MODES, {
+  @EnumField(MODEL_MODES, {
     ...MODE,
     optional: true,
     nullable: true,
     description: 'Refused where the organization chooses models directly. Null inherits the agent’s.',
   })
-  model_mode_override?: (typeof MODES)[number] | null;
+  model_mode_override?: ModelMode | null;
 }
 
 export class SendMessageRequest {
@@ -61,8 +60,13 @@ export class SendMessageRequest {
     example: 'mock',
   })
   model?: string | null;
-  @EnumField(MODES, { ...MODE, optional: true, nullable: true, description: 'Refused where the organization chooses models directly.' })
-  model_mode_override?: (typeof MODES)[number] | null;
+  @EnumField(MODEL_MODES, {
+    ...MODE,
+    optional: true,
+    nullable: true,
+    description: 'Refused where the organization chooses models directly.',
+  })
+  model_mode_override?: ModelMode | null;
   @EnumField(EFFORTS, { ...EFFORT, optional: true, nullable: true, description: 'Needs the entitlement `direct_model_choice`.' })
   reasoning_effort?: (typeof EFFORTS)[number] | null;
 }
@@ -188,7 +192,7 @@ export class ChatSummary {
   @UuidField({ nullable: true, description: 'The user who began it; null when no human did.' }) created_by: string | null;
   @UuidField({ nullable: true, description: 'Where it runs commands.' }) environment_id: string | null;
   @BooleanField({ nullable: true, description: 'Whether it may run commands; null: as the agent.' }) sandbox_enabled: boolean | null;
-  @EnumField(MODES, { ...MODE, nullable: true, description: 'The mode of this chat; null: the agent’s.' })
+  @EnumField(MODEL_MODES, { ...MODE, nullable: true, description: 'The mode of this chat; null: the agent’s.' })
   model_mode_override: string | null;
   @UuidField({ nullable: true, description: 'The chat that delegated to it.' }) parent_chat_id: string | null;
   @UuidField({ nullable: true, description: 'The first chat of that line.' }) root_chat_id: string | null;

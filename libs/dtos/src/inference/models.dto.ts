@@ -1,3 +1,4 @@
+import { MODEL_MODES, type ModelMode } from '@aps/contracts';
 import { ApiProperty } from '@nestjs/swagger';
 import {
   BooleanField,
@@ -14,7 +15,6 @@ import {
 const MODEL_KIND_VALUES = ['chat', 'embedding', 'rerank', 'image'] as const;
 const COST_TIER_VALUES = ['free', 'low', 'medium', 'high', 'premium'] as const;
 const EFFORT_VALUES = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-const MODE_VALUES = ['trivial', 'normal', 'high_effort', 'x_high'] as const;
 /** Scopes with an allowlist. */
 const LISTED_SCOPE_VALUES = ['agent', 'chat', 'prompt'] as const;
 
@@ -102,7 +102,7 @@ export class OrgModelsQuery extends PageQuery {
 }
 
 export class ModelModeItem {
-  @EnumField(MODE_VALUES, { name: 'ModelMode', description: 'The mode.', example: 'normal' }) mode: (typeof MODE_VALUES)[number];
+  @EnumField(MODEL_MODES, { name: 'ModelMode', description: 'The mode.', example: 'normal' }) mode: ModelMode;
   @StringField({ description: 'Its name.', example: 'Normal' }) label: string;
   @StringField({ description: 'What it is good for.', example: 'The everyday balance of quality and cost.' }) description: string;
 
@@ -119,8 +119,8 @@ export class ModelModeItem {
 export class ModelModesResponse {
   @ListField(() => ModelModeItem, { description: 'From the least to the most expensive.' }) items: ModelModeItem[];
 
-  @EnumField(MODE_VALUES, { name: 'ModelMode', description: 'The mode where nobody chose one.', example: 'normal' })
-  default: (typeof MODE_VALUES)[number];
+  @EnumField(MODEL_MODES, { name: 'ModelMode', description: 'The mode where nobody chose one.', example: 'normal' })
+  default: ModelMode;
 }
 
 export class ModelScopeConfig {

@@ -46,7 +46,6 @@ export class OrgRouteSetting {
 
 export const MODEL_KINDS = ['chat', 'embedding', 'rerank', 'image'] as const;
 export const COST_TIERS = ['free', 'low', 'medium', 'high', 'premium'] as const;
-export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
 /** A model on a route. A key may stand on several routes; at most one of those rows is enabled (see schema-extras). */
 @Entity('model_catalog')

@@ -1,7 +1,8 @@
+import type { ReasoningEffort } from '@aps/contracts';
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
 import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
-import type { ChatMessage, ChatRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage, UserContent } from './types';
+import type { ChatMessage, ChatRequest, FinishReason, ToolCall, ToolDefinition, Usage, UserContent } from './types';
 import { count, credible } from './usage';
 
 type Block = Record<string, unknown>;

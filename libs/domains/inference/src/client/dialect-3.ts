@@ -1,9 +1,10 @@
+import type { ReasoningEffort } from '@aps/contracts';
 import { randomUUID } from 'node:crypto';
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
 import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { geminiSchema } from './gemini-schema';
-import type { ChatMessage, ChatRequest, EmbedRequest, FinishReason, ReasoningEffort, ToolCall, ToolDefinition, Usage } from './types';
+import type { ChatMessage, ChatRequest, EmbedRequest, FinishReason, ToolCall, ToolDefinition, Usage } from './types';
 import { count, credible } from './usage';
 
 type Part = Record<string, unknown>;

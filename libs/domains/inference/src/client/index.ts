@@ -12,7 +12,6 @@ export type {
   FinishReason,
   ImagePart,
   ProviderState,
-  ReasoningEffort,
   StreamEvent,
   TextPart,
   ToolCall,

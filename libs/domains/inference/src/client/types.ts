@@ -1,9 +1,8 @@
+import type { ReasoningEffort } from '@aps/contracts';
 import type { Dispatcher } from 'undici';
 
 /** dialect_1 OpenAI Chat Completions, dialect_2 Anthropic Messages, dialect_3 Google generateContent. */
 export type Dialect = 'dialect_1' | 'dialect_2' | 'dialect_3';
-
-export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
 
 /** Where a call goes and with what credential. */
 export interface Endpoint {

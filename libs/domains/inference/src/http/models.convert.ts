@@ -1,6 +1,6 @@
+import type { ModelMode } from '@aps/contracts';
 import { ModelConfigResponse, ModelModeItem, ModelResponse, type OrgModelResponse } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { ModelMode } from '../inference.types';
 import type { ListedModel, ModelConfig, ModelModeView, OrgModel } from '../model.queries';
 
 export function toModel({ entry, route, showPrices }: ListedModel): ModelResponse {
