@@ -345,11 +345,13 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
     return field('list', o, { type: 'array', items: { type: 'object', additionalProperties: true }, ...sizes }, elements, { exact: true });
   }
   if (typeof of === 'function') {
+    const anObject = each(message('dict_type', 'Input should be a valid object'));
     return field(
       'list',
       o,
       { type: () => of(), isArray: true, ...sizes } as unknown as ApiPropertyOptions,
-      [...validators, ValidateNested(each(message('dict_type', 'Input should be a valid object')))],
+      // ValidateNested alone takes a list for an object.
+      [...validators, IsObject(anObject), ValidateNested(anObject)],
       { nested: of },
     );
   }

@@ -96,6 +96,13 @@ describe('a declared field', () => {
   });
 });
 
+describe('a list of objects', () => {
+  it.each(['[[{}]]', '[{"text":"a"},[]]', '[null]', '[1]', '[[[{"text":1}]]]'])('refuses %s', async (list) => {
+    const { status, body } = await make(`{"inners":${list}}`);
+    expect([status, places(body).every(([, type]) => type === 'dict_type')]).toEqual([422, true]);
+  });
+});
+
 describe('an object of the caller', () => {
   it('keeps every key', async () => {
     const metadata = `{${MACHINERY.slice(0, -3)

@@ -72,6 +72,7 @@ function flatten(errors: ValidationError[], loc: (string | number)[], problems: 
   for (const error of errors) {
     const key = Array.isArray(error.target) || /^\d+$/.test(error.property) ? Number(error.property) : error.property;
     const here = [...loc, key];
+    const before = problems.length;
     if (error.children?.length) flatten(error.children, here, problems);
     if (!error.constraints) continue;
     if (error.value === undefined) {
@@ -85,7 +86,7 @@ function flatten(errors: ValidationError[], loc: (string | number)[], problems: 
     }));
     // A value of the wrong type also breaks every bound on that type; saying so once is enough.
     const shape = found.find((p) => SHAPE_TYPES.test(p.type));
-    if (error.children?.length && shape) continue;
+    if (problems.length > before && shape) continue;
     problems.push(...(shape ? [shape] : found));
   }
 }
