@@ -95,6 +95,7 @@ const LOOSE: Record<string, string> = {
   'instruction_revisions.base_revision_id': 'a note of what a draft began from',
   'memories.owner_id': 'names an agent, a team or a project by its kind',
   'messages.turn_id': 'messages and turns name each other; written in one statement',
+  'prompt_templates.project_id': 'projects have no table yet',
   'turns.message_id': 'messages and turns name each other; written in one statement',
 };
 

@@ -16,6 +16,7 @@ import { ApiDocsModule } from '@aps/platform/http';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
+import { PromptsHttpModule } from '@aps/prompts/http';
 import { ProxyModule } from './proxy';
 
 /** The public HTTP face. */
@@ -34,6 +35,7 @@ import { ProxyModule } from './proxy';
     InferenceHttpModule,
     OrgsHttpModule,
     AgentsHttpModule,
+    PromptsHttpModule,
     FilesHttpModule,
     DecisionsHttpModule,
     OrgUsageHttpModule,

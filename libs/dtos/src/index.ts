@@ -6,3 +6,4 @@ export * from './files';
 export * from './identity';
 export * from './inference';
 export * from './orgs';
+export * from './prompts';

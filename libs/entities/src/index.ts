@@ -6,6 +6,7 @@ import * as files from './files/files.entities';
 import * as identity from './identity/identity.entities';
 import * as inference from './inference/inference.entities';
 import * as orgs from './orgs/orgs.entities';
+import * as prompts from './prompts/prompts.entities';
 import * as auditLog from './platform/audit-log.entity';
 import * as dataKey from './platform/data-key.entity';
 import * as event from './platform/event.entity';
@@ -21,6 +22,7 @@ export * from './files/files.entities';
 export * from './identity/identity.entities';
 export * from './inference/inference.entities';
 export * from './orgs/orgs.entities';
+export * from './prompts/prompts.entities';
 export * from './platform/audit-log.entity';
 export * from './platform/data-key.entity';
 export * from './platform/event.entity';
@@ -45,6 +47,7 @@ export const ENTITIES: EntityClass[] = [
   identity,
   inference,
   orgs,
+  prompts,
   auditLog,
   dataKey,
   event,

@@ -220,7 +220,8 @@ export class Fuzzer {
 
   private object(schema: Schema, share: number): unknown {
     const names = Object.keys(schema.properties ?? {}).filter((name) => schema.required?.includes(name) || this.random.chance(share));
-    const fields = names.map((name) => [name, this.value(schema.properties?.[name], share)]);
+    // Fewer the deeper it gets: what may hold itself must end.
+    const fields = names.map((name) => [name, this.value(schema.properties?.[name], share / 2)]);
     const free = schema.additionalProperties;
     if (free && this.random.chance(share))
       fields.push([this.random.pick(['key', 'openai', 'mock']), free === true ? this.random.pick(WRONG) : this.value(free, share)]);

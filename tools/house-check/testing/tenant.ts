@@ -47,6 +47,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const rollout = await make('POST', `/agents/${agent.id}/revisions/${revision.id}/deploy`);
   await make('PUT', `/agents/${agent.id}/instruction/draft`, { content: `draft ${mark}` });
   const memory = await make('POST', `/agents/${agent.id}/memories`, { content: mark });
+  const template = await make('POST', '/prompt-templates', { name: mark, text: mark, tags: [mark] });
   const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
   const fileId = await upload(house, `${O}/uploads`, owner.token, mark);
   const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, {
@@ -78,6 +79,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       revision_id: revision.id,
       rollout_id: rollout.id,
       slug: skill.slug,
+      template_id: template.id,
     },
     agentSlug: agent.slug,
     ...own,

@@ -89,6 +89,10 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"inference_receipts\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"feature\" text NOT NULL, \"chat_id\" uuid, \"turn_id\" uuid, \"step_no\" integer, \"agent_id\" uuid, \"requested_model\" text, \"model_key\" text NOT NULL, \"resolve_reason\" text NOT NULL, \"route_id\" uuid NOT NULL, \"byo_key\" boolean NOT NULL DEFAULT false, \"input_tokens\" integer NOT NULL, \"cached_input_tokens\" integer NOT NULL, \"cache_write_tokens\" integer NOT NULL, \"output_tokens\" integer NOT NULL, \"reasoning_tokens\" integer NOT NULL, \"input_price_per_1m\" numeric(20,6), \"cached_input_price_per_1m\" numeric(20,6), \"cache_write_price_per_1m\" numeric(20,6), \"output_price_per_1m\" numeric(20,6), \"usd_cost\" numeric(20,6), \"credits\" numeric(20,6) NOT NULL DEFAULT '0', \"unpriced\" boolean NOT NULL DEFAULT false, \"duration_ms\" integer NOT NULL, \"first_token_ms\" integer, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"inference_receipts_step\" UNIQUE (\"turn_id\", \"step_no\"), CONSTRAINT \"PK_e0a6b80c121e21c4eeb37157da7\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"inference_receipts_chat\" ON \"inference_receipts\"  (\"chat_id\") WHERE chat_id IS NOT NULL");
     await runner.query("CREATE INDEX \"inference_receipts_org\" ON \"inference_receipts\"  (\"org_id\", \"created_at\") ");
+    await runner.query("CREATE TABLE \"prompt_templates\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"slug\" text NOT NULL, \"name\" text NOT NULL, \"description\" text, \"model\" text, \"reasoning_effort\" text, \"file_input_mode\" text NOT NULL DEFAULT 'auto', \"tags\" text array NOT NULL DEFAULT '{}', \"project_id\" uuid, \"version\" integer NOT NULL, \"created_by\" uuid, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_templates_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"prompt_templates_file_input_mode\" CHECK (file_input_mode IN ('auto', 'image', 'text', 'both')), CONSTRAINT \"PK_d8621cc428ff586db3e3a8f5b74\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"prompt_templates_org\" ON \"prompt_templates\"  (\"org_id\", \"created_at\") WHERE deleted_at IS NULL");
+    await runner.query("CREATE UNIQUE INDEX \"prompt_templates_slug\" ON \"prompt_templates\"  (\"org_id\", \"slug\") WHERE deleted_at IS NULL");
+    await runner.query("CREATE TABLE \"prompt_revisions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"template_id\" uuid NOT NULL, \"version\" integer NOT NULL, \"text\" text, \"fields\" jsonb NOT NULL DEFAULT '[]', \"post_processing_instructions\" text, \"changed\" text array NOT NULL, \"created_by\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_revisions_version\" UNIQUE (\"template_id\", \"version\"), CONSTRAINT \"prompt_revisions_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"PK_c32043c8a2c3b4fc5b95391ef9b\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE TABLE \"audit_log\" (\"id\" uuid NOT NULL, \"source\" text NOT NULL, \"action\" text NOT NULL, \"org_id\" uuid, \"actor_id\" uuid, \"target_kind\" text NOT NULL, \"target_id\" text, \"metadata\" jsonb NOT NULL DEFAULT '{}', \"request_id\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_07fefa57f7f5ab8fc3f52b3ed0b\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"audit_log_created\" ON \"audit_log\"  (\"created_at\") ");
     await runner.query("CREATE INDEX \"audit_log_org\" ON \"audit_log\"  (\"org_id\", \"created_at\") ");
@@ -139,11 +143,15 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"model_catalog\" ADD CONSTRAINT \"FK_376e3cd4152ccf6d3dfb31b75b8\" FOREIGN KEY (\"route_id\") REFERENCES \"inference_routes\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"model_catalog\" ADD CONSTRAINT \"FK_a3cf4f5aa94f18614b368901a88\" FOREIGN KEY (\"replacement_model_id\") REFERENCES \"model_catalog\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"org_ai_settings\" ADD CONSTRAINT \"FK_12a8285e6761b66bcb710de31af\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"prompt_templates\" ADD CONSTRAINT \"FK_bef44a325fe6a867bc56eead500\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"prompt_revisions\" ADD CONSTRAINT \"FK_9bf5489acdd3bdf895cc2a6c549\" FOREIGN KEY (\"org_id\", \"template_id\") REFERENCES \"prompt_templates\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     for (const extra of SCHEMA_EXTRAS) await runner.query(extra.up);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     for (const extra of [...SCHEMA_EXTRAS].reverse()) await runner.query(extra.down);
+    await runner.query("ALTER TABLE \"prompt_revisions\" DROP CONSTRAINT \"FK_9bf5489acdd3bdf895cc2a6c549\"");
+    await runner.query("ALTER TABLE \"prompt_templates\" DROP CONSTRAINT \"FK_bef44a325fe6a867bc56eead500\"");
     await runner.query("ALTER TABLE \"org_ai_settings\" DROP CONSTRAINT \"FK_12a8285e6761b66bcb710de31af\"");
     await runner.query("ALTER TABLE \"model_catalog\" DROP CONSTRAINT \"FK_a3cf4f5aa94f18614b368901a88\"");
     await runner.query("ALTER TABLE \"model_catalog\" DROP CONSTRAINT \"FK_376e3cd4152ccf6d3dfb31b75b8\"");
@@ -194,6 +202,10 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"audit_log_org\"");
     await runner.query("DROP INDEX \"audit_log_created\"");
     await runner.query("DROP TABLE \"audit_log\"");
+    await runner.query("DROP TABLE \"prompt_revisions\"");
+    await runner.query("DROP INDEX \"prompt_templates_slug\"");
+    await runner.query("DROP INDEX \"prompt_templates_org\"");
+    await runner.query("DROP TABLE \"prompt_templates\"");
     await runner.query("DROP INDEX \"inference_receipts_org\"");
     await runner.query("DROP INDEX \"inference_receipts_chat\"");
     await runner.query("DROP TABLE \"inference_receipts\"");

@@ -76,11 +76,12 @@ export function keepsNumbers(dto: Ctor, [name, ...rest]: (string | number)[]): b
   return keepsNumbers(field.nested(), typeof rest[0] === 'number' ? rest.slice(1) : rest);
 }
 
-/** The fields of a class and of the objects in it that are as wanted, each by its names from the outside in. */
-export function fieldPaths(dto: Ctor, wanted: (reading: { credential?: boolean }) => boolean): string[][] {
+/** The fields of a class and of the objects in it that are as wanted, each by its names from the outside in; of a class within itself, those of the outermost. */
+export function fieldPaths(dto: Ctor, wanted: (reading: { credential?: boolean }) => boolean, outer: readonly Ctor[] = []): string[][] {
+  if (outer.includes(dto)) return [];
   return Object.entries(fieldsOf(dto)).flatMap(([name, reading]) => [
     ...(wanted(reading) ? [[name]] : []),
-    ...(reading.nested ? fieldPaths(reading.nested(), wanted).map((path) => [name, ...path]) : []),
+    ...(reading.nested ? fieldPaths(reading.nested(), wanted, [...outer, dto]).map((path) => [name, ...path]) : []),
   ]);
 }
 

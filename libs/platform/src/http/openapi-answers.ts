@@ -54,11 +54,12 @@ function refusals({ tier, area, session_only }: NonNullable<DocumentedOperation[
 }
 
 /** Whether a body has a place that keeps numbers as they were written, in its own fields or in the objects in it. */
-function keepsNumbers(schema: Schema | undefined, schemas: Record<string, Schema>): boolean {
-  if (!schema) return false;
-  if (schema.$ref) return keepsNumbers(schemas[schema.$ref.split('/').at(-1)!], schemas);
+function keepsNumbers(schema: Schema | undefined, schemas: Record<string, Schema>, outer: readonly Schema[] = []): boolean {
+  if (!schema || outer.includes(schema)) return false;
+  if (schema.$ref) return keepsNumbers(schemas[schema.$ref.split('/').at(-1)!], schemas, outer);
   if (schema.additionalProperties === true || schema.oneOf?.some(({ type }) => type === 'number')) return true;
-  return [schema.items, ...(schema.allOf ?? []), ...Object.values(schema.properties ?? {})].some((part) => keepsNumbers(part, schemas));
+  const parts = [schema.items, ...(schema.allOf ?? []), ...Object.values(schema.properties ?? {})];
+  return parts.some((part) => keepsNumbers(part, schemas, [...outer, schema]));
 }
 
 /** What is answered in the place of a handler: guards, parsers, limits and interceptors answer so wherever they stand. */

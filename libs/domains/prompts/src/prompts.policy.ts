@@ -1,0 +1,87 @@
+import { DomainError, type Problem } from '@aps/contracts';
+import type { PromptField, PromptRevision } from '@aps/entities';
+import { isDeepStrictEqual } from 'node:util';
+
+const MAX_DEPTH = 5;
+
+/** A field as it is sent. */
+export type PromptFieldInput = Pick<PromptField, 'name' | 'type'> &
+  Partial<{
+    description: string | null;
+    required: boolean;
+    enum_values: string[];
+    items: PromptFieldInput | null;
+    fields: PromptFieldInput[];
+  }>;
+
+/** What of a template makes a revision. */
+export type PromptContent = Pick<PromptRevision, 'text' | 'fields' | 'post_processing_instructions'>;
+
+/** The content as it is sent. */
+export interface PromptContentInput extends Omit<PromptContent, 'fields'> {
+  fields: PromptFieldInput[] | null;
+}
+
+export const EMPTY: PromptContent = { text: null, fields: [], post_processing_instructions: null };
+
+/**
+ * What of the content an input sets; an empty text is none.
+ *
+ * @throws DomainError `validation_error`
+ */
+export function contentOf({ text, fields, post_processing_instructions }: Partial<PromptContentInput>): Partial<PromptContent> {
+  return {
+    ...(text !== undefined && { text: text || null }),
+    ...(fields !== undefined && { fields: fieldsOf(fields ?? []) }),
+    ...(post_processing_instructions !== undefined && { post_processing_instructions: post_processing_instructions || null }),
+  };
+}
+
+/** Which parts of the content differ. */
+export const changesOf = (before: PromptContent, after: PromptContent): PromptRevision['changed'] =>
+  (['text', 'fields', 'post_processing_instructions'] as const).filter((part) => !isDeepStrictEqual(before[part], after[part]));
+
+/**
+ * Fields as they are kept: what a type does not use is left out.
+ *
+ * @throws DomainError `validation_error` that names each problem by its full path
+ */
+export function fieldsOf(sent: readonly PromptFieldInput[]): PromptField[] {
+  const problems: Problem[] = [];
+  const fields = level(sent, ['body', 'fields'], 1, problems);
+  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  return fields;
+}
+
+type Place = (string | number)[];
+
+function level(sent: readonly PromptFieldInput[], loc: Place, depth: number, problems: Problem[]): PromptField[] {
+  const names = new Set<string>();
+  return sent.map((field, i) => {
+    const here = [...loc, i];
+    if (names.has(field.name))
+      problems.push({ loc: [...here, 'name'], msg: 'Another field of this level has the name', type: 'value_error' });
+    names.add(field.name);
+    return fieldOf(field, here, depth, problems);
+  });
+}
+
+function fieldOf({ name, type, ...sent }: PromptFieldInput, loc: Place, depth: number, problems: Problem[]): PromptField {
+  const field: PromptField = { name, type, description: sent.description ?? null, required: sent.required ?? false };
+  const refuse = (at: string, msg: string, kind: string) => void problems.push({ loc: [...loc, at], msg, type: kind });
+  const missing = (at: string) => refuse(at, `Field required with the type ${type}`, 'missing');
+  if (depth > MAX_DEPTH) {
+    problems.push({ loc, msg: `Fields may nest ${MAX_DEPTH} levels deep`, type: 'value_error' });
+  } else if (type === 'enum') {
+    field.enum_values = sent.enum_values ?? [];
+    if (!field.enum_values.length) missing('enum_values');
+    if (new Set(field.enum_values).size < field.enum_values.length) refuse('enum_values', 'Items should not repeat', 'value_error');
+  } else if (type === 'array') {
+    if (sent.items) field.items = fieldOf(sent.items, [...loc, 'items'], depth + 1, problems);
+    else missing('items');
+  } else if (type === 'object') {
+    field.fields = level(sent.fields ?? [], [...loc, 'fields'], depth + 1, problems);
+    if (!field.fields.length) missing('fields');
+  }
+  return field;
+}

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { notFound, slugsFor } from '@aps/contracts';
+import { Entitlements } from '@aps/billing';
+import { PromptRevision, PromptTemplate } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { ModelCatalog } from '@aps/inference';
+import { Audit } from '@aps/platform/audit';
+import { Database, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
+import { In } from 'typeorm';
+import { changesOf, contentOf, EMPTY, type PromptContentInput } from './prompts.policy';
+import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
+
+/** What a caller sets of a template. Absent leaves it as it is (or as it begins), null clears it. */
+export type PromptTemplateInput = Partial<
+  Pick<PromptTemplate, 'name' | 'description' | 'model' | 'reasoning_effort' | 'tags'> &
+    PromptContentInput & { file_input_mode: PromptTemplate['file_input_mode'] | null }
+>;
+
+/** Makes, edits and deletes prompt templates. */
+@Injectable()
+export class PromptsService {
+  private readonly templates = new OrgTable(PromptTemplate, 'Prompt template');
+  private readonly revisions = new OrgTable(PromptRevision);
+
+  constructor(
+    private readonly db: Database,
+    private readonly queries: PromptsQueries,
+    private readonly entitlements: Entitlements,
+    private readonly catalog: ModelCatalog,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Version 1 of a template, even without a text. Its slug is made from its name, and stays. */
+  create(scope: OrgScope, input: PromptTemplateInput & { name: string }): Promise<PromptTemplateView> {
+    const content = { ...EMPTY, ...contentOf(input) };
+    const created_by = scope.actor.userId;
+    return this.db.transaction(scope, async (tx) => {
+      await this.requireUsable(tx, scope, input);
+      const slugs = slugsFor(input.name, null, 'prompt');
+      const taken = await this.templates.list(tx, scope, { slug: In(slugs) }, {});
+      const { id, slug } = await takingSlug(slugs, taken, (free) =>
+        this.templates.insertOrNothing(tx, scope, { ...columnsOf(input), slug: free, version: 1, created_by }),
+      );
+      await this.revisions.insert(tx, scope, { template_id: id, version: 1, changed: changesOf(EMPTY, content), created_by, ...content });
+      await this.audit.record(tx, scope, 'prompt_template.created', { kind: 'prompt_template', id }, { slug });
+      return this.queries.get(scope, id, tx);
+    });
+  }
+
+  /** Edits a template. Only a text, fields or instructions that differ from what they were make a new version. */
+  update(scope: OrgScope, ref: string, input: PromptTemplateInput): Promise<PromptTemplateView> {
+    const given = contentOf(input);
+    return this.db.transaction(scope, async (tx) => {
+      const { id } = await this.templates.get(tx, scope, ref, 'for no key update');
+      const before = await this.queries.get(scope, id, tx);
+      const { text, fields, post_processing_instructions } = before;
+      const content = { text, fields, post_processing_instructions, ...given };
+      await this.requireUsable(tx, scope, input, before);
+      const changed = changesOf(before, content);
+      const version = before.version + (changed.length ? 1 : 0);
+      if (changed.length)
+        await this.revisions.insert(tx, scope, { template_id: id, version, changed, created_by: scope.actor.userId, ...content });
+      await this.templates.update(tx, scope, id, { ...columnsOf(input), version });
+      await this.audit.record(
+        tx,
+        scope,
+        'prompt_template.updated',
+        { kind: 'prompt_template', id },
+        { fields: Object.keys(input), version },
+      );
+      return this.queries.get(scope, id, tx);
+    });
+  }
+
+  /** Its slug is free again; its revisions and runs stay, and nobody sees them any more. */
+  async delete(scope: OrgScope, ref: string): Promise<void> {
+    await this.db.transaction(scope, async (tx) => {
+      const gone = await this.templates.delete(tx, scope, ref);
+      if (!gone) throw notFound('Prompt template');
+      await this.audit.record(tx, scope, 'prompt_template.deleted', { kind: 'prompt_template', id: gone.id }, { slug: gone.slug });
+    });
+  }
+
+  /** Newest first. @throws DomainError `not_found` */
+  async revisionsOf(scope: OrgScope, ref: string): Promise<PromptRevision[]> {
+    const { id } = await this.templates.get(this.db, scope, ref);
+    return this.revisions.list(this.db, scope, { template_id: id }, { version: 'DESC' });
+  }
+
+  /** What is set anew, needs the plan and the organization's consent; what is cleared or sent again as it is, does not. */
+  private async requireUsable(tx: Tx, scope: OrgScope, input: PromptTemplateInput, before?: PromptTemplate): Promise<void> {
+    const model = input.model === before?.model ? null : input.model;
+    const effort = input.reasoning_effort === before?.reasoning_effort ? null : input.reasoning_effort;
+    if (model ?? effort) await this.entitlements.require(scope.orgId, 'direct_model_choice', tx);
+    if (model) await this.catalog.assertKnownChatModel(tx, scope, model, 'prompt');
+  }
+}
+
+const columnsOf = ({ name, description, model, reasoning_effort, file_input_mode, tags }: PromptTemplateInput) => ({
+  name,
+  description,
+  model,
+  reasoning_effort,
+  file_input_mode: file_input_mode === null ? ('auto' as const) : file_input_mode,
+  tags: tags && [...new Set(tags)],
+});

@@ -1,0 +1,58 @@
+import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Organization } from '../orgs/orgs.entities';
+
+/** A value that a structured prompt extracts, as templates keep it: what its type does not use is absent. */
+export interface PromptField {
+  name: string;
+  type: 'string' | 'number' | 'integer' | 'boolean' | 'date' | 'datetime' | 'enum' | 'array' | 'object';
+  description: string | null;
+  required: boolean;
+  enum_values?: string[];
+  items?: PromptField;
+  fields?: PromptField[];
+}
+
+/** A prompt that is kept to be run again. What it says is its revision of the same `version`. */
+@Entity('prompt_templates')
+@Unique('prompt_templates_org_id', ['org_id', 'id'])
+@Index('prompt_templates_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
+@Index('prompt_templates_org', ['org_id', 'created_at'], { where: 'deleted_at IS NULL' })
+@Check('prompt_templates_file_input_mode', `file_input_mode IN ('auto', 'image', 'text', 'both')`)
+export class PromptTemplate {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  @Column('text') slug: string;
+  @Column('text') name: string;
+  @Column('text', { nullable: true }) description: string | null;
+  @Column('text', { nullable: true }) model: string | null;
+  @Column('text', { nullable: true }) reasoning_effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null;
+  @Column('text', { default: 'auto' }) file_input_mode: 'auto' | 'image' | 'text' | 'both';
+  @Column('text', { array: true, default: () => "'{}'" }) tags: string[];
+  @Column('uuid', { nullable: true }) project_id: string | null;
+  /** Of the current revision. */
+  @Column('int') version: number;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What a template said from one change to the next. Never changed. */
+@Entity('prompt_revisions')
+@Unique('prompt_revisions_org_id', ['org_id', 'id'])
+@Unique('prompt_revisions_version', ['template_id', 'version'])
+@ForeignKey(() => PromptTemplate, ['org_id', 'template_id'], ['org_id', 'id'])
+export class PromptRevision {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') template_id: string;
+  @Column('int') version: number;
+  @Column('text', { nullable: true }) text: string | null;
+  /** What is extracted; empty: the answer is plain text. */
+  @Column('jsonb', { default: () => "'[]'" }) fields: PromptField[];
+  @Column('text', { nullable: true }) post_processing_instructions: string | null;
+  /** Which of the three differ from the revision before. */
+  @Column('text', { array: true }) changed: ('text' | 'fields' | 'post_processing_instructions')[];
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
