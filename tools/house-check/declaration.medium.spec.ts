@@ -1,5 +1,5 @@
 import { Controller, Get, Module } from '@nestjs/common';
-import { Public } from '@aps/guards';
+import { PlatformAdmin, Public } from '@aps/guards';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { routesOf } from './testing/surface';
 
@@ -17,17 +17,43 @@ class ForgetfulController {
   }
 }
 
-@Module({ controllers: [ForgetfulController] })
+@Controller('closed')
+@PlatformAdmin()
+class ClosedController {
+  @Get('own')
+  @Public()
+  own(): object {
+    return { open: this.none() };
+  }
+
+  @Get('inherited')
+  inherited(): object {
+    return { secret: 'canary' };
+  }
+
+  none(): boolean {
+    return true;
+  }
+}
+
+@Module({ controllers: [ForgetfulController, ClosedController] })
 class ForgetfulModule {}
 
 const t = testService([...BASE_MODULES, ForgetfulModule]);
 
 it('a handler without a declaration is found by the inventory', async () => {
   const found = await routesOf('api-gateway', ForgetfulModule);
-  expect(found.map((r) => [r.handler, r.access?.tier])).toEqual([
-    ['ForgetfulController.declared', 'public'],
-    ['ForgetfulController.forgotten', undefined],
-  ]);
+  expect(Object.fromEntries(found.map((r) => [r.handler, r.access?.tier]))).toEqual({
+    'ForgetfulController.declared': 'public',
+    'ForgetfulController.forgotten': undefined,
+    'ClosedController.own': 'public',
+    'ClosedController.inherited': 'platform_admin',
+  });
+});
+
+it('a handler has the declaration of its controller, if it has none of its own', async () => {
+  const statusOf = async (path: string) => (await fetch(`${t.url}/closed/${path}`)).status;
+  expect([await statusOf('own'), await statusOf('inherited')]).toEqual([200, 401]);
 });
 
 it('and denied when it is called', async () => {

@@ -5,3 +5,4 @@ export * from './jobs';
 export * from './models';
 export * from './realtime';
 export * from './slugs';
+export * from './token-areas';

@@ -1,8 +1,8 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { DomainError, isSlug, isUuid, type Problem } from '@aps/contracts';
+import { DomainError, isSlug, isUuid, type Problem, type TokenArea } from '@aps/contracts';
 import { credentialsIn } from '@aps/platform/http';
-import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier, type TokenArea } from './access';
+import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier } from './access';
 import type { Response } from 'express';
 import { OrgScope } from './org-scope';
 import type { Membership } from './principal.sql';

@@ -1,31 +1,11 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ApiBearerAuth, ApiExtension, ApiParam, ApiQuery } from '@nestjs/swagger';
-import { SLUG } from '@aps/contracts';
+import { SLUG, type TokenArea } from '@aps/contracts';
 import type { Request } from 'express';
 
 /** Who may call a route. */
 export type Tier = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'platform_admin';
-
-/** Areas of API token scopes: `<area>:read` for GET, `<area>:write` for everything else. */
-export const TOKEN_AREAS = [
-  'agents',
-  'chats',
-  'decisions',
-  'rollouts',
-  'inboxes',
-  'prompts',
-  'processes',
-  'environments',
-  'knowledge',
-  'connections',
-  'members',
-  'projects',
-  'teams',
-  'billing',
-  'settings',
-  'admin',
-] as const;
-export type TokenArea = (typeof TOKEN_AREAS)[number];
 
 /** How a path parameter must look before anything is looked up. */
 export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'string' | 'token';
@@ -64,9 +44,10 @@ function documentOf(name: string, syntax: ParamSyntax): { description: string; s
   return { description: 'Its slug.', schema: slug };
 }
 
-function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
+/** Of a handler; or of a controller, for each handler that has none of its own. */
+function access(tier: Tier, area: TokenArea | null, options: AccessOptions): ClassDecorator & MethodDecorator {
   const declaration: AccessDeclaration = { tier, area, ...options };
-  return applyDecorators(
+  const declare = applyDecorators(
     SetMetadata(ACCESS, declaration),
     ApiExtension('x-access', {
       tier,
@@ -88,6 +69,15 @@ function access(tier: Tier, area: TokenArea | null, options: AccessOptions) {
         ]
       : []),
   );
+  return (target: object, key?: string | symbol, handler?: PropertyDescriptor) => {
+    if (key !== undefined) return declare(target, key, handler);
+    const prototype = (target as Type<object>).prototype as object;
+    for (const [name, method] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      const value: unknown = method.value;
+      if (typeof value !== 'function' || !Reflect.hasMetadata(METHOD_METADATA, value)) continue;
+      if (!Reflect.hasMetadata(ACCESS, value)) declare(prototype, name, method);
+    }
+  };
 }
 
 /** Anyone, without signing in. */

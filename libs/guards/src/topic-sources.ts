@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
+import { DomainError, type TokenArea } from '@aps/contracts';
 import type { Audience, Permission, Snapshot } from '@aps/platform/realtime';
-import type { TokenArea } from './access';
 import type { OrgScope } from './org-scope';
 import type { Principal } from './principal';
 import { PrincipalStore, type CredentialRef } from './principal.store';

@@ -1,8 +1,7 @@
 export * from './administration.module';
 export * from './org-overview.queries';
 export * from './operator.queries';
-export * from './subscriptions/subscription-backfill';
-export * from './subscriptions/without-subscriptions';
+export * from './subscription-backfill';
 export * from './usage/usage.module';
 export * from './usage/usage.queries';
 export { USAGE_WINDOWS, type UsageSummary, type UsageWindow } from './usage/usage.summary';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, OnModuleInit } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
 import { User } from '@aps/entities';
 import { actingUser, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -22,23 +21,17 @@ const RESEND_MS = 100;
  * is given when that is proven, by a mailed link: anybody can type an address.
  */
 @Injectable()
-export class EmailProofsService implements OnModuleInit {
+export class EmailProofsService {
   private readonly users = new Table(User);
-  private orgs: OrganizationPort;
 
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly mailer: Mailer,
-    private readonly moduleRef: ModuleRef,
     private readonly links: MailedLinksRepository,
     private readonly admins: PlatformAdminsService,
+    private readonly orgs: OrganizationPort,
   ) {}
-
-  /** Not injected: what binds the port needs this service itself. */
-  onModuleInit(): void {
-    this.orgs = this.moduleRef.get(OrganizationPort, { strict: false });
-  }
 
   /** Mails a link that proves the address, with the caller's transaction. */
   async ask(tx: Tx, user: UserRow, requestId?: string): Promise<void> {

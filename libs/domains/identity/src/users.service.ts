@@ -1,5 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
 import { User } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -28,22 +27,16 @@ export interface UserStatusChange {
 
 /** The people of the platform. */
 @Injectable()
-export class UsersService implements OnModuleInit {
+export class UsersService {
   private readonly users = new Table(User);
-  private orgs: OrganizationPort;
 
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
-    private readonly moduleRef: ModuleRef,
     private readonly sessions: SessionsRepository,
     private readonly admins: PlatformAdminsRepository,
+    private readonly orgs: OrganizationPort,
   ) {}
-
-  /** Not injected: what binds the port needs this service itself. */
-  onModuleInit(): void {
-    this.orgs = this.moduleRef.get(OrganizationPort, { strict: false });
-  }
 
   /** By the canonical form of the address. */
   async findByEmail(db: Db, email: string): Promise<UserRow | null> {

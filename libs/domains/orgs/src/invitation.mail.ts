@@ -1,4 +1,5 @@
-import { INVITATION_DAYS } from './invitations.repository';
+/** For so long the link is good. */
+export const INVITATION_DAYS = 14;
 
 /** What mail programs make links, addresses or other words of, and what is not seen. */
 const LURES = /(?:=\?|\?=|[\p{C}\p{Zl}\p{Zp}.\u3002:/\\@<>])+/gu;

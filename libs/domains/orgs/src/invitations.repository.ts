@@ -10,8 +10,6 @@ export interface InvitationView extends Invitation {
   expired: boolean;
 }
 
-export const INVITATION_DAYS = 14;
-
 const VIEWS = new Listing<InvitationView, { token_hash?: Buffer; email?: string | null; org_id?: string; pending?: true; open?: true }>({
   key: 'i.id',
   select: 'i.*, o.name AS org_name, i.expires_at <= now() AS expired',
@@ -37,16 +35,6 @@ const REVOKE_ALL = statement(
 export class InvitationsRepository {
   private readonly invitations = new OrgTable(Invitation);
 
-  /** Oldest first. */
-  pending(db: Db, scope: OrgScope): Promise<Invitation[]> {
-    return this.invitations.list(db, scope, { state: 'pending' }, { created_at: 'ASC', id: 'ASC' });
-  }
-
-  /** @throws DomainError `not_found` when it is not pending */
-  getPending(tx: Tx, scope: OrgScope, id: string): Promise<Invitation> {
-    return this.invitations.get(tx, scope, { id, state: 'pending' });
-  }
-
   async pendingFor(tx: Tx, scope: OrgScope, email: string): Promise<InvitationView | null> {
     return (await VIEWS.list(tx, { org_id: scope.orgId, email: canonicalEmail(email), pending: true }))[0] ?? null;
   }
@@ -63,19 +51,6 @@ export class InvitationsRepository {
 
   async countOpen(tx: Tx, scope: OrgScope): Promise<number> {
     return (await tx.query(COUNT_OPEN, [scope.orgId]))[0].n;
-  }
-
-  insert(tx: Tx, scope: OrgScope, columns: Pick<Invitation, 'email' | 'role' | 'token_hash'>): Promise<Invitation> {
-    return this.invitations.insert(tx, scope, {
-      ...columns,
-      email_canonical: canonicalEmail(columns.email)!,
-      invited_by: scope.actor.userId,
-      expires_at: () => `${now()} + interval '${INVITATION_DAYS} days'`,
-    });
-  }
-
-  async setRole(tx: Tx, scope: OrgScope, id: string, role: Invitation['role']): Promise<Invitation> {
-    return (await this.invitations.update(tx, scope, id, { role }))!;
   }
 
   /** @returns null when it is not pending */

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { type Invitation, Membership, Organization } from '@aps/entities';
+import { Invitation, Membership, Organization } from '@aps/entities';
 import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
 import { EmailProofsService, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, OrgTable, Table, type Db, type Tx } from '@aps/platform/database';
+import { Database, now, OrgTable, Table, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { appLink, Mailer } from '@aps/platform/mail';
-import { invitationMail } from './invitation.mail';
+import { INVITATION_DAYS, invitationMail } from './invitation.mail';
 import { InvitationsRepository, type InvitationView } from './invitations.repository';
 import { adminNeeded, obey, refuseInvitationRole } from './members.policy';
 import { MembersQueries, type MemberView } from './members.queries';
@@ -23,6 +23,7 @@ export type Invited = { member: MemberView } | { invitation: Invitation };
 /** Offers of membership, from the invite to the day they are taken up or die. */
 @Injectable()
 export class InvitationsService {
+  private readonly rows = new OrgTable(Invitation);
   private readonly organizations = new Table(Organization);
   private readonly memberships = new OrgTable(Membership);
 
@@ -42,7 +43,7 @@ export class InvitationsService {
 
   /** Pending ones, oldest first; those that have expired too, until they are revoked. */
   pending(scope: OrgScope): Promise<Invitation[]> {
-    return this.invitations.pending(this.db, scope);
+    return this.rows.list(this.db, scope, { state: 'pending' }, { created_at: 'ASC', id: 'ASC' });
   }
 
   /**
@@ -75,11 +76,11 @@ export class InvitationsService {
   /** @throws DomainError `not_found` when it is not pending */
   setRole(scope: OrgScope, id: string, role: OrgRole): Promise<Invitation> {
     return this.roster.change(scope, async (tx, actor) => {
-      const before = await this.invitations.getPending(tx, scope, id);
+      const before = await this.rows.get(tx, scope, { id, state: 'pending' });
       // An offer that stands may be confirmed by an admin, whatever it offers.
       if (role === before.role) return before;
       obey(refuseInvitationRole(actor.role, role));
-      const after = await this.invitations.setRole(tx, scope, id, role);
+      const after = (await this.rows.update(tx, scope, id, { role }))!;
       const facts = { email: before.email, from: before.role, to: role };
       await this.audit.record(tx, scope, 'invitation.role_changed', { kind: 'invitation', id }, facts);
       return after;
@@ -145,7 +146,14 @@ export class InvitationsService {
 
   private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<Invitation> {
     const token = newOpaqueToken();
-    const invitation = await this.invitations.insert(tx, scope, { email, role, token_hash: hashToken(token) });
+    const invitation = await this.rows.insert(tx, scope, {
+      email,
+      email_canonical: canonicalEmail(email)!,
+      role,
+      token_hash: hashToken(token),
+      invited_by: scope.actor.userId,
+      expires_at: () => `${now()} + interval '${INVITATION_DAYS} days'`,
+    });
     const { name } = await this.organizations.get(tx, scope.orgId);
     await this.mailer.send(tx, { to: email, ...invitationMail(appLink('/invite/', token), name) }, { requestId: scope.requestId });
     await this.audit.record(tx, scope, 'invitation.created', { kind: 'invitation', id: invitation.id }, { email, role });

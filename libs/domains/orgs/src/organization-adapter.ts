@@ -1,5 +1,6 @@
 import { actingUser } from '@aps/guards';
-import { Injectable } from '@nestjs/common';
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { type MembershipSummary, OrganizationPort, type SignupWish } from '@aps/identity';
 import type { Db, Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
@@ -9,14 +10,21 @@ import { OrganizationsService } from './organizations.service';
 
 /** What identity sees of organizations: binds its port. */
 @Injectable()
-export class OrganizationAdapter extends OrganizationPort {
+export class OrganizationAdapter extends OrganizationPort implements OnModuleInit {
+  private invitations: InvitationsService;
+
   constructor(
+    private readonly moduleRef: ModuleRef,
     private readonly open: InvitationsRepository,
-    private readonly invitations: InvitationsService,
     private readonly organizations: OrganizationsService,
     private readonly queries: OrganizationsQueries,
   ) {
     super();
+  }
+
+  /** Not injected: it needs services of identity, which need the port. */
+  onModuleInit(): void {
+    this.invitations = this.moduleRef.get(InvitationsService);
   }
 
   /** A link adds nothing to it: one is good for its own address only. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '@aps/contracts';
 import type { Organization } from '@aps/entities';
-import type { OrgRole, OrgScope } from '@aps/guards';
+import type { OrgRole } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
 import { Database, Listing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
@@ -12,12 +11,13 @@ export interface OrganizationView extends Organization {
 }
 
 const VIEWS = new Listing<OrganizationView, { user_id: string; org_id?: string }>({
-  key: 'm.id',
+  key: 'o.id',
   select: 'o.*, m.role AS my_role, (SELECT count(*)::int FROM memberships WHERE org_id = o.id) AS member_count',
   from: 'memberships m JOIN organizations o ON o.id = m.org_id',
   always: 'o.deleted_at IS NULL',
   where: { user_id: 'm.user_id = $', org_id: 'm.org_id = $' },
   order: 'lower(o.name), o.id',
+  what: 'Organization',
 });
 const SUMMARIES = statement<MembershipSummary>(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
@@ -44,15 +44,9 @@ export class OrganizationsQueries {
     return VIEWS.page(this.db, { user_id: userId, org_id: onlyOrgId ?? undefined }, slice);
   }
 
-  get(scope: OrgScope): Promise<OrganizationView> {
-    return this.ofMember(this.db, scope.orgId, scope.userId);
-  }
-
   /** @throws DomainError `not_found` when the user is no member of such an organization */
-  async ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
-    const [row] = await VIEWS.list(db, { user_id: userId, org_id: orgId });
-    if (!row) throw notFound('Organization');
-    return row;
+  ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
+    return VIEWS.get(db, orgId, { user_id: userId });
   }
 
   summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {

@@ -1,26 +1,7 @@
+import { TOKEN_AREAS } from '@aps/contracts';
 import { DateTimeField, IntField, NestedField, PageOf, StringField, UuidField } from '@aps/platform/http';
 
-/** What a token can be limited to. The specs hold it against the areas that the guard knows. */
-export const TOKEN_SCOPE_AREAS = [
-  'agents',
-  'chats',
-  'decisions',
-  'rollouts',
-  'inboxes',
-  'prompts',
-  'processes',
-  'environments',
-  'knowledge',
-  'connections',
-  'members',
-  'projects',
-  'teams',
-  'billing',
-  'settings',
-  'admin',
-] as const;
-
-const ONE_SCOPE = `(${TOKEN_SCOPE_AREAS.join('|')}):(read|write)`;
+const ONE_SCOPE = `(${TOKEN_AREAS.join('|')}):(read|write)`;
 const SCOPE = new RegExp(`^(\\*|${ONE_SCOPE}( ${ONE_SCOPE})*)$`);
 
 export class CreateTokenRequest {
@@ -42,7 +23,7 @@ export class CreateTokenRequest {
     default: '*',
     max: 1000,
     pattern: SCOPE,
-    patternMessage: `Scope should be * or areas with :read or :write, separated by single spaces; the areas are ${TOKEN_SCOPE_AREAS.join(', ')}`,
+    patternMessage: `Scope should be * or areas with :read or :write, separated by single spaces; the areas are ${TOKEN_AREAS.join(', ')}`,
     description:
       'What the token may do: `*`, or `<area>:read` and `<area>:write` separated by spaces. `write` includes `read`. Never more than its user may.',
     example: 'agents:read chats:write',

@@ -5,16 +5,16 @@ import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { MembersService } from '@aps/orgs';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
+import { toOrgMember } from './administration.convert';
 import { CurrentOperator } from './current-operator';
-import { toOrgMember } from './orgs.convert';
 
 @ApiTags('Administration: organizations')
 @Controller('/api/admin/orgs/:org_id/members')
+@PlatformAdmin()
 export class AdminMembersController {
   constructor(private readonly members: MembersService) {}
 
   @Post()
-  @PlatformAdmin()
   @Idempotent()
   @Operation({
     summary: 'Add a registered user to an organization',
@@ -27,7 +27,6 @@ export class AdminMembersController {
   }
 
   @Patch(':user_id')
-  @PlatformAdmin()
   @Operation({
     summary: "Change a member's role",
     description: 'Refused when it would leave no owner.',
@@ -44,7 +43,6 @@ export class AdminMembersController {
   }
 
   @Delete(':user_id')
-  @PlatformAdmin()
   @Operation({ summary: 'Remove a member', description: 'Refused for the last owner.', refuses: ['last_owner'] })
   async remove(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Param('user_id') userId: string) {
     await this.members.adminRemove(operator, orgId, userId);

@@ -5,12 +5,12 @@ import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
+import { toOrgDetail, toOrgListItem, toOrgSuspension, toUsageSummary } from './administration.convert';
 import { CurrentOperator, OperatedOrg } from './current-operator';
-import { toOrgDetail, toOrgListItem, toOrgSuspension } from './orgs.convert';
-import { toUsageSummary } from './usage.convert';
 
 @ApiTags('Administration: organizations')
 @Controller('/api/admin/orgs')
+@PlatformAdmin()
 export class AdminOrgsController {
   constructor(
     private readonly overview: OrgOverviewQueries,
@@ -19,21 +19,18 @@ export class AdminOrgsController {
   ) {}
 
   @Get()
-  @PlatformAdmin()
   @Operation({ summary: 'List organizations', answers: PageOf(OrgListItem, 'OrgListResponse') })
   async list(@Query() query: AdminOrgListQuery) {
     return toPage(await this.overview.list(query, query), query, toOrgListItem);
   }
 
   @Get(':org_id')
-  @PlatformAdmin()
   @Operation({ summary: 'Read an organization and its roster', answers: OrgDetailResponse })
   async get(@Param('org_id') orgId: string) {
     return toOrgDetail(await this.directory.get(orgId));
   }
 
   @Get(':org_id/usage')
-  @PlatformAdmin()
   @Operation({
     summary: 'What an organization has used',
     description: 'The same figures that its members see.',
@@ -44,7 +41,6 @@ export class AdminOrgsController {
   }
 
   @Post(':org_id/suspend')
-  @PlatformAdmin()
   @Operation({
     summary: 'Suspend an organization',
     description: 'Its members are locked out and its work stops. Repeating it changes nothing.',
@@ -56,7 +52,6 @@ export class AdminOrgsController {
   }
 
   @Post(':org_id/unsuspend')
-  @PlatformAdmin()
   @Operation({
     summary: 'End the suspension of an organization',
     description: 'Repeating it changes nothing.',

@@ -5,23 +5,22 @@ import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { AllowedEmailsService } from '@aps/identity';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { toAllowedEmail } from './admins.convert';
+import { toAllowedEmail } from './administration.convert';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/allowed-emails')
+@PlatformAdmin()
 export class AllowedEmailsController {
   constructor(private readonly allowedEmails: AllowedEmailsService) {}
 
   @Get()
-  @PlatformAdmin()
   @Operation({ summary: 'List the addresses that may sign up', answers: [AllowedEmailResponse] })
   async list() {
     return (await this.allowedEmails.list()).map(toAllowedEmail);
   }
 
   @Post()
-  @PlatformAdmin()
   @Idempotent()
   @Operation({ summary: 'Let an address sign up', answers: AllowedEmailResponse, refuses: ['already_allowed'] })
   async add(@CurrentOperator() operator: ActingUser, @Body() body: AddAllowedEmailRequest) {
@@ -29,7 +28,6 @@ export class AllowedEmailsController {
   }
 
   @Delete(':allowed_email_id')
-  @PlatformAdmin()
   @Operation({ summary: 'Let an address sign up no longer', description: 'Whoever has signed up stays.' })
   async remove(@CurrentOperator() operator: ActingUser, @Param('allowed_email_id') allowedEmailId: string) {
     await this.allowedEmails.remove(operator, allowedEmailId);

@@ -5,11 +5,12 @@ import { OrgScope, PlatformAdmin } from '@aps/guards';
 import { AuditQueries } from '@aps/orgs';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
+import { toAuditItem } from './administration.convert';
 import { OperatedOrg } from './current-operator';
-import { toAuditItem } from './orgs.convert';
 
 @ApiTags('Administration: audit')
 @Controller('/api/admin')
+@PlatformAdmin()
 export class AdminAuditController {
   constructor(
     private readonly audit: AuditQueries,
@@ -17,7 +18,6 @@ export class AdminAuditController {
   ) {}
 
   @Get('audit')
-  @PlatformAdmin()
   @Operation({
     summary: "Read the platform's audit log, newest first",
     description: 'What operators did anywhere, and what belongs to no organization.',
@@ -28,7 +28,6 @@ export class AdminAuditController {
   }
 
   @Get('orgs/:org_id/audit')
-  @PlatformAdmin()
   @Operation({
     summary: "Read an organization's audit log, newest first",
     description: 'What operators did to it, merged with what happened inside it.',

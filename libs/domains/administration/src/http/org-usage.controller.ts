@@ -4,7 +4,7 @@ import { UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
 import { UsageQueries } from '../usage/usage.queries';
-import { toUsageSummary } from './usage.convert';
+import { toUsageSummary } from './administration.convert';
 
 @ApiTags('Usage')
 @Controller('/api/orgs/:org_id/usage')

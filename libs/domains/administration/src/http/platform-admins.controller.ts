@@ -5,23 +5,22 @@ import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { PlatformAdminsService } from '@aps/identity';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { toPlatformAdmin } from './admins.convert';
+import { toPlatformAdmin } from './administration.convert';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/admins')
+@PlatformAdmin()
 export class PlatformAdminsController {
   constructor(private readonly admins: PlatformAdminsService) {}
 
   @Get()
-  @PlatformAdmin()
   @Operation({ summary: 'List the platform administrators', answers: [PlatformAdminResponse] })
   async list() {
     return (await this.admins.list()).map(toPlatformAdmin);
   }
 
   @Post()
-  @PlatformAdmin()
   @Idempotent()
   @Operation({
     summary: 'Make a registered user a platform administrator',
@@ -33,7 +32,6 @@ export class PlatformAdminsController {
   }
 
   @Delete(':user_id')
-  @PlatformAdmin()
   @Operation({
     summary: 'Take the administration of the platform from a user',
     description: 'Not from yourself, and not from the last one who can act.',

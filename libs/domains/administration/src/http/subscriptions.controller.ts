@@ -1,19 +1,18 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { SubscriptionBackfillRequest, SubscriptionBackfillResponse } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { PlatformAdmin } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { SubscriptionBackfill } from '../subscriptions/subscription-backfill';
-import { CurrentOperator } from './current-operator';
+import { SubscriptionBackfill } from '../subscription-backfill';
 
 @ApiTags('Administration: organizations')
 @Controller('/api/admin/subscriptions')
+@PlatformAdmin()
 export class AdminSubscriptionsController {
   constructor(private readonly subscriptions: SubscriptionBackfill) {}
 
   @Post('backfill')
-  @PlatformAdmin()
   @Idempotent()
   @Operation({
     summary: 'Subscribe organizations that have no subscription',
@@ -22,7 +21,7 @@ export class AdminSubscriptionsController {
     answers: SubscriptionBackfillResponse,
     refuses: ['not_found'],
   })
-  backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest) {
-    return this.subscriptions.run(body, operator);
+  backfill(@Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
+    return this.subscriptions.run(body);
   }
 }

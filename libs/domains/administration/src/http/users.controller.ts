@@ -4,16 +4,16 @@ import { UserStatusResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { UsersService } from '@aps/identity';
 import { Operation } from '@aps/platform/http';
-import { toUserStatus } from './admins.convert';
+import { toUserStatus } from './administration.convert';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/users/:user_id')
+@PlatformAdmin()
 export class AdminUsersController {
   constructor(private readonly users: UsersService) {}
 
   @Post('deactivate')
-  @PlatformAdmin()
   @Operation({
     summary: 'Deactivate a user',
     description: 'Ends their sessions and refuses their API tokens. Not yourself. Repeating it changes nothing.',
@@ -26,7 +26,6 @@ export class AdminUsersController {
   }
 
   @Post('reactivate')
-  @PlatformAdmin()
   @Operation({
     summary: 'Reactivate a user',
     description: 'Their API tokens work again; their sessions do not come back.',

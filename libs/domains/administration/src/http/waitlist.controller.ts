@@ -5,16 +5,16 @@ import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { WaitlistService } from '@aps/identity';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { toWaitlistEntry } from './admins.convert';
+import { toWaitlistEntry } from './administration.convert';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/waitlist')
+@PlatformAdmin()
 export class AdminWaitlistController {
   constructor(private readonly waitlist: WaitlistService) {}
 
   @Get()
-  @PlatformAdmin()
   @Operation({
     summary: 'List who asked for access, most recently asked first',
     answers: PageOf(WaitlistEntryResponse, 'WaitlistListResponse'),
@@ -24,7 +24,6 @@ export class AdminWaitlistController {
   }
 
   @Post(':waitlist_id/dismiss')
-  @PlatformAdmin()
   @Operation({
     summary: 'Put a pending request aside',
     description: 'The row is kept; asking again makes it pending.',
@@ -37,7 +36,6 @@ export class AdminWaitlistController {
   }
 
   @Post(':waitlist_id/invite')
-  @PlatformAdmin()
   @Idempotent()
   @Operation({
     summary: 'Let somebody in and mail it to them',
@@ -50,7 +48,6 @@ export class AdminWaitlistController {
   }
 
   @Post(':waitlist_id/resend')
-  @PlatformAdmin()
   @Idempotent()
   @Operation({
     summary: 'Mail the admission again',

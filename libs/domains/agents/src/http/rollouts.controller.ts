@@ -11,11 +11,11 @@ const PLAIN: AccessOptions = { params: { agent_id: 'string' } };
 
 @ApiTags('Rollouts')
 @Controller('api/orgs/:org_id/agents/:agent_id/rollouts')
+@OrgMember('rollouts', PLAIN)
 export class RolloutsController {
   constructor(private readonly rollouts: RolloutsQueries) {}
 
   @Get()
-  @OrgMember('rollouts', PLAIN)
   @Operation({
     summary: 'List the rollouts of an agent',
     description: 'Deployments and experiments, newest first.',
@@ -26,7 +26,6 @@ export class RolloutsController {
   }
 
   @Get(':rollout_id')
-  @OrgMember('rollouts', PLAIN)
   @Operation({ summary: 'Get a rollout', answers: RolloutDetailResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string) {
     return toRollout(await this.rollouts.get(scope, agentId, rolloutId));

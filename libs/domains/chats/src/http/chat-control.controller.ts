@@ -19,6 +19,7 @@ import { toDiagnosis, toStop, toTerminated } from './control.convert';
 /** What is done to a chat besides talking to it. */
 @ApiTags('Chats')
 @Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id')
+@OrgMember('chats')
 export class ChatControlController {
   constructor(
     private readonly stops: StopService,
@@ -32,7 +33,6 @@ export class ChatControlController {
   ) {}
 
   @Patch()
-  @OrgMember('chats')
   @Operation({
     summary: 'Rename, share or archive a chat',
     description: 'At least one field. An archived chat keeps its open questions to humans, but answers no longer have it go on.',
@@ -50,7 +50,6 @@ export class ChatControlController {
   }
 
   @Delete()
-  @OrgMember('chats')
   @Operation({
     summary: 'Delete a chat',
     description: 'Nobody finds it any more, and nothing of it runs. Chats that it has delegated to are not deleted.',
@@ -60,7 +59,6 @@ export class ChatControlController {
   }
 
   @Post('stop')
-  @OrgMember('chats')
   @Operation({
     summary: 'Stop what the chat is doing',
     description:
@@ -79,7 +77,6 @@ export class ChatControlController {
   }
 
   @Post('terminate')
-  @OrgMember('chats')
   @Operation({
     summary: 'End a chat',
     description: 'It is archived for good: what runs is cut off, questions to humans are cancelled. Chats that it has delegated to run on.',
@@ -91,7 +88,6 @@ export class ChatControlController {
   }
 
   @Post('continue')
-  @OrgMember('chats')
   @Operation({
     summary: 'Continue a chat',
     description:
@@ -106,7 +102,6 @@ export class ChatControlController {
   }
 
   @Post('retry')
-  @OrgMember('chats')
   @Idempotent()
   @Operation({
     summary: 'Begin a chat anew',
@@ -126,7 +121,6 @@ export class ChatControlController {
   }
 
   @Get('diagnosis')
-  @OrgMember('chats')
   @Operation({
     summary: 'Explain what a chat waits for',
     description:

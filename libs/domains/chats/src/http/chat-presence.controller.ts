@@ -8,11 +8,11 @@ import { toPresence } from './presence.convert';
 
 @ApiTags('Chats')
 @Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id/presence')
+@OrgMember('chats')
 export class ChatPresenceController {
   constructor(private readonly presence: PresenceService) {}
 
   @Post()
-  @OrgMember('chats')
   @Operation({
     summary: 'Say that one has the chat open',
     description:
@@ -25,7 +25,6 @@ export class ChatPresenceController {
   }
 
   @Delete()
-  @OrgMember('chats')
   @Operation({
     summary: 'Say that one has closed the chat',
     description: 'Best effort: who does not say it ages out.',

@@ -9,6 +9,7 @@ import { toHitlRequest } from './hitl.convert';
 
 @ApiTags('Requests to humans')
 @Controller('api/orgs/:org_id/hitl-requests')
+@OrgMember('chats')
 export class HitlController {
   constructor(
     private readonly hitl: HitlService,
@@ -16,7 +17,6 @@ export class HitlController {
   ) {}
 
   @Get()
-  @OrgMember('chats')
   @Operation({
     summary: 'List requests to humans',
     description: 'Newest first: those of chats that the caller may open, and those that are assigned to the caller.',
@@ -27,14 +27,12 @@ export class HitlController {
   }
 
   @Get(':request_id')
-  @OrgMember('chats')
   @Operation({ summary: 'Get a request to a human', answers: HitlRequest })
   async get(@CurrentOrg() scope: OrgScope, @Param('request_id') id: string) {
     return toHitlRequest(await this.queries.get(scope, id));
   }
 
   @Post(':request_id/answer')
-  @OrgMember('chats')
   @Idempotent()
   @Operation({
     summary: 'Answer a request',

@@ -6,11 +6,11 @@ import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 
 @ApiTags('Chats')
 @Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id/toggles')
+@OrgMember('chats')
 export class TogglesController {
   constructor(private readonly toggles: TogglesService) {}
 
   @Get()
-  @OrgMember('chats')
   @Operation({
     summary: 'What the chat has switched on',
     description: 'The web, and each active connection that the agent of this chat is granted.',
@@ -21,7 +21,6 @@ export class TogglesController {
   }
 
   @Put()
-  @OrgMember('chats')
   @Operation({
     summary: 'Switch the web and connections on and off in a chat',
     description:

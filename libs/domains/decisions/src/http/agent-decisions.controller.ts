@@ -18,6 +18,7 @@ const SEEN = 'Only of chats that the caller may open, whether the decision log i
 
 @ApiTags('Decisions')
 @Controller('api/orgs/:org_id/agents/:agent_id/decisions')
+@OrgMember('decisions', BY_AGENT)
 export class AgentDecisionsController {
   constructor(
     private readonly queries: DecisionsQueries,
@@ -25,7 +26,6 @@ export class AgentDecisionsController {
   ) {}
 
   @Get()
-  @OrgMember('decisions', BY_AGENT)
   @Operation({
     summary: 'List an agent’s decisions',
     description: `Newest first. ${SEEN}`,
@@ -36,7 +36,6 @@ export class AgentDecisionsController {
   }
 
   @Get('groups')
-  @OrgMember('decisions', BY_AGENT)
   @Operation({
     summary: 'Group an agent’s decisions by the basis that they cite',
     description: `Word for word; the largest group first, then the latest. \`total\` counts groups. ${SEEN}`,
@@ -47,7 +46,6 @@ export class AgentDecisionsController {
   }
 
   @Post('archive')
-  @OrgMember('decisions', BY_AGENT)
   @Operation({
     summary: 'Archive decisions',
     description: 'By ids or by a filter; an empty filter archives every live one. What is archived already keeps the time when it was.',
@@ -60,7 +58,6 @@ export class AgentDecisionsController {
   }
 
   @Post('unarchive')
-  @OrgMember('decisions', BY_AGENT)
   @Operation({
     summary: 'Bring decisions back from the archive',
     description: 'By ids or by a filter; an empty filter brings back every one. What was thought of them stays.',
@@ -73,7 +70,6 @@ export class AgentDecisionsController {
   }
 
   @Post('review')
-  @OrgMember('decisions', BY_AGENT)
   @Operation({
     summary: 'Agree to many decisions',
     description: 'By ids or by a filter. Only unreviewed ones that are not archived are changed.',

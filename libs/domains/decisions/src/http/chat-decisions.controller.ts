@@ -9,6 +9,7 @@ import { toDecision, toRevisionDraft } from './decisions.convert';
 
 @ApiTags('Decisions')
 @Controller('api/orgs/:org_id/chats/:chat_id/decisions')
+@OrgMember('decisions')
 export class ChatDecisionsController {
   constructor(
     private readonly queries: DecisionsQueries,
@@ -16,7 +17,6 @@ export class ChatDecisionsController {
   ) {}
 
   @Get()
-  @OrgMember('decisions')
   @Operation({
     summary: 'List the decisions of a chat',
     description: 'Oldest first, archived ones included.',
@@ -27,7 +27,6 @@ export class ChatDecisionsController {
   }
 
   @Post(':decision_id/review')
-  @OrgMember('decisions')
   @Operation({
     summary: 'Review a decision',
     description: 'Any status may follow any other. Nothing but the decision changes.',
@@ -44,7 +43,6 @@ export class ChatDecisionsController {
   }
 
   @Post(':decision_id/revision-draft')
-  @OrgMember('decisions')
   @Idempotent()
   @Operation({
     summary: 'Write a dispute into the agent’s instruction draft',

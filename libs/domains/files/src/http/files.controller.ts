@@ -11,6 +11,7 @@ import { receiveFile, TakesFile } from './multipart';
 
 @ApiTags('Files')
 @Controller('api/orgs/:org_id')
+@OrgMember('chats')
 export class FilesController {
   constructor(
     private readonly files: FilesService,
@@ -18,7 +19,6 @@ export class FilesController {
   ) {}
 
   @Post('uploads')
-  @OrgMember('chats')
   @TakesFile()
   @Operation({
     summary: 'Upload a file',
@@ -31,7 +31,6 @@ export class FilesController {
   }
 
   @Get('files/:file_id')
-  @OrgMember('chats')
   @Operation({
     summary: 'Get the bytes of a file',
     description:

@@ -18,6 +18,7 @@ import { toOrgLimits, toOrgRuntime, toOrgSpend, toRouteSetting } from './setting
 
 @ApiTags('Organization AI settings')
 @Controller('api/orgs/:org_id/settings')
+@OrgAdmin('settings')
 export class InferenceSettingsController {
   constructor(
     private readonly routes: OrgRoutesService,
@@ -26,14 +27,12 @@ export class InferenceSettingsController {
   ) {}
 
   @Get('ai/routes')
-  @OrgAdmin('settings')
   @Operation({ summary: 'Get the settings of all routes', description: 'Keys are masked.', answers: OrgRouteSettingsResponse })
   async getRoutes(@CurrentOrg() scope: OrgScope): Promise<OrgRouteSettingsResponse> {
     return { items: (await this.routes.list(scope)).map(toRouteSetting) };
   }
 
   @Patch('ai/routes')
-  @OrgAdmin('settings')
   @Operation({
     summary: 'Set keys, addresses and switches of routes',
     description: 'Changes all that is listed, or nothing.',
@@ -45,7 +44,6 @@ export class InferenceSettingsController {
   }
 
   @Get('limits')
-  @OrgAdmin('settings')
   @Operation({
     summary: 'Get default models, allowlists and the budget',
     description: 'As stored, even where the plan would refuse it now.',
@@ -56,7 +54,6 @@ export class InferenceSettingsController {
   }
 
   @Patch('limits')
-  @OrgAdmin('settings')
   @Operation({
     summary: 'Set default models, allowlists and the budget',
     description:
@@ -69,21 +66,18 @@ export class InferenceSettingsController {
   }
 
   @Get('limits/usage')
-  @OrgAdmin('settings')
   @Operation({ summary: 'Get what was spent this month', answers: OrgLimitsUsageResponse })
   async getUsage(@CurrentOrg() scope: OrgScope) {
     return toOrgSpend(await this.limits.spend(scope));
   }
 
   @Get('runtime')
-  @OrgAdmin('settings')
   @Operation({ summary: 'Get how turns run', answers: OrgRuntimeSettingsResponse })
   async getRuntime(@CurrentOrg() scope: OrgScope) {
     return toOrgRuntime(await this.runtime.get(scope));
   }
 
   @Patch('runtime')
-  @OrgAdmin('settings')
   @Operation({
     summary: 'Set how turns run',
     description: 'Holds from the start of the next turn.',

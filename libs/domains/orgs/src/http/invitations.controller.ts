@@ -18,18 +18,17 @@ const INVITE = {
 /** Must be registered before the members' controller, whose `:member_id` would take `invitations` for an id. */
 @ApiTags('Invitations')
 @Controller('api/orgs/:org_id/members')
+@OrgAdmin('members')
 export class InvitationsController {
   constructor(private readonly invitations: InvitationsService) {}
 
   @Get('invitations')
-  @OrgAdmin('members')
   @Operation({ summary: 'List the pending invitations', description: 'Oldest first.', answers: [InvitationResponse] })
   async list(@CurrentOrg() scope: OrgScope) {
     return (await this.invitations.pending(scope)).map(toInvitation);
   }
 
   @Post('invitations')
-  @OrgAdmin('members')
   @Idempotent()
   @Operation({ summary: 'Add or invite somebody', ...INVITE })
   async invite(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest) {
@@ -37,7 +36,6 @@ export class InvitationsController {
   }
 
   @Post('invite')
-  @OrgAdmin('members')
   @Idempotent()
   @Operation({ summary: 'Add or invite somebody (the same as POST …/invitations)', ...INVITE })
   async inviteAlias(@CurrentOrg() scope: OrgScope, @Body() body: InviteRequest) {
@@ -45,7 +43,6 @@ export class InvitationsController {
   }
 
   @Patch('invitations/:invitation_id')
-  @OrgAdmin('members')
   @Operation({
     summary: 'Change the role that an invitation offers',
     description: 'Only an owner can raise it to ADMIN or OWNER.',
@@ -56,7 +53,6 @@ export class InvitationsController {
   }
 
   @Delete('invitations/:invitation_id')
-  @OrgAdmin('members')
   @Operation({ summary: 'Revoke a pending invitation', description: 'Its link is dead for good; inviting again makes a new one.' })
   async revoke(@CurrentOrg() scope: OrgScope, @Param('invitation_id') invitationId: string) {
     await this.invitations.revoke(scope, invitationId);

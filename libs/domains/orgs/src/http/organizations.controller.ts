@@ -57,7 +57,7 @@ export class OrganizationsController {
   @OrgMember('settings')
   @Operation({ summary: 'Show an organization', answers: OrganizationResponse })
   async get(@CurrentOrg() scope: OrgScope) {
-    return toOrganization(await this.queries.get(scope));
+    return toOrganization(await this.queries.ofMember(this.db, scope.orgId, scope.userId));
   }
 
   @Patch(':org_id')

@@ -4,7 +4,6 @@ import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { configSection, setting } from '@aps/platform/config';
 import { Database } from '@aps/platform/database';
 import { z } from 'zod';
-import { SubscriptionBackfill, type BackfillResult, type BackfillWish } from './subscription-backfill';
 
 export const newOrgPlanConfig = configSection('new-org-plan', {
   code: setting(
@@ -14,18 +13,23 @@ export const newOrgPlanConfig = configSection('new-org-plan', {
   ),
 });
 
-/** As long as there are no subscriptions: the only known plan is that of new organizations, and nobody can be subscribed to it. */
+/**
+ * Subscribes organizations that have no subscription. As long as there are no subscriptions, the only known plan is that of new
+ * organizations, and nobody can be subscribed to it.
+ */
 @Injectable()
-export class WithoutSubscriptions extends SubscriptionBackfill {
+export class SubscriptionBackfill {
   constructor(
     private readonly db: Database,
     private readonly organizations: OrganizationsService,
     private readonly directory: OrgDirectoryQueries,
-  ) {
-    super();
-  }
+  ) {}
 
-  async run({ org_id, plan_code }: BackfillWish): Promise<BackfillResult> {
+  /**
+   * @param wish without an organization every live one is meant, without a plan that of new organizations
+   * @throws DomainError 404 `not_found` for an unknown organization or plan
+   */
+  async run({ org_id, plan_code }: { org_id?: string | null; plan_code?: string | null }) {
     if (org_id) await this.organizations.get(this.db, org_id);
     const { code } = newOrgPlanConfig.value;
     if ((plan_code ?? code) !== code) throw notFound('Plan');
