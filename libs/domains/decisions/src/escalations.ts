@@ -9,17 +9,10 @@ export interface Escalated {
   call?: { tool_slug: string; arguments: Record<string, unknown>; access_level: AccessLevel };
 }
 
-/** Whoever can ask humans. The domain that knows how turns wait stands above this one, and binds itself. */
-export interface Escalation {
-  /**
-   * Asks in the transaction of the call that hands the decision up.
-   *
-   * @returns what the call then waits for, and what to tell the chat's readers; null when the organization asks nobody
-   */
-  ask(tx: Tx, context: ToolContext, what: Escalated): Promise<{ ref: string; events: ToolEvent[] } | null>;
-}
+/** Whoever can ask humans. */
+export type Escalation = Pick<Escalations, 'ask'>;
 
-/** Where decisions are handed up. As long as nobody is bound, nobody is asked. */
+/** Where decisions are handed up. The domain that knows how turns wait stands above this one, and binds itself; until then nobody is asked. */
 @Injectable()
 export class Escalations {
   private bound: Escalation | undefined;
@@ -28,6 +21,11 @@ export class Escalations {
     this.bound = escalation;
   }
 
+  /**
+   * Asks in the transaction of the call that hands the decision up.
+   *
+   * @returns what the call then waits for, and what to tell the chat's readers; null when the organization asks nobody
+   */
   async ask(tx: Tx, context: ToolContext, what: Escalated): Promise<{ ref: string; events: ToolEvent[] } | null> {
     return (await this.bound?.ask(tx, context, what)) ?? null;
   }

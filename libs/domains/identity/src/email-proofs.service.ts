@@ -9,9 +9,9 @@ import { ofAddress } from './address';
 import { verificationInvalid } from './identity.errors';
 import { verificationMail } from './identity.mails';
 import { MailedLinksRepository } from './mailed-links.repository';
-import { type MembershipSummary, OrganizationPort } from './organization-port';
+import { OrganizationPort } from './organization-port';
 import { PlatformAdminsService } from './platform-admins.service';
-import type { UserRow } from './users.service';
+import type { UserInOrgs, UserRow } from './users.service';
 
 /** {@link EmailProofsService.resend} takes this long for any address: writing a mail must not show in the time. */
 const RESEND_MS = 100;
@@ -57,7 +57,7 @@ export class EmailProofsService {
    *
    * @throws DomainError 422 `verification_invalid`
    */
-  verify(token: string, requestId?: string): Promise<{ user: UserRow; memberships: MembershipSummary[] }> {
+  verify(token: string, requestId?: string): Promise<UserInOrgs> {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const userId = await this.links.ownerOf(tx, 'email_proof', token);
       const user = userId && (await this.users.find(tx, userId, 'for no key update'));

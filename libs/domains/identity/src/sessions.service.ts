@@ -12,15 +12,13 @@ import { uuidv7 } from 'uuidv7';
 import { ofAddress } from './address';
 import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
-import { OrganizationPort, type MembershipSummary } from './organization-port';
+import { OrganizationPort } from './organization-port';
 import { LIVE_SESSIONS, SessionsRepository, type IssuedSession, type SessionClient } from './sessions.repository';
-import type { UserRow } from './users.service';
+import type { UserInOrgs, UserRow } from './users.service';
 
 /** What signing in gives. */
-export interface SignIn {
-  user: UserRow;
+export interface SignIn extends UserInOrgs {
   session: IssuedSession;
-  memberships: MembershipSummary[];
 }
 
 const logins = counter('logins_total', 'Log-ins, by outcome', ['outcome']);
@@ -148,7 +146,7 @@ export class SessionsService {
    *
    * @param orgPin the only organization that the caller's API token is good for
    */
-  async me(userId: string, orgPin: string | null): Promise<{ user: UserRow; memberships: MembershipSummary[] }> {
+  async me(userId: string, orgPin: string | null): Promise<UserInOrgs> {
     const user = await this.users.find(this.db, userId);
     if (!user) throw new DomainError('not_authenticated', 'Not authenticated');
     const memberships = await this.orgs.membershipsOf(this.db, userId);

@@ -8,12 +8,18 @@ import { ofAddress } from './address';
 import { ownsAddress } from './email-proof.policy';
 import { identityConfig } from './identity.config';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
-import { OrganizationPort } from './organization-port';
+import { OrganizationPort, type MembershipSummary } from './organization-port';
 import { PlatformAdminsRepository } from './platform-admins.repository';
 import { SessionsRepository } from './sessions.repository';
 
 /** A user as everybody but who compares passwords sees them. */
 export type UserRow = Omit<User, 'password_hash'>;
+
+/** A user, and where they are a member. */
+export interface UserInOrgs {
+  user: UserRow;
+  memberships: MembershipSummary[];
+}
 
 const withoutHash = ({ password_hash: _, ...user }: User): UserRow => user;
 

@@ -41,8 +41,6 @@ export class DecisionListQuery extends PageQuery {
   @BooleanField({ optional: true, default: false, description: 'The archive, or the live queue; never both.' }) archived?: boolean;
 }
 
-export class ChatDecisionListQuery extends PageQuery {}
-
 /** Which decisions of an agent. What is left out means what the action changes: live ones for `archive`, archived ones for `unarchive`, live and unreviewed ones for `review`. */
 export class DecisionBulkFilter {
   @EnumField(DECISION_KIND_VALUES, { ...KIND, optional: true, nullable: true, description: 'Only decisions of this kind.' })

@@ -13,21 +13,14 @@ import {
 import { RoleField, type OrgRoleName } from '../orgs/roles';
 
 /** Long enough for any pass phrase; the bound only keeps hashing cheap. */
-const PASSWORD_MAX = 512;
-/** Shortest password that is accepted. */
-const PASSWORD_MIN = 12;
+const PASSWORD = { max: 512, format: 'password', example: 'correct horse battery staple' };
+/** Shorter ones are not accepted any more. */
+const NEW_PASSWORD = { ...PASSWORD, min: 12 };
 
 export class SignupRequest {
   @EmailField({ description: 'The address to sign in with; compared without regard to case.', example: 'ada@example.com' }) email: string;
 
-  @StringField({
-    min: PASSWORD_MIN,
-    max: PASSWORD_MAX,
-    format: 'password',
-    description: 'The password.',
-    example: 'correct horse battery staple',
-  })
-  password: string;
+  @StringField({ ...NEW_PASSWORD, description: 'The password.' }) password: string;
 
   @StringField({ optional: true, max: 200, description: 'Name of the person. Omitted: what stands before the @.', example: 'Ada Lovelace' })
   name?: string;
@@ -45,9 +38,7 @@ export class SignupRequest {
 
 export class LoginRequest {
   @EmailField({ description: 'The address.', example: 'ada@example.com' }) email: string;
-
-  @StringField({ max: PASSWORD_MAX, format: 'password', description: 'The password.', example: 'correct horse battery staple' })
-  password: string;
+  @StringField({ ...PASSWORD, description: 'The password.' }) password: string;
 }
 
 export class UserInfo {
@@ -146,15 +137,7 @@ export class ForgotPasswordRequest {
 
 export class ResetPasswordRequest {
   @StringField({ min: 1, max: 256, description: 'Secret of the mailed link.' }) token: string;
-
-  @StringField({
-    min: PASSWORD_MIN,
-    max: PASSWORD_MAX,
-    format: 'password',
-    description: 'The new password.',
-    example: 'correct horse battery staple',
-  })
-  password: string;
+  @StringField({ ...NEW_PASSWORD, description: 'The new password.' }) password: string;
 
   @BooleanField({
     optional: true,
@@ -165,23 +148,8 @@ export class ResetPasswordRequest {
 }
 
 export class ChangePasswordRequest {
-  @StringField({
-    max: PASSWORD_MAX,
-    format: 'password',
-    description: 'The password that is to be replaced.',
-    example: 'correct horse battery staple',
-  })
-  current_password: string;
-
-  @StringField({
-    min: PASSWORD_MIN,
-    max: PASSWORD_MAX,
-    format: 'password',
-    description: 'The new password.',
-    example: 'staple battery horse correct',
-  })
-  new_password: string;
-
+  @StringField({ ...PASSWORD, description: 'The password that is to be replaced.' }) current_password: string;
+  @StringField({ ...NEW_PASSWORD, description: 'The new password.', example: 'staple battery horse correct' }) new_password: string;
   @BooleanField({ optional: true, default: false, description: 'Revoke all API tokens, too.' }) revoke_tokens?: boolean;
 }
 

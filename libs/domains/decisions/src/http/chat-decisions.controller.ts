@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { DecisionsQueries, DecisionsService } from '@aps/decisions';
-import { ChatDecisionListQuery, DecisionResponse, ReviewDecisionRequest, RevisionDraftResponse } from '@aps/dtos';
+import { DecisionResponse, ReviewDecisionRequest, RevisionDraftResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toDecision, toRevisionDraft } from './decisions.convert';
 
@@ -22,7 +22,7 @@ export class ChatDecisionsController {
     description: 'Oldest first, archived ones included.',
     answers: PageOf(DecisionResponse, 'DecisionListResponse'),
   })
-  async list(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Query() query: ChatDecisionListQuery) {
+  async list(@CurrentOrg() scope: OrgScope, @Param('chat_id') chatId: string, @Query() query: PageQuery) {
     return toPage(await this.queries.ofChat(scope, chatId, query), query, toDecision);
   }
 
