@@ -15,10 +15,6 @@ import type { UsageSummary, UsageWindow } from './usage/usage.summary';
 /** As a plan's code: organizations without a subscription. */
 const NO_PLAN = '__none__';
 
-export interface OrgFilter extends OrgDirectoryFilter {
-  plan_code?: string;
-}
-
 /** Organizations in the eyes of an operator: what several domains know of them, without membership. */
 @Injectable()
 export class OrgOverviewQueries {
@@ -31,7 +27,7 @@ export class OrgOverviewQueries {
   ) {}
 
   /** Nobody has a subscription yet, so every organization is without a plan and none is on one. */
-  async list({ plan_code, ...filter }: OrgFilter, slice: Slice): Promise<Listed<OrgDirectoryEntry>> {
+  async list({ plan_code, ...filter }: OrgDirectoryFilter & { plan_code?: string }, slice: Slice): Promise<Listed<OrgDirectoryEntry>> {
     if (plan_code !== undefined && plan_code !== NO_PLAN) return { items: [], total: 0 };
     return this.directory.list(filter, slice);
   }

@@ -3,7 +3,7 @@ import { DomainError, notFound } from '@aps/contracts';
 import { AllowedEmail } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, Table, type Tx } from '@aps/platform/database';
+import { Database, Table } from '@aps/platform/database';
 import { parseEmail } from '@aps/platform/email';
 import { ALLOWED_EMAILS, type AllowedEmailView } from './allowed-emails.queries';
 
@@ -28,7 +28,7 @@ export class AllowedEmailsService {
       const row = { email, email_canonical: parseEmail(email)?.canonical, added_by: actor.userId };
       const added = await this.emails.insertOrNothing(tx, row);
       if (!added) throw new DomainError('already_allowed', 'This address is allowed already.');
-      await this.record(tx, actor, 'allowed_email.added', added);
+      await this.audit.record(tx, actor, 'allowed_email.added', { kind: 'allowed_email', id: added.id }, { email });
       return ALLOWED_EMAILS.get(tx, added.id, {});
     });
   }
@@ -42,11 +42,7 @@ export class AllowedEmailsService {
     return this.db.transaction(actor, async (tx) => {
       const removed = await this.emails.delete(tx, id);
       if (!removed) throw notFound('Allowed email');
-      await this.record(tx, actor, 'allowed_email.removed', removed);
+      await this.audit.record(tx, actor, 'allowed_email.removed', { kind: 'allowed_email', id }, { email: removed.email });
     });
-  }
-
-  private async record(tx: Tx, actor: ActingUser, action: string, { id, email }: AllowedEmail): Promise<void> {
-    await this.audit.record(tx, actor, action, { kind: 'allowed_email', id }, { email });
   }
 }

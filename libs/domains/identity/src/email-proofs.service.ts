@@ -41,15 +41,12 @@ export class EmailProofsService {
 
   /** Mails another link to an address that is not proven yet. Neither answer nor time tells whether there was a need. */
   async resend(whose: { email: string } | { userId: string }): Promise<void> {
-    await Promise.all([this.askAgain(whose), sleep(RESEND_MS)]);
-  }
-
-  private async askAgain(whose: { email: string } | { userId: string }): Promise<void> {
-    await this.db.transaction(NO_CALLER, async (tx) => {
+    const asking = this.db.transaction(NO_CALLER, async (tx) => {
       const user = await this.users.find(tx, 'email' in whose ? ofAddress(whose.email) : whose.userId, 'for no key update');
       if (!user || user.email_verified_at || user.deactivated_at || !(await this.links.mayAsk(tx, 'email_proof', user.id))) return;
       await this.ask(tx, user);
     });
+    await Promise.all([asking, sleep(RESEND_MS)]);
   }
 
   /**

@@ -51,7 +51,10 @@ export class SignupService {
    * @throws DomainError 409 `email_taken`, 403 `registration_not_allowed`
    */
   async signup(input: SignupInput, client: SessionClient, requestId?: string): Promise<SignIn> {
-    await this.refuseEarly(input);
+    // What will be refused anyway must not cost a password hash. The users come last: who signs up in between has taken the address.
+    const isAllowed = await this.isAllowed(this.db, input);
+    if (await this.users.findByEmail(this.db, input.email)) throw emailTaken();
+    if (!isAllowed) throw registrationNotAllowed();
     const password_hash = await hashPassword(input.password);
     const proven = signupProves(identityConfig.value.emailProof, input.invitation_token);
     return this.db.transaction(NO_CALLER, async (tx) => {
@@ -71,13 +74,6 @@ export class SignupService {
       await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_up', { kind: 'user', id: user.id });
       return this.sessions.signIn(tx, user, client);
     });
-  }
-
-  /** What will be refused anyway must not cost a password hash. The look at the users comes last, see {@link signup}. */
-  private async refuseEarly(input: SignupInput): Promise<void> {
-    const isAllowed = await this.isAllowed(this.db, input);
-    if (await this.users.findByEmail(this.db, input.email)) throw emailTaken();
-    if (!isAllowed) throw registrationNotAllowed();
   }
 
   private async isAllowed(db: Db, { email }: SignupInput): Promise<boolean> {

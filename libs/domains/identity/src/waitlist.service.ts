@@ -48,7 +48,7 @@ export class WaitlistService {
     return this.db.transaction(actor, async (tx) => {
       const entry = await this.entries.get(tx, id, 'for update');
       if (entry.status === 'admitted' || entry.status === 'registered') return entry;
-      await this.mail(tx, entry);
+      await this.mailer.send(tx, { to: entry.email, ...admissionMail(entry.email) });
       const admitted = { status: 'admitted', admitted_at: now, dismissed_at: null, last_mailed_at: now } as const;
       return this.change(tx, actor, 'waitlist.invited', entry, admitted);
     });
@@ -64,13 +64,9 @@ export class WaitlistService {
       const entry = await this.entries.get(tx, id, 'for update');
       if (!entry.admitted_at) throw new DomainError('never_admitted', 'This entry was never admitted.');
       if (entry.status !== 'admitted') return entry;
-      await this.mail(tx, entry);
+      await this.mailer.send(tx, { to: entry.email, ...admissionMail(entry.email) });
       return this.change(tx, actor, 'waitlist.resent', entry, { last_mailed_at: now });
     });
-  }
-
-  private async mail(tx: Tx, { email }: WaitlistEntry): Promise<void> {
-    await this.mailer.send(tx, { to: email, ...admissionMail(email) });
   }
 
   /** @param entry as it is, locked */

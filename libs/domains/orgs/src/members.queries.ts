@@ -25,7 +25,8 @@ const VIEWS = new OrgListing<MemberView, object>({
              (SELECT max(last_used_at) FROM api_tokens WHERE user_id = m.user_id AND (org_id IS NULL OR org_id = m.org_id))) AS last_active_at`,
   order: OLDEST_FIRST,
 });
-const INFOS = new OrgListing<OrgMemberInfo, object>({
+/** Everybody, the oldest membership first. */
+export const MEMBER_INFOS = new OrgListing<OrgMemberInfo, object>({
   ...MEMBERS,
   select: 'm.user_id, u.email, u.name, m.role, m.created_at AS joined_at, u.deactivated_at IS NOT NULL AS deactivated',
   order: OLDEST_FIRST,
@@ -50,16 +51,6 @@ export class MembersQueries {
   /** @throws DomainError `not_found` */
   get(scope: OrgScope, id: string, db: Db = this.db): Promise<MemberView> {
     return VIEWS.get(db, scope, id, {});
-  }
-
-  /** Everybody, the oldest membership first. */
-  infos(db: Db, scope: OrgScope): Promise<OrgMemberInfo[]> {
-    return INFOS.list(db, scope, {});
-  }
-
-  /** @throws DomainError `not_found` */
-  info(db: Db, scope: OrgScope, id: string): Promise<OrgMemberInfo> {
-    return INFOS.get(db, scope, id, {});
   }
 
   /** Owners beside the user who can sign in: one who is deactivated cannot care for the organization. */

@@ -7,7 +7,7 @@ import { Audit, type By } from '@aps/platform/audit';
 import { OrgTable, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { obey, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
-import { MembersQueries, type MemberView, type OrgMemberInfo } from './members.queries';
+import { MEMBER_INFOS, MembersQueries, type MemberView, type OrgMemberInfo } from './members.queries';
 import { Roster } from './roster';
 
 /** Members: what they do to each other, and what operators do to them. Nobody becomes a member here but by an operator. */
@@ -65,7 +65,7 @@ export class MembersService {
           );
         const member = await this.join(tx, scope, by, user, role);
         if (!member) throw alreadyMember();
-        return this.queries.info(tx, scope, member.id);
+        return MEMBER_INFOS.get(tx, scope, member.id, {});
       },
       email,
     );
@@ -77,7 +77,7 @@ export class MembersService {
       const target = await this.members.get(tx, scope, { user_id: userId });
       obey(refuseLosingOwner(target.role, role, await this.queries.ownersBeside(tx, scope, userId)));
       await this.changeRole(tx, scope, by, target, role);
-      return this.queries.info(tx, scope, target.id);
+      return MEMBER_INFOS.get(tx, scope, target.id, {});
     });
   }
 

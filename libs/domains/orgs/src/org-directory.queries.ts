@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Organization } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { containing, Database, Listing, type Listed, type Slice } from '@aps/platform/database';
-import { MembersQueries, type OrgMemberInfo } from './members.queries';
+import { MEMBER_INFOS, type OrgMemberInfo } from './members.queries';
 
 /** A row of the operators' list of organizations. */
 export interface OrgDirectoryEntry extends Organization {
@@ -28,10 +28,7 @@ const LIST = new Listing<OrgDirectoryEntry, OrgDirectoryFilter>({
 /** Organizations as operators see them: all live ones, whoever belongs to them. */
 @Injectable()
 export class OrgDirectoryQueries {
-  constructor(
-    private readonly db: Database,
-    private readonly members: MembersQueries,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   /** Newest first. */
   list({ q, suspended }: OrgDirectoryFilter, slice: Slice): Promise<Listed<OrgDirectoryEntry>> {
@@ -41,6 +38,6 @@ export class OrgDirectoryQueries {
   /** @throws DomainError `not_found` */
   async get(orgId: string): Promise<OrgDirectoryEntry & { members: OrgMemberInfo[] }> {
     const organization = await LIST.get(this.db, orgId, {});
-    return { ...organization, members: await this.members.infos(this.db, OrgScope.system(orgId, 'platform administration')) };
+    return { ...organization, members: await MEMBER_INFOS.list(this.db, OrgScope.system(orgId, 'platform administration'), {}) };
   }
 }

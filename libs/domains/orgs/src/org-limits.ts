@@ -1,4 +1,3 @@
-import type { Abstract } from '@nestjs/common';
 import type { Db } from '@aps/platform/database';
 
 /**
@@ -12,6 +11,3 @@ export abstract class OrgLimits {
   /** @throws DomainError 403 `entitlement_exceeded` when there is no room for one more beside `current` */
   abstract requireRoom(orgId: string, cap: 'max_seats', current: number, db?: Db): Promise<void>;
 }
-
-/** The class under which the binding is provided. */
-export type OrgLimitsToken = Abstract<OrgLimits>;

@@ -84,7 +84,7 @@ export class OrganizationsService {
       if (!deleted?.deleted_at) throw notFound('Organization');
       const revoked = await this.invitations.revokeAll(tx, scope);
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
-      this.announce(tx, scope.orgId);
+      tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: scope.orgId }));
       return { org_id: scope.orgId, deleted_at: deleted.deleted_at };
     });
   }
@@ -105,7 +105,7 @@ export class OrganizationsService {
       const row = await this.organizations.update(tx, otherwise, { suspended_at: suspended ? now : null });
       if (!row) return { ...(await this.organizations.get(tx, orgId)), changed: false };
       await this.audit.record(tx, { orgId, actor }, `organization.${suspended ? 'suspended' : 'unsuspended'}`, organization(orgId));
-      this.announce(tx, orgId);
+      tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
       return { ...row, changed: true };
     });
   }
@@ -121,10 +121,6 @@ export class OrganizationsService {
         context: { entitlement: 'max_owned_orgs', limit, current },
       });
     }
-  }
-
-  private announce(tx: Tx, orgId: string): void {
-    tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
   }
 }
 

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type Abstract, type DynamicModule, Module } from '@nestjs/common';
 import { IdentityModule, OrganizationPort } from '@aps/identity';
 import { AuditQueries } from './audit.queries';
 import { InvitationsRepository } from './invitations.repository';
@@ -6,7 +6,7 @@ import { InvitationsService } from './invitations.service';
 import { MembersQueries } from './members.queries';
 import { MembersService } from './members.service';
 import { OrgDirectoryQueries } from './org-directory.queries';
-import { OrgLimits, type OrgLimitsToken } from './org-limits';
+import { OrgLimits } from './org-limits';
 import { OrganizationAdapter } from './organization-adapter';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
@@ -29,7 +29,7 @@ export class OrgsModule {
    * @param limits what answers for plans: `Entitlements` of billing. Billing stands above and cannot be imported here, so the
    *   application names it
    */
-  static forRoot(limits: OrgLimitsToken): DynamicModule {
+  static forRoot(limits: Abstract<OrgLimits>): DynamicModule {
     return {
       module: OrgsModule,
       global: true,

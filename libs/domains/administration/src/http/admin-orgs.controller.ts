@@ -3,9 +3,9 @@ import { ApiTags } from '@nestjs/swagger';
 import { AdminOrgListQuery, OrgDetailResponse, OrgListItem, OrgSuspensionResponse, UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
-import { Operation, PageOf, toPage } from '@aps/platform/http';
+import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
-import { toOrgDetail, toOrgListItem, toOrgSuspension, toUsageSummary } from './administration.convert';
+import { toOrgDetail, toOrgListItem, toOrgSuspension } from './administration.convert';
 import { CurrentOperator, OperatedOrg } from './current-operator';
 
 @ApiTags('Administration: organizations')
@@ -37,7 +37,7 @@ export class AdminOrgsController {
     answers: UsageSummaryResponse,
   })
   async usage(@OperatedOrg() scope: OrgScope, @Query() query: UsageQuery) {
-    return toUsageSummary(await this.overview.usage(scope, query.window));
+    return answer(UsageSummaryResponse, await this.overview.usage(scope, query.window));
   }
 
   @Post(':org_id/suspend')

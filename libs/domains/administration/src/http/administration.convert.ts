@@ -1,24 +1,16 @@
 import {
-  AllowedEmailResponse,
   AuditItem,
   type OrgDetailResponse,
   OrgListItem,
   OrgMemberInfo,
   OrgSuspensionResponse,
-  PlatformAdminResponse,
-  UsageSummaryResponse,
   UserStatusResponse,
   WaitlistEntryResponse,
 } from '@aps/dtos';
 import type { WaitlistEntry } from '@aps/entities';
-import type { AllowedEmailView, PlatformAdminView, UserStatusChange } from '@aps/identity';
+import type { UserStatusChange } from '@aps/identity';
 import type { AuditLine, OrganizationSuspension, OrgDirectoryEntry, OrgMemberInfo as Member } from '@aps/orgs';
 import { answer } from '@aps/platform/http';
-import type { UsageSummary } from '../usage/usage.summary';
-
-export const toPlatformAdmin = (admin: PlatformAdminView): PlatformAdminResponse => answer(PlatformAdminResponse, admin);
-
-export const toAllowedEmail = (entry: AllowedEmailView): AllowedEmailResponse => answer(AllowedEmailResponse, entry);
 
 export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): UserStatusResponse =>
   answer(UserStatusResponse, user, { user_id: user.id, active: user.deactivated_at === null, sole_owner_org_ids });
@@ -51,5 +43,3 @@ export const toAuditItem = (row: AuditLine): AuditItem =>
     actor: row.actor_id === null ? null : { id: row.actor_id, email: row.actor_email },
     target: { kind: row.target_kind, id: row.target_id },
   });
-
-export const toUsageSummary = (usage: UsageSummary): UsageSummaryResponse => answer(UsageSummaryResponse, usage);

@@ -3,9 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { AddAllowedEmailRequest, AllowedEmailResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { AllowedEmailsService } from '@aps/identity';
-import { Operation } from '@aps/platform/http';
+import { answer, Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { toAllowedEmail } from './administration.convert';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
@@ -17,14 +16,14 @@ export class AllowedEmailsController {
   @Get()
   @Operation({ summary: 'List the addresses that may sign up', answers: [AllowedEmailResponse] })
   async list() {
-    return (await this.allowedEmails.list()).map(toAllowedEmail);
+    return (await this.allowedEmails.list()).map((entry) => answer(AllowedEmailResponse, entry));
   }
 
   @Post()
   @Idempotent()
   @Operation({ summary: 'Let an address sign up', answers: AllowedEmailResponse, refuses: ['already_allowed'] })
   async add(@CurrentOperator() operator: ActingUser, @Body() body: AddAllowedEmailRequest) {
-    return toAllowedEmail(await this.allowedEmails.add(operator, body.email));
+    return answer(AllowedEmailResponse, await this.allowedEmails.add(operator, body.email));
   }
 
   @Delete(':allowed_email_id')

@@ -3,7 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { Authenticator, notAuthenticated, type AuthenticatedRequest, type Principal } from '@aps/guards';
 import { InternalTokenModule, InternalTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
-import { OperatorQueries } from '../operator.queries';
+import { OPERATOR } from '../operator.queries';
 
 /** Carries the gateway's signed word about the caller. Headers of this prefix never pass the gateway from outside. */
 export const INTERNAL_TOKEN_HEADER = 'x-aps-internal';
@@ -18,7 +18,6 @@ export const ADMIN_API_AUDIENCE = 'admin-api';
 export class InternalAuthenticator extends Authenticator {
   constructor(
     private readonly tokens: InternalTokens,
-    private readonly operators: OperatorQueries,
     private readonly db: Database,
   ) {
     super();
@@ -28,7 +27,7 @@ export class InternalAuthenticator extends Authenticator {
     const token = request.headers[INTERNAL_TOKEN_HEADER];
     const claims = typeof token === 'string' ? this.tokens.verify(token, ADMIN_API_AUDIENCE, this.db.now()) : undefined;
     if (!claims) throw notAuthenticated();
-    const operator = await this.operators.byId(claims.user_id);
+    const [operator] = await this.db.query(OPERATOR, [claims.user_id]);
     if (!operator) throw notAuthenticated();
     if (operator.deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
     return {
@@ -46,5 +45,5 @@ export class InternalAuthenticator extends Authenticator {
 
 /** What {@link InternalAuthenticator} needs, for the global guards of the application that uses it. */
 @Global()
-@Module({ imports: [InternalTokenModule], providers: [OperatorQueries], exports: [InternalTokenModule, OperatorQueries] })
+@Module({ imports: [InternalTokenModule], exports: [InternalTokenModule] })
 export class InternalCallerModule {}

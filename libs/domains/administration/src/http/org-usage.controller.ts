@@ -2,9 +2,8 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { UsageQuery, UsageSummaryResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation } from '@aps/platform/http';
+import { answer, Operation } from '@aps/platform/http';
 import { UsageQueries } from '../usage/usage.queries';
-import { toUsageSummary } from './administration.convert';
 
 @ApiTags('Usage')
 @Controller('/api/orgs/:org_id/usage')
@@ -15,6 +14,6 @@ export class OrgUsageController {
   @OrgMember('billing')
   @Operation({ summary: 'What the organization has used', answers: UsageSummaryResponse })
   async get(@CurrentOrg() scope: OrgScope, @Query() query: UsageQuery) {
-    return toUsageSummary(await this.usage.summary(scope, query.window));
+    return answer(UsageSummaryResponse, await this.usage.summary(scope, query.window));
   }
 }

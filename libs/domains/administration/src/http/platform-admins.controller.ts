@@ -3,9 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { AddPlatformAdminRequest, PlatformAdminResponse } from '@aps/dtos';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { PlatformAdminsService } from '@aps/identity';
-import { Operation } from '@aps/platform/http';
+import { answer, Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { toPlatformAdmin } from './administration.convert';
 import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
@@ -17,7 +16,7 @@ export class PlatformAdminsController {
   @Get()
   @Operation({ summary: 'List the platform administrators', answers: [PlatformAdminResponse] })
   async list() {
-    return (await this.admins.list()).map(toPlatformAdmin);
+    return (await this.admins.list()).map((admin) => answer(PlatformAdminResponse, admin));
   }
 
   @Post()
@@ -28,7 +27,7 @@ export class PlatformAdminsController {
     refuses: ['user_not_found', 'already_admin'],
   })
   async add(@CurrentOperator() operator: ActingUser, @Body() body: AddPlatformAdminRequest) {
-    return toPlatformAdmin(await this.admins.add(operator, body.email));
+    return answer(PlatformAdminResponse, await this.admins.add(operator, body.email));
   }
 
   @Delete(':user_id')

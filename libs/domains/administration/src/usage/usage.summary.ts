@@ -1,5 +1,4 @@
-export const USAGE_WINDOWS = ['24h', '7d', '30d'] as const;
-export type UsageWindow = (typeof USAGE_WINDOWS)[number];
+export type UsageWindow = '24h' | '7d' | '30d';
 
 /** Sums of receipts over one break-down. `level` says which: the bits of PostgreSQL's `grouping(day, agent_id, model_key, feature)`. */
 export interface SpendRow {

@@ -11,8 +11,8 @@ import {
   DecisionResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation, PageOf, toPage } from '@aps/platform/http';
-import { toDecision, toDecisionGroup } from './decisions.convert';
+import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
+import { toDecision } from './decisions.convert';
 
 const SEEN = 'Only of chats that the caller may open, whether the decision log is on or off.';
 
@@ -42,7 +42,7 @@ export class AgentDecisionsController {
     answers: PageOf(DecisionGroupItem),
   })
   async groups(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: DecisionListQuery) {
-    return toPage(await this.queries.groups(scope, agentId, query), query, toDecisionGroup);
+    return toPage(await this.queries.groups(scope, agentId, query), query, (group) => answer(DecisionGroupItem, group));
   }
 
   @Post('archive')

@@ -1,12 +1,9 @@
 import type { InstructionView } from '@aps/agents';
-import type { DecisionGroup } from '@aps/decisions';
-import { DecisionGroupItem, DecisionResponse, type RevisionDraftResponse } from '@aps/dtos';
+import { DecisionResponse, type RevisionDraftResponse } from '@aps/dtos';
 import type { Decision } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 
 export const toDecision = (d: Decision): DecisionResponse => answer(DecisionResponse, d, { archived: d.archived_at !== null });
-
-export const toDecisionGroup = (g: DecisionGroup): DecisionGroupItem => answer(DecisionGroupItem, g);
 
 export const toRevisionDraft = ({ draft, active, amended }: InstructionView & { amended: boolean }): RevisionDraftResponse => ({
   draft_id: draft?.id ?? null,

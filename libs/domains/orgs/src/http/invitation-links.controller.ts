@@ -2,10 +2,10 @@ import { Controller, Get, Param, Post, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { InvitationPreviewResponse, OrganizationResponse } from '@aps/dtos';
 import { type AuthenticatedRequest, Public, SignedIn } from '@aps/guards';
-import { Operation } from '@aps/platform/http';
+import { answer, Operation } from '@aps/platform/http';
 import { InvitationsService } from '../invitations.service';
 import { actingPerson } from './actor';
-import { toOrganization, toPreview } from './orgs.convert';
+import { toOrganization } from './orgs.convert';
 
 /** What the link of an invitation mail needs. The token in the path is the credential; access logs carry the route's template only. */
 @ApiTags('Invitations')
@@ -17,7 +17,7 @@ export class InvitationLinksController {
   @Public({ params: { token: 'token' } })
   @Operation({ summary: 'Show the invitation behind a link', answers: InvitationPreviewResponse, refuses: ['invitation_gone'] })
   async preview(@Param('token') token: string) {
-    return toPreview(await this.invitations.preview(token));
+    return answer(InvitationPreviewResponse, await this.invitations.preview(token));
   }
 
   @Post(':token/accept')

@@ -1,8 +1,7 @@
-import { InvitationPreviewResponse, InvitationResponse, MemberResponse, OrganizationAuditItem, OrganizationResponse } from '@aps/dtos';
+import { InvitationResponse, MemberResponse, OrganizationAuditItem, OrganizationResponse } from '@aps/dtos';
 import type { Invitation } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 import type { AuditLine } from '../audit.queries';
-import type { InvitationView } from '../invitations.repository';
 import type { Invited } from '../invitations.service';
 import type { MemberView } from '../members.queries';
 import type { OrganizationView } from '../organizations.queries';
@@ -23,8 +22,6 @@ export const toInvitation = (i: Invitation): InvitationResponse => answer(Invita
 
 export const toInvited = (result: Invited): MemberResponse | InvitationResponse =>
   'member' in result ? toMember(result.member) : toInvitation(result.invitation);
-
-export const toPreview = (i: InvitationView): InvitationPreviewResponse => answer(InvitationPreviewResponse, i);
 
 export const toAuditItem = (line: AuditLine): OrganizationAuditItem =>
   answer(OrganizationAuditItem, line, {
