@@ -10,6 +10,7 @@ import {
   PageQuery,
   StringField,
   UuidField,
+  type FieldOptions,
 } from '@aps/platform/http';
 
 export const DECISION_KIND_VALUES = ['act', 'no_act', 'escalate'] as const;
@@ -17,8 +18,9 @@ export type DecisionKindValue = (typeof DECISION_KIND_VALUES)[number];
 export const DECISION_REVIEW_STATUS_VALUES = ['unreviewed', 'agreed', 'disputed', 'reverted'] as const;
 export type DecisionReviewStatusValue = (typeof DECISION_REVIEW_STATUS_VALUES)[number];
 
-const KIND = { name: 'DecisionKind' };
-const STATUS = { name: 'DecisionReviewStatus' };
+const KindField = (o: FieldOptions): PropertyDecorator => EnumField(DECISION_KIND_VALUES, { name: 'DecisionKind', ...o });
+const StatusField = (o: FieldOptions): PropertyDecorator =>
+  EnumField(DECISION_REVIEW_STATUS_VALUES, { name: 'DecisionReviewStatus', ...o });
 
 /** Most decisions that one call names. */
 export const MAX_BULK_DECISION_IDS = 500;
@@ -28,11 +30,8 @@ export class DecisionListQuery extends PageQuery {
   @StringField({ optional: true, description: 'Id or slug of the agent, once more. Refused when it means another one than the path.' })
   agent_id?: string;
 
-  @EnumField(DECISION_KIND_VALUES, { ...KIND, optional: true, description: 'Only decisions of this kind.' }) kind?: DecisionKindValue;
-
-  @EnumField(DECISION_REVIEW_STATUS_VALUES, { ...STATUS, optional: true, description: 'Only decisions that stand so.' })
-  review_status?: DecisionReviewStatusValue;
-
+  @KindField({ optional: true, description: 'Only decisions of this kind.' }) kind?: DecisionKindValue;
+  @StatusField({ optional: true, description: 'Only decisions that stand so.' }) review_status?: DecisionReviewStatusValue;
   @BooleanField({ optional: true, description: 'Only those that depart from their rule, or only those that do not.' }) deviation?: boolean;
 
   @BooleanField({ optional: true, default: false, description: 'Only those that the agent had to determine itself. `false` is no filter.' })
@@ -43,10 +42,9 @@ export class DecisionListQuery extends PageQuery {
 
 /** Which decisions of an agent. What is left out means what the action changes: live ones for `archive`, archived ones for `unarchive`, live and unreviewed ones for `review`. */
 export class DecisionBulkFilter {
-  @EnumField(DECISION_KIND_VALUES, { ...KIND, optional: true, nullable: true, description: 'Only decisions of this kind.' })
-  kind?: DecisionKindValue | null;
+  @KindField({ optional: true, nullable: true, description: 'Only decisions of this kind.' }) kind?: DecisionKindValue | null;
 
-  @EnumField(DECISION_REVIEW_STATUS_VALUES, { ...STATUS, optional: true, nullable: true, description: 'Only decisions that stand so.' })
+  @StatusField({ optional: true, nullable: true, description: 'Only decisions that stand so.' })
   review_status?: DecisionReviewStatusValue | null;
 
   @BooleanField({ optional: true, nullable: true, description: 'Only those that depart from their rule, or only those that do not.' })
@@ -130,22 +128,14 @@ export class DecisionResponse {
   @StringField({ nullable: true, description: 'SHA-256 over the canonical JSON (RFC 8785) of the arguments that it is about, hex.' })
   arguments_digest: string | null;
 
-  @EnumField(DECISION_KIND_VALUES, {
-    ...KIND,
-    description: '`act`: it was done. `no_act`: it was left. `escalate`: a human has to decide.',
-  })
-  kind: DecisionKindValue;
-
+  @KindField({ description: '`act`: it was done. `no_act`: it was left. `escalate`: a human has to decide.' }) kind: DecisionKindValue;
   @StringField({ description: 'What was decided, in the agent’s words.', example: 'Refund 20 USD.' }) summary: string;
   @StringField({ description: 'The rule that it cites.', example: 'Refunds up to 100 USD need no approval.' }) basis: string;
   @StringField({ nullable: true, description: 'Why the rule leads there.' }) rationale: string | null;
   @BooleanField({ description: 'It departs from what the rule says.' }) deviation: boolean;
   @BooleanField({ description: 'No rule says it; the agent had to determine it itself.' }) determination: boolean;
   @DecimalString({ nullable: true, description: 'How sure the agent was, from 0 to 1.', example: '0.9' }) confidence: string | null;
-
-  @EnumField(DECISION_REVIEW_STATUS_VALUES, { ...STATUS, description: 'What a human thought of it.' })
-  review_status: DecisionReviewStatusValue;
-
+  @StatusField({ description: 'What a human thought of it.' }) review_status: DecisionReviewStatusValue;
   @StringField({ nullable: true, description: 'What the reviewer noted.' }) review_note: string | null;
   @StringField({ nullable: true, description: 'What it should have been, as a dispute said.' }) should_have: string | null;
   @UuidField({ nullable: true, description: 'Who reviewed it last.' }) reviewed_by: string | null;

@@ -11,6 +11,7 @@ import {
   UuidField,
 } from '@aps/platform/http';
 import { RoleField, type OrgRoleName } from '../orgs/roles';
+import { NameField } from './names';
 
 /** Long enough for any pass phrase; the bound only keeps hashing cheap. */
 const PASSWORD = { max: 512, format: 'password', example: 'correct horse battery staple' };
@@ -116,16 +117,7 @@ export class MeResponse {
 }
 
 export class UpdateMeRequest {
-  @StringField({
-    optional: true,
-    min: 1,
-    max: 200,
-    pattern: /\S/,
-    patternMessage: 'Name should not be blank',
-    description: 'New name.',
-    example: 'Ada King',
-  })
-  name?: string;
+  @NameField({ optional: true, description: 'New name.', example: 'Ada King' }) name?: string;
 
   @UrlField({ optional: true, nullable: true, description: 'New picture; null removes it.', example: 'https://example.com/ada.png' })
   avatar_url?: string | null;

@@ -1,19 +1,12 @@
 import { TOKEN_AREAS } from '@aps/contracts';
 import { DateTimeField, IntField, NestedField, PageOf, StringField, UuidField } from '@aps/platform/http';
+import { NameField } from './names';
 
 const ONE_SCOPE = `(${TOKEN_AREAS.join('|')}):(read|write)`;
 const SCOPE = new RegExp(`^(\\*|${ONE_SCOPE}( ${ONE_SCOPE})*)$`);
 
 export class CreateTokenRequest {
-  @StringField({
-    min: 1,
-    max: 200,
-    pattern: /\S/,
-    patternMessage: 'Name should not be blank',
-    description: 'What the token is for.',
-    example: 'Nightly export',
-  })
-  name: string;
+  @NameField({ description: 'What the token is for.', example: 'Nightly export' }) name: string;
 
   @StringField({ optional: true, nullable: true, max: 2000, description: 'More about it.', example: 'Runs on the reporting server.' })
   description?: string | null;

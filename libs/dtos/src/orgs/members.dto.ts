@@ -1,4 +1,4 @@
-import { DateTimeField, EmailField, EnumField, StringField, UuidField } from '@aps/platform/http';
+import { DateTimeField, EmailField, EnumField, type FieldOptions, StringField, UuidField } from '@aps/platform/http';
 import { RoleField, type OrgRoleName } from './roles';
 
 export class MemberResponse {
@@ -35,6 +35,7 @@ export class UpdateInvitationRequest {
 
 export const INVITATION_STATES = ['pending', 'accepted', 'revoked'] as const;
 type InvitationState = (typeof INVITATION_STATES)[number];
+const StateField = (o: FieldOptions): PropertyDecorator => EnumField(INVITATION_STATES, { name: 'InvitationState', ...o });
 
 export class InvitationResponse {
   @EnumField(['invitation'], { description: 'Tells invitations from members in the answer to an invite.', example: 'invitation' })
@@ -44,11 +45,7 @@ export class InvitationResponse {
   @StringField({ format: 'email', description: 'Who is invited.', example: 'ada@example.com' }) email: string;
   @RoleField({ description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
 
-  @EnumField(INVITATION_STATES, {
-    name: 'InvitationState',
-    description: 'What became of it. One whose time is over stays pending until it is revoked.',
-    example: 'pending',
-  })
+  @StateField({ description: 'What became of it. One whose time is over stays pending until it is revoked.', example: 'pending' })
   state: InvitationState;
 
   @UuidField({ nullable: true, description: 'The user who invited them.' }) invited_by: string | null;
@@ -66,13 +63,6 @@ export class InvitationPreviewResponse {
   email: string;
 
   @RoleField({ description: 'As what.', example: 'MEMBER' }) role: OrgRoleName;
-
-  @EnumField(INVITATION_STATES, {
-    name: 'InvitationState',
-    description: 'Always `pending`: a link whose invitation is over answers 410.',
-    example: 'pending',
-  })
-  state: InvitationState;
-
+  @StateField({ description: 'Always `pending`: a link whose invitation is over answers 410.', example: 'pending' }) state: InvitationState;
   @DateTimeField({ description: 'Until when the link is good.', example: '2026-12-04T09:30:00.000Z' }) expires_at: string;
 }
