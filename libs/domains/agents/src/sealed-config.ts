@@ -41,8 +41,8 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** SHA-256 over the canonical JSON, hex: what anyone can compute again from a revision's `config`. */
-export const hashOf = (config: SealedAgentConfig): string => createHash('sha256').update(canonicalJson(config)).digest('hex');
+/** SHA-256 over the canonical JSON, hex: what anyone can compute again, e.g. from a revision's `config`. */
+export const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
 
 /** Freezes a value all the way down. */
 export function deepFreeze<T>(value: T): T {

@@ -8,12 +8,7 @@ import { isSet } from './agents.policy';
 import { AgentsQueries } from './agents.queries';
 import { SkillsRepository } from './skills.repository';
 
-export interface SkillInput {
-  name: string;
-  description: string;
-  content: string;
-  files?: { file_id: string; filename?: string | null }[];
-}
+export type SkillInput = Pick<Skill, 'name' | 'description' | 'content'> & { files?: { file_id: string; filename?: string | null }[] };
 
 /** An organization's skills, and those of the system, which are nobody's to change. */
 @Injectable()

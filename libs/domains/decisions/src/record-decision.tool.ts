@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { canonicalJson } from '@aps/agents';
+import { hashOf } from '@aps/agents';
 import { DECISION_KINDS, type Decision } from '@aps/entities';
 import type { Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
@@ -95,7 +94,7 @@ export class RecordDecisionTool {
       ...d,
       // Models know a tool by its name; humans, and the gate, by its slug.
       tool_slug: d.tool_slug === undefined ? null : (this.catalog.slugOf(d.tool_slug) ?? d.tool_slug),
-      arguments_digest: args ? createHash('sha256').update(canonicalJson(args)).digest('hex') : null,
+      arguments_digest: args ? hashOf(args) : null,
       rationale: d.rationale || null,
       confidence: d.confidence === undefined ? null : String(d.confidence),
     });

@@ -12,13 +12,9 @@ import { OrganizationPort } from './organization-port';
 const MAX_LIVE = 50;
 const DAY_MS = 86_400_000;
 
-export interface NewApiToken {
-  name: string;
-  description?: string | null;
-  /** Space-separated `<area>:read|write`, or `*`; already checked. */
-  scope?: string;
+/** Its scope is checked already. */
+export interface NewApiToken extends Pick<ApiToken, 'name'>, Partial<Pick<ApiToken, 'description' | 'scope' | 'org_id'>> {
   expires_in_days?: number | null;
-  org_id?: string | null;
 }
 
 /** Those that are not revoked. @param orgPin the organization that the caller's own token is pinned to; such a caller sees its kin only */

@@ -5,7 +5,6 @@ import {
   EnumField,
   ListField,
   NestedField,
-  PageOf,
   StringField,
   UrlField,
   UuidField,
@@ -92,8 +91,6 @@ export class SessionDetails {
   @StringField({ nullable: true, description: 'Address that the sign-in came from.', example: '203.0.113.9' }) ip: string | null;
   @BooleanField({ description: 'Whether it is the session that asks.', example: true }) current: boolean;
 }
-
-export const SessionListResponse = PageOf(SessionDetails, 'SessionListResponse');
 
 export class MembershipInfo {
   @UuidField({ description: 'The organization.' }) org_id: string;

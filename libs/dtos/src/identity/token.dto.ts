@@ -1,5 +1,5 @@
 import { TOKEN_AREAS } from '@aps/contracts';
-import { DateTimeField, IntField, NestedField, PageOf, StringField, UuidField } from '@aps/platform/http';
+import { DateTimeField, IntField, NestedField, StringField, UuidField } from '@aps/platform/http';
 import { NameField } from './names';
 
 const ONE_SCOPE = `(${TOKEN_AREAS.join('|')}):(read|write)`;
@@ -58,5 +58,3 @@ export class CreateTokenResponse {
   })
   token: string | null;
 }
-
-export const TokenListResponse = PageOf(TokenInfo, 'TokenListResponse');

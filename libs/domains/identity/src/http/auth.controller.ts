@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AuthResponse, LoginRequest, MeResponse, SessionListResponse, SignupRequest, UpdateMeRequest, UserInfo } from '@aps/dtos';
+import { AuthResponse, LoginRequest, MeResponse, SessionDetails, SignupRequest, UpdateMeRequest, UserInfo } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, Public, SignedIn } from '@aps/guards';
-import { Operation, PageQuery, toPage } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { RateLimit } from '@aps/platform/rate-limit';
 import type { SessionClient } from '../sessions.repository';
 import { SessionsService } from '../sessions.service';
@@ -73,7 +73,7 @@ export class AuthController {
   @Operation({
     summary: 'List my sessions',
     description: 'Where I am signed in, newest first. Only a session can do this.',
-    answers: SessionListResponse,
+    answers: PageOf(SessionDetails, 'SessionListResponse'),
   })
   async list(@CurrentPrincipal() { credentialId, userId }: Principal, @Query() query: PageQuery) {
     return toPage(await this.sessions.list(userId, query), query, (row) => toSession(row, credentialId));

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CreateTokenRequest, CreateTokenResponse, TokenListResponse } from '@aps/dtos';
+import { CreateTokenRequest, CreateTokenResponse, TokenInfo } from '@aps/dtos';
 import { type ActingUser, CurrentPrincipal, type Principal, SignedIn } from '@aps/guards';
-import { Operation, PageQuery, toPage } from '@aps/platform/http';
+import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { ApiTokensService } from '../api-tokens.service';
 import { toCreatedToken, toTokenInfo } from './identity.convert';
@@ -18,7 +18,7 @@ export class TokensController {
   @Operation({
     summary: 'List my API tokens',
     description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.',
-    answers: TokenListResponse,
+    answers: PageOf(TokenInfo, 'TokenListResponse'),
   })
   async list(@CurrentPrincipal() { userId, orgPin }: Principal, @Query() query: PageQuery) {
     return toPage(await this.tokens.list(userId, orgPin, query), query, toTokenInfo);

@@ -13,7 +13,7 @@ import {
   SignedIn,
 } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
+import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OrganizationsQueries } from '../organizations.queries';
 import { OrganizationsService } from '../organizations.service';
@@ -75,8 +75,7 @@ export class OrganizationsController {
     status: 202,
     answers: OrganizationDeletedResponse,
   })
-  async remove(@CurrentOrg() scope: OrgScope): Promise<OrganizationDeletedResponse> {
-    const { org_id, deleted_at } = await this.organizations.remove(scope);
-    return { org_id, deleted_at: deleted_at.toISOString() };
+  async remove(@CurrentOrg() scope: OrgScope) {
+    return answer(OrganizationDeletedResponse, await this.organizations.remove(scope));
   }
 }
