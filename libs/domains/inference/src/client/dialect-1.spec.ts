@@ -56,6 +56,37 @@ describe('dialect_1 request', () => {
     expect(wire).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
+  it('writes documents as files, which have a name', () => {
+    const pdf = { type: 'document' as const, mediaType: 'application/pdf' as const, base64: 'JVBE' };
+    const file_data = 'data:application/pdf;base64,JVBE';
+    expect(body({ messages: [{ role: 'user', content: [pdf, { ...pdf, filename: 'bill.pdf' }] }] }).messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'file', file: { filename: 'document.pdf', file_data } },
+          { type: 'file', file: { filename: 'bill.pdf', file_data } },
+        ],
+      },
+    ]);
+  });
+
+  it('asks for JSON strictly where all is required and types say everything, and else for the schema as it stands', () => {
+    const asked = (schema: Record<string, unknown>) => body({ responseFormat: { name: 'bill', schema } }).response_format;
+    const total = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } };
+    expect(asked(total)).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'bill', strict: true, schema: { ...total, additionalProperties: false } },
+    });
+    for (const schema of [
+      { ...total, required: [] },
+      { ...total, additionalProperties: true },
+      { ...total, properties: { total: { type: 'number', minimum: 0 } } },
+      { ...total, properties: { total: { type: 'string', format: 'date' } } },
+    ])
+      expect(asked(schema)).toEqual({ type: 'json_schema', json_schema: { name: 'bill', strict: false, schema } });
+    expect(body({})).not.toHaveProperty('response_format');
+  });
+
   it('names the output cap max_completion_tokens unless the endpoint says otherwise', () => {
     expect(body({ maxOutputTokens: 5 })).toMatchObject({ max_completion_tokens: 5 });
     const old = body({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' });

@@ -1,7 +1,8 @@
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
 import { argumentsObject, bodyWithTools, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
-import type { ChatMessage, ChatRequest, EmbedRequest, Endpoint, FinishReason, ToolCall, Usage } from './types';
+import { grammarSchema } from './grammar-schema';
+import type { ChatMessage, ChatRequest, ContentPart, EmbedRequest, Endpoint, FinishReason, ResponseFormat, ToolCall, Usage } from './types';
 import { count, credible } from './usage';
 
 const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
@@ -19,6 +20,7 @@ function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
   const body: Record<string, unknown> = { model: request.model, messages, stream: true, stream_options: { include_usage: true } };
   if (request.maxOutputTokens !== undefined) body[endpoint.maxTokensField ?? 'max_completion_tokens'] = request.maxOutputTokens;
   if (request.reasoningEffort !== undefined) body.reasoning_effort = request.reasoningEffort;
+  if (request.responseFormat) body.response_format = responseFormat(request.responseFormat);
   const { tools, forbidden } = toolsOf(request);
   if (forbidden) body.tool_choice = 'none';
   return {
@@ -26,6 +28,16 @@ function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
     headers: {},
     body: tools.length ? bodyWithTools(body, tools.map(toolJson).join()) : JSON.stringify(body),
   };
+}
+
+/**
+ * Strict, which holds the model to the schema, where all properties are required and types say everything. Others go out as they stand, and the
+ * model only tends to them: required properties that the caller left optional would have their values invented, and bounds are answered 400 by
+ * some of those who serve this dialect, Azure for one.
+ */
+function responseFormat({ name, schema }: ResponseFormat): unknown {
+  const strict = grammarSchema(schema, { optional: 0, unions: Infinity, bounds: 0 });
+  return { type: 'json_schema', json_schema: { name, schema: strict ?? schema, strict: strict !== undefined } };
 }
 
 function wireMessage(message: ChatMessage): unknown {
@@ -40,12 +52,14 @@ function wireMessage(message: ChatMessage): unknown {
     return { role: 'assistant', content: message.text || null, tool_calls: calls };
   }
   if (typeof message.content === 'string') return { role: 'user', content: message.content };
-  return {
-    role: 'user',
-    content: message.content.map((part) =>
-      part.type === 'text' ? part : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.base64}` } },
-    ),
-  };
+  return { role: 'user', content: message.content.map(wirePart) };
+}
+
+function wirePart(part: ContentPart): unknown {
+  if (part.type === 'text') return part;
+  const url = `data:${part.mediaType};base64,${part.base64}`;
+  if (part.type === 'image') return { type: 'image_url', image_url: { url } };
+  return { type: 'file', file: { filename: part.filename || 'document.pdf', file_data: url } };
 }
 
 /** Servers that hand the arguments to a template fail where they are no JSON. */

@@ -104,6 +104,53 @@ describe('dialect_2 request', () => {
     ]);
   });
 
+  it('writes documents, with the title that they have', () => {
+    const pdf = { type: 'document' as const, mediaType: 'application/pdf' as const, base64: 'JVBE' };
+    const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBE' };
+    const content: ChatRequest['messages'][number] = {
+      role: 'user',
+      content: [pdf, { ...pdf, filename: 'bill.pdf' }, { type: 'text', text: 'sum up' }],
+    };
+    expect(body({ messages: [content] }).messages[0].content).toEqual([
+      { type: 'document', source },
+      { type: 'document', source, title: 'bill.pdf' },
+      { type: 'text', text: 'sum up', cache_control: { type: 'ephemeral' } },
+    ]);
+  });
+
+  describe('for an answer in JSON', () => {
+    const schema = { type: 'object', required: ['total'], properties: { total: { type: 'number', minimum: 0 } } };
+    const responseFormat = { name: 'bill', schema };
+    const words = `Answer with one JSON object of this JSON Schema, without a code fence and without words around it:\n`;
+
+    it('sends the schema as it can be compiled, beside the effort', () => {
+      const format = {
+        type: 'json_schema',
+        schema: { ...schema, additionalProperties: false, properties: { total: { type: 'number', description: '{minimum: 0}' } } },
+      };
+      expect(body({ responseFormat, system: 'be kind' })).toMatchObject({ output_config: { format }, system: [{ text: 'be kind' }] });
+      expect(body({ responseFormat, reasoningEffort: 'high' }).output_config).toEqual({ effort: 'high', format });
+      expect(body({ responseFormat, model: 'own-name' }).output_config).toEqual({ format });
+    });
+
+    it('puts in words what cannot be compiled, and asks models before 4.5 in words', () => {
+      const optional = {
+        type: 'object',
+        properties: Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`p${i}`, { type: 'string' }])),
+      };
+      const tools = [{ name: 'f', parameters: {} }];
+      const asked = body({ responseFormat: { name: 'bill', schema: optional }, system: 'be kind', tools });
+      expect(asked.system).toEqual([
+        { type: 'text', text: `be kind\n\n${words}${JSON.stringify(optional)}`, cache_control: { type: 'ephemeral' } },
+      ]);
+      expect(asked).not.toHaveProperty('output_config');
+      const old = body({ responseFormat, model: 'claude-sonnet-4-20250514', tools });
+      expect(old.system[0].text).toBe(`${words}${JSON.stringify(schema)}`);
+      expect(old.tools[0]).not.toHaveProperty('cache_control');
+      expect(old).not.toHaveProperty('output_config');
+    });
+  });
+
   it('always caps the output, and sends the version header', () => {
     expect(body({}).max_tokens).toBe(4096);
     expect(body({ maxOutputTokens: 9 }).max_tokens).toBe(9);

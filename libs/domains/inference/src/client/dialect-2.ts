@@ -2,6 +2,7 @@ import type { ReasoningEffort } from '@aps/contracts';
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
 import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
+import { grammarSchema } from './grammar-schema';
 import type { ChatMessage, ChatRequest, FinishReason, ToolCall, ToolDefinition, Usage, UserContent } from './types';
 import { count, credible } from './usage';
 
@@ -35,17 +36,33 @@ function chat(request: ChatRequest): WireRequest {
   }
   const maxTokens = request.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
   const body: Record<string, unknown> = { model: request.model, max_tokens: maxTokens, messages, stream: true };
-  if (request.system) body.system = [{ type: 'text', text: request.system, cache_control: CACHE }];
+  const schema = request.responseFormat?.schema;
+  const grammar = schema && compiled(request.model, schema);
+  const system = [request.system, schema && !grammar && inWords(schema)].filter(Boolean).join('\n\n');
+  if (system) body.system = [{ type: 'text', text: system, cache_control: CACHE }];
   if (request.reasoningEffort !== undefined) Object.assign(body, thinking(request.model, request.reasoningEffort, maxTokens));
+  if (grammar) body.output_config = { ...asObject(body.output_config), format: { type: 'json_schema', schema: grammar } };
   const { tools: offered, forbidden } = toolsOf(request);
   if (forbidden) body.tool_choice = { type: 'none' };
-  const tools = offered.map((tool, i, { length }) => (!request.system && i === length - 1 ? lastToolJson : toolJson)(tool));
+  const tools = offered.map((tool, i, { length }) => (!system && i === length - 1 ? lastToolJson : toolJson)(tool));
   return {
     path: '/messages',
     headers: { 'anthropic-version': '2023-06-01' },
     body: tools.length ? bodyWithTools(body, tools.join()) : JSON.stringify(body),
   };
 }
+
+/**
+ * What goes out as `output_config.format`, generally available from 4.5 on. A forced tool, the way before it, is refused beside thinking, which
+ * newer models do unasked. What cannot be compiled is put in words, which binds no model, but is refused by none.
+ */
+function compiled(model: string, schema: Record<string, unknown>): Record<string, unknown> | undefined {
+  const version = versionOf(model);
+  return version !== undefined && version < 4.05 ? undefined : grammarSchema(schema, { optional: 24, unions: 16, bounds: Infinity });
+}
+
+const inWords = (schema: Record<string, unknown>): string =>
+  `Answer with one JSON object of this JSON Schema, without a code fence and without words around it:\n${JSON.stringify(schema)}`;
 
 /** Messages of one side in a row become one; tool results must open the user message that follows their calls. */
 function turns(request: ChatRequest): Turn[] {
@@ -83,11 +100,13 @@ function userBlocks(content: UserContent): Block[] {
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   return parts
     .filter((part) => part.type !== 'text' || part.text.trim() !== '')
-    .map((part) =>
-      part.type === 'text'
-        ? { type: 'text', text: part.text }
-        : { type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.base64 } },
-    );
+    .map((part) => {
+      if (part.type === 'text') return { type: 'text', text: part.text };
+      const source = { type: 'base64', media_type: part.mediaType, data: part.base64 };
+      return part.type === 'image'
+        ? { type: 'image', source }
+        : { type: 'document', source, ...(part.filename && { title: part.filename }) };
+    });
 }
 
 const BUDGET: Record<ReasoningEffort, number> = { none: 0, minimal: 1024, low: 2048, medium: 8192, high: 16384, xhigh: 32768 };

@@ -67,6 +67,26 @@ describe('dialect_3 request', () => {
     ]);
   });
 
+  it('writes documents as bytes', () => {
+    const pdf = { type: 'document' as const, mediaType: 'application/pdf' as const, base64: 'JVBE', filename: 'bill.pdf' };
+    expect(body({ messages: [{ role: 'user', content: [pdf] }] }).contents[0].parts).toEqual([
+      { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } },
+    ]);
+  });
+
+  it('asks for JSON by type and schema, beside what else is configured', () => {
+    const asked = (schema: Record<string, unknown>, more: Partial<ChatRequest> = {}) =>
+      body({ responseFormat: { name: 'bill', schema }, ...more }).generationConfig;
+    expect(
+      asked({ type: 'object', properties: { on: { type: 'string', format: 'date' } }, required: ['on'] }, { maxOutputTokens: 9 }),
+    ).toEqual({
+      maxOutputTokens: 9,
+      responseMimeType: 'application/json',
+      responseSchema: { type: 'OBJECT', properties: { on: { type: 'STRING' } }, required: ['on'] },
+    });
+    expect(asked({ type: 'object' })).toEqual({ responseMimeType: 'application/json' });
+  });
+
   it('asks for thinking in the form that the model takes', () => {
     const config = (model: string, reasoningEffort: ChatRequest['reasoningEffort']) =>
       body({ model, reasoningEffort }).generationConfig?.thinkingConfig;

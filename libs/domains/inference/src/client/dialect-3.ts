@@ -26,6 +26,9 @@ function chat(request: ChatRequest): WireRequest {
   if (request.maxOutputTokens !== undefined) generation.maxOutputTokens = request.maxOutputTokens;
   const thinking = request.reasoningEffort && thinkingConfig(request.model, request.reasoningEffort);
   if (thinking) generation.thinkingConfig = thinking;
+  // An object without properties has no schema there; the type alone asks for JSON.
+  if (request.responseFormat)
+    Object.assign(generation, { responseMimeType: 'application/json', responseSchema: geminiSchema(request.responseFormat.schema) });
   if (Object.keys(generation).length > 0) body.generationConfig = generation;
   const { tools, forbidden } = toolsOf(request);
   if (forbidden) body.toolConfig = { functionCallingConfig: { mode: 'NONE' } };

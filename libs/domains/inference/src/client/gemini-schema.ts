@@ -29,7 +29,7 @@ interface Context {
  * A JSON Schema in the subset that generateContent takes: it answers 400 to keywords that it does not know
  * (`$schema`, `additionalProperties`, `const`, …), to arrays without `items` and to enums of anything but strings.
  * References are inlined, `oneOf` becomes `anyOf`, `allOf` is merged, a null type becomes `nullable`. What the subset
- * cannot say is dropped: it only guides the model, and the tool validates its arguments with the whole schema.
+ * cannot say is dropped: it only guides the model, and who gets the arguments, or the answer in JSON, checks them with the whole schema.
  * Undefined: an object without properties, which a function declaration expresses by having no parameters.
  */
 export function geminiSchema(schema: Record<string, unknown>): Schema | undefined {

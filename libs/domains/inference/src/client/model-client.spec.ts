@@ -198,6 +198,78 @@ describe.each(DIALECTS)('%s over the wire', (dialect) => {
   });
 });
 
+describe.each(DIALECTS)('an answer in JSON, in %s', (dialect) => {
+  const responseFormat = { name: 'bill', schema: { type: 'object', required: ['total'], properties: { total: { type: 'integer' } } } };
+  type Ending = 'stop' | 'length' | 'refusal' | 'call';
+  const finish = {
+    dialect_1: { stop: 'stop', length: 'length', refusal: 'stop', call: 'tool_calls' },
+    dialect_2: { stop: 'end_turn', length: 'max_tokens', refusal: 'refusal', call: 'tool_use' },
+    dialect_3: { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY', call: 'STOP' },
+  }[dialect];
+  /** The texts, and at last the call, as the provider streams them. */
+  const streamed = (texts: string[], ending: Ending): string => {
+    const called = ending === 'call';
+    if (dialect === 'dialect_1') {
+      const deltas: object[] = texts.map((text) => (ending === 'refusal' ? { refusal: text } : { content: text }));
+      if (called) deltas.push({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] });
+      return sse(
+        ...deltas.map((delta) => ({ choices: [{ delta }] })),
+        { choices: [{ delta: {}, finish_reason: finish[ending] }] },
+        '[DONE]',
+      );
+    }
+    if (dialect === 'dialect_2')
+      return sse(
+        { type: 'message_start', message: {} },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        ...texts.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+        ...(called ? [{ type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'a', name: 'f', input: {} } }] : []),
+        { type: 'message_delta', delta: { stop_reason: finish[ending] } },
+        { type: 'message_stop' },
+      );
+    const parts = [...texts.map((text) => ({ text })), ...(called ? [{ functionCall: { name: 'f', args: {} } }] : [])];
+    return sse(...parts.map((part) => ({ candidates: [{ content: { parts: [part] } }] })), {
+      candidates: [{ finishReason: finish[ending] }],
+    });
+  };
+  const answered = async (texts: string[], ending: Ending) => {
+    await serve((res) => void eventStream(res).end(streamed(texts, ending)));
+    const events: StreamEvent[] = [];
+    const result = await client.streamChat(
+      endpoint({ dialect }),
+      { ...request, responseFormat },
+      { onEvent: (event) => events.push(event) },
+    );
+    return { result, events };
+  };
+  const JSON_DELTAS = ['{"to', 'tal":', ' 7}'];
+  const textEvents = (texts: string[]) => texts.map((text) => ({ type: 'text', text }));
+
+  it('comes as text, in its deltas', async () => {
+    const { result, events } = await answered(JSON_DELTAS, 'stop');
+    expect(events).toEqual(textEvents(JSON_DELTAS));
+    expect(result).toMatchObject({ text: '{"total": 7}', toolCalls: [], finishReason: 'stop' });
+    expect(JSON.stringify(provider.requests[0].body)).toContain('total');
+  });
+
+  it('can call a tool after it', async () => {
+    const { result, events } = await answered(JSON_DELTAS, 'call');
+    expect(events).toEqual([...textEvents(JSON_DELTAS), { type: 'tool_call', ...result.toolCalls[0] }]);
+    expect(result).toMatchObject({ text: '{"total": 7}', toolCalls: [{ name: 'f', arguments: '{}' }], finishReason: 'tool_calls' });
+  });
+
+  it('is words where the model refuses', async () => {
+    const { result, events } = await answered(['I will', ' not.'], 'refusal');
+    expect(events).toEqual(textEvents(['I will', ' not.']));
+    expect(result).toMatchObject({ text: 'I will not.', finishReason: dialect === 'dialect_3' ? 'content_filter' : 'refusal' });
+  });
+
+  it('is what had come where its length ends it', async () => {
+    const { result } = await answered(JSON_DELTAS.slice(0, 2), 'length');
+    expect(result).toMatchObject({ text: '{"total":', finishReason: 'length' });
+  });
+});
+
 describe('retries before the first token', () => {
   it.each([408, 409, 425, 429, 500, 502, 503, 529])('asks three times in all after %i', async (status) => {
     await serve((res) => json(res, status, { error: { message: 'try later' } }));
@@ -607,6 +679,13 @@ describe('what a hostile or broken provider may send', () => {
     await serve((res) => json(res, 400, { error: { message: `no\0 ${'x'.repeat(496)}🌍` } }));
     const { message } = await failure(client.streamChat(endpoint(), request));
     expect([message.isWellFormed(), message.includes('\0')]).toEqual([true, false]);
+  });
+
+  it('counts pages of a document by its size where the provider reports none', async () => {
+    await serve((res) => void eventStream(res).end(sse({ choices: [{ delta: { content: 'ok' } }] }, '[DONE]')));
+    const pdf = { type: 'document' as const, mediaType: 'application/pdf' as const, base64: 'A'.repeat(50_001) };
+    const asked = { ...request, messages: [{ role: 'user' as const, content: [pdf] }] };
+    expect((await client.streamChat(endpoint(), asked)).usage.input).toBe(4_000);
   });
 
   it('counts tokens itself where the provider reports none', async () => {

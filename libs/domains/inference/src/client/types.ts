@@ -32,7 +32,16 @@ export interface ImagePart {
   base64: string;
 }
 
-export type UserContent = string | (TextPart | ImagePart)[];
+export interface DocumentPart {
+  type: 'document';
+  mediaType: 'application/pdf';
+  /** As of an image. */
+  base64: string;
+  filename?: string;
+}
+
+export type ContentPart = TextPart | ImagePart | DocumentPart;
+export type UserContent = string | ContentPart[];
 
 export interface ToolCall {
   /** Unique in the chat; the provider's own, or made by us where it gives none (dialect_3). */
@@ -69,6 +78,14 @@ export interface ToolDefinition {
   parameters: Record<string, unknown>;
 }
 
+/** What an answer in JSON looks like. */
+export interface ResponseFormat {
+  /** `[a-zA-Z0-9_-]{1,64}` */
+  name: string;
+  /** JSON Schema of an object. */
+  schema: Record<string, unknown>;
+}
+
 export interface ChatRequest {
   /** The provider's own model id. */
   model: string;
@@ -78,6 +95,11 @@ export interface ChatRequest {
   tools?: ToolDefinition[];
   /** The model must answer in words: tools are sent, since what was called before is of them, and their use is forbidden. */
   toolUse?: 'forbidden';
+  /**
+   * The model must answer in JSON, by the provider's own mode. How far a provider holds its model to the schema differs, so whoever needs JSON
+   * that fits checks the text; of an answer that was cut, filtered or refused it is none.
+   */
+  responseFormat?: ResponseFormat;
   /** Cap on output tokens, reasoning included. dialect_2 requires one: 4,096 where unset. */
   maxOutputTokens?: number;
   /** Left out: the model's default. */

@@ -1,4 +1,4 @@
-import type { ChatRequest, ToolCall, Usage } from './types';
+import type { ChatRequest, ContentPart, ToolCall, Usage } from './types';
 
 /** Tokens of one kind that a call can have: more than any window or answer there is, and far less than a column holds. */
 const MAX_TOKENS = 100_000_000;
@@ -21,6 +21,9 @@ export function tokensOf(characters: number): number {
 
 /** What an image counts for, in characters: about 1,000 tokens, as providers count one of common size. */
 const IMAGE_CHARACTERS = 4_000;
+/** Providers count 1,500 to 3,000 tokens a page; pages are not counted here, and of this many base64 characters one is assumed. */
+const PAGE_BASE64 = 50_000;
+const PAGE_CHARACTERS = 8_000;
 
 export function estimateUsage(request: ChatRequest, text: string, reasoning: string, toolCalls: ToolCall[]): Usage {
   let prompt = request.system?.length ?? 0;
@@ -28,7 +31,7 @@ export function estimateUsage(request: ChatRequest, text: string, reasoning: str
     if (message.role === 'tool') prompt += message.content.length;
     else if (message.role === 'assistant') prompt += (message.text?.length ?? 0) + charactersOf(message.toolCalls ?? []);
     else if (typeof message.content === 'string') prompt += message.content.length;
-    else for (const part of message.content) prompt += part.type === 'text' ? part.text.length : IMAGE_CHARACTERS;
+    else for (const part of message.content) prompt += charactersOfPart(part);
   }
   return {
     input: tokensOf(prompt),
@@ -37,6 +40,11 @@ export function estimateUsage(request: ChatRequest, text: string, reasoning: str
     output: tokensOf(text.length + charactersOf(toolCalls)),
     reasoning: tokensOf(reasoning.length),
   };
+}
+
+function charactersOfPart(part: ContentPart): number {
+  if (part.type === 'text') return part.text.length;
+  return part.type === 'image' ? IMAGE_CHARACTERS : Math.ceil(part.base64.length / PAGE_BASE64) * PAGE_CHARACTERS;
 }
 
 function charactersOf(calls: ToolCall[]): number {
