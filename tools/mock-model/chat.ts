@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { findScript, ScriptError, type Failure, type Finish, type ScriptUsage, type Step } from './script';
+import { jsonAnswer, type Schema } from './json-answer';
+import { findScript, ScriptError, type Failure, type Finish, type Script, type ScriptUsage, type Step } from './script';
 
 /** A request in the words that all dialects share. */
 export interface Chat {
@@ -8,6 +9,8 @@ export interface Chat {
   stream: boolean;
   /** Whether usage was asked for, where a dialect sends it only then. */
   includeUsage: boolean;
+  /** Of the JSON that was asked for. */
+  schema?: Schema;
 }
 
 /** What one side said at one place; a wire message that carries several such things is several of these. */
@@ -80,21 +83,40 @@ export class PlayCounts {
 const PLAIN: Step = { text: '', reasoning: '', toolCalls: [], usage: {}, delayMs: 0, chunkDelayMs: 0, pingMs: 0 };
 
 /** The answer to a request. Throws BadRequest for a malformed script. */
-export function replyTo({ messages }: Chat, playsScripts: boolean, counts: PlayCounts): Reply {
-  const newest = messages.findLastIndex((message) => message.role === 'user');
-  const said = newest === -1 ? '' : messages[newest].text;
-  const script = playsScripts ? scriptOf(said) : undefined;
-  if (script === undefined)
-    return replyOf({ ...PLAIN, text: `You said: ${said}${seen(newest === -1 ? 0 : messages[newest].images)}` }, messages);
-  const call = messages.slice(newest + 1).filter((message) => message.role === 'assistant').length;
+export function replyTo({ messages, schema }: Chat, feature: unknown, counts: PlayCounts): Reply {
+  const played = scriptFor(messages, feature);
+  if (played === undefined) return replyOf({ ...PLAIN, text: plainAnswer(messages, schema) }, messages);
+  const { script, at } = played;
+  const call = messages.slice(at + 1).filter((message) => message.role === 'assistant').length;
   const tries = script.steps[call] ?? [{ ...PLAIN, text: 'done' }];
-  const key = `${newest}/${call}/${createHash('sha1').update(said).digest('base64')}`;
+  const key = `${at}/${call}/${createHash('sha1').update(messages[at].text).digest('base64')}`;
   const step = tries.length === 1 ? tries[0] : tries[counts.next(`${key}/try`, tries.length)];
   const failing = step.failure !== undefined && counts.fails(key, step.failure);
   return replyOf(failing ? step : { ...step, failure: undefined }, messages);
 }
 
-function scriptOf(text: string): ReturnType<typeof findScript> {
+function plainAnswer(messages: Message[], schema: Schema | undefined): string {
+  const newest = messages.findLast((message) => message.role === 'user');
+  if (schema !== undefined) return jsonAnswer(schema, newest?.text ?? '');
+  return `You said: ${newest?.text ?? ''}${seen(newest?.images ?? 0)}`;
+}
+
+/**
+ * The script that a call plays, and the message that has it. A chat goes on with other things, so there the newest message decides. Prompts and
+ * processes have a conversation for each piece of work, in which the service asks again too: there the newest script holds.
+ */
+function scriptFor(messages: Message[], feature: unknown): { script: Script; at: number } | undefined {
+  if (feature !== 'turn' && feature !== 'process' && feature !== 'prompt') return undefined;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    if (messages[at].role !== 'user') continue;
+    const script = scriptOf(messages[at].text);
+    if (script !== undefined) return { script, at };
+    if (feature === 'turn') return undefined;
+  }
+  return undefined;
+}
+
+function scriptOf(text: string): Script | undefined {
   try {
     return findScript(text);
   } catch (error) {
@@ -148,12 +170,3 @@ export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter((piece) => piece !== '');
 }
-
-export function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-export const asList = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.map(asObject) : []);
-
-/** The text of a value that is one. */
-export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');

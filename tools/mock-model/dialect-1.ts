@@ -1,17 +1,5 @@
-import {
-  asList,
-  asObject,
-  asText,
-  BadRequest,
-  type Chat,
-  type Dialect,
-  type Frames,
-  halves,
-  type Message,
-  newCallId,
-  type Reply,
-  words,
-} from './chat';
+import { BadRequest, type Chat, type Dialect, type Frames, halves, type Message, newCallId, type Reply, words } from './chat';
+import { asList, asObject, asText } from './values';
 
 const CREATED = Math.floor(Date.now() / 1000);
 const MAX_CALL_ID = 40;
@@ -47,7 +35,14 @@ function read(body: Record<string, unknown>): Chat {
     messages: (body.messages as Record<string, unknown>[]).map(toMessage),
     stream: body.stream === true,
     includeUsage: asObject(body.stream_options).include_usage === true,
+    schema: schemaOf(asObject(body.response_format)),
   };
+}
+
+function schemaOf(format: Record<string, unknown>): Record<string, unknown> | undefined {
+  if (format.type !== 'json_schema') return undefined;
+  const { schema } = asObject(format.json_schema);
+  return asObject(schema);
 }
 
 /** Calls without an id are let through: no client of ours sends such. */

@@ -1,18 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  asList,
-  asObject,
-  asText,
-  BadRequest,
-  type Chat,
-  type Dialect,
-  type Frames,
-  halves,
-  type Message,
-  newCallId,
-  type Reply,
-  words,
-} from './chat';
+import { BadRequest, type Chat, type Dialect, type Frames, halves, type Message, newCallId, type Reply, words } from './chat';
+import { asList, asObject, asText } from './values';
 
 const CALL_ID = /^[a-zA-Z0-9_-]+$/;
 const FINISH: Record<Reply['finish'], string> = {
@@ -46,11 +34,13 @@ function read(body: Record<string, unknown>): Chat {
   const turns = asList(body.messages).map((message) => ({ role: message.role, blocks: blocksOf(message.content) }));
   if (turns[0].role !== 'user') throw new BadRequest('messages: first message must use the "user" role');
   checkBlocks(turns, asList(body.tools), body.tool_choice);
+  const format = asObject(asObject(body.output_config).format);
   const system: Message = { role: 'system', text: textOf(blocksOf(body.system ?? [])), images: 0, callCharacters: 0 };
   return {
     model: body.model,
     stream: true,
     includeUsage: true,
+    schema: format.type === 'json_schema' ? asObject(format.schema) : undefined,
     messages: [system, ...turns.flatMap(({ role, blocks }) => (role === 'assistant' ? [assistant(blocks)] : userMessages(blocks)))],
   };
 }

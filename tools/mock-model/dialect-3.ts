@@ -1,4 +1,5 @@
-import { asList, asObject, asText, BadRequest, type Chat, type Dialect, type Frames, type Message, type Reply, words } from './chat';
+import { BadRequest, type Chat, type Dialect, type Frames, type Message, type Reply, words } from './chat';
+import { asList, asObject, asText } from './values';
 
 const FINISH: Record<Reply['finish'], string> = {
   stop: 'STOP',
@@ -29,11 +30,13 @@ function read(body: Record<string, unknown>, model: string, stream: boolean): Ch
   checkParts(contents);
   const declared = asList(body.tools).flatMap((tool) => asList(tool.functionDeclarations));
   if (declared.some((tool) => !FUNCTION_NAME.test(asText(tool.name)))) throw new BadRequest('Invalid function name');
+  const { responseMimeType, responseSchema, responseJsonSchema } = asObject(body.generationConfig);
   const system: Message = { role: 'system', text: textOf(asList(asObject(body.systemInstruction).parts)), images: 0, callCharacters: 0 };
   return {
     model,
     stream,
     includeUsage: true,
+    schema: responseMimeType === 'application/json' ? asObject(responseSchema ?? responseJsonSchema ?? { type: 'object' }) : undefined,
     messages: [system, ...contents.flatMap(({ role, parts }) => (role === 'model' ? [modelMessage(parts)] : userMessages(parts)))],
   };
 }

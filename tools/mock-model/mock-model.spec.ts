@@ -154,11 +154,20 @@ describe('scripts', () => {
     expect((await ask(messages)).text).toBe('You said: bye');
   });
 
-  it('plays only in a turn', async () => {
+  it('plays only for turns, processes and prompts', async () => {
     const message = script([{ text: 'played' }]);
-    expect((await ask([user(message)])).text).toBe('played');
+    for (const feature of ['turn', 'process', 'prompt']) expect((await ask([user(message)], feature)).text).toBe('played');
     expect((await ask([user(message)], 'title')).text).toBe(`You said: ${message}`);
     expect((await post({ messages: [user(script('{broken'))] }, {})).status).toBe(200);
+  });
+
+  it.each(['process', 'prompt'])('goes on in the conversation of a %s, which the service continues', async (feature) => {
+    const messages = [user(script([{ text: 'first', error: { status: 500, times: 1 } }, { text: 'second' }])), user('an attachment')];
+    expect(await ask(messages, feature)).toMatchObject({ text: 'first', attempts: 2 });
+    messages.push({ role: 'assistant', text: 'first' }, user('that was not it'));
+    expect((await ask(messages, feature)).text).toBe('second');
+    messages.push({ role: 'assistant', text: 'second' }, user(script([{ text: 'another' }])));
+    expect((await ask(messages, feature)).text).toBe('another');
   });
 
   it('gives the same answer whole as streamed', async () => {
@@ -392,6 +401,56 @@ describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) 
     });
   });
 
+  describe('asked for JSON', () => {
+    const schema = {
+      type: 'object',
+      required: ['number', 'paid', 'kind'],
+      properties: {
+        number: { type: 'string' },
+        paid: { type: 'boolean' },
+        kind: { type: 'string', enum: ['invoice', 'reminder'] },
+        note: { type: 'string' },
+      },
+    };
+    const extract = (
+      content: string,
+      feature = 'prompt',
+      onEvent?: (event: StreamEvent) => void,
+      shape: Record<string, unknown> = schema,
+    ) =>
+      client.streamChat(
+        endpoint(dialect),
+        { model: MODEL, messages: [user(content)], responseFormat: { name: 'bill', schema: shape }, feature },
+        { onEvent },
+      );
+
+    it('fills the schema, in deltas of text', async () => {
+      const deltas: string[] = [];
+      const result = await extract(
+        'A reminder.\nnumber: R-7\npaid: true',
+        'intake_classifier',
+        (event) => event.type === 'text' && deltas.push(event.text),
+      );
+      expect(JSON.parse(result.text)).toEqual({ number: 'R-7', paid: true, kind: 'reminder' });
+      expect(deltas.length).toBeGreaterThan(3);
+      expect(deltas.join('')).toBe(result.text);
+      expect(result).toMatchObject({ finishReason: 'stop', toolCalls: [] });
+    });
+
+    it('keeps within bounds, and fills an object without properties', async () => {
+      const bounds = { type: 'object', required: ['n'], properties: { n: { type: 'integer', minimum: 3 }, o: { type: 'string' } } };
+      const { n } = JSON.parse((await extract('x', 'prompt', undefined, bounds)).text) as { n: number };
+      expect(n).toBe(dialect === 'dialect_2' ? 0 : 3); // there bounds are words
+      expect((await extract('x', 'prompt', undefined, { type: 'object', additionalProperties: false })).text).toBe('{}');
+    });
+
+    it('gives a block of the text that fits, and plays a script before all', async () => {
+      const fitting = '{"number": "1",  "paid": false, "kind": "invoice"}';
+      expect((await extract(`\`\`\`json\n{"number": 1}\n\`\`\`\n\`\`\`json\n${fitting}\n\`\`\``)).text).toBe(fitting);
+      expect((await extract(`\`\`\`json\n${fitting}\n\`\`\`\n${script([{ text: 'no JSON' }])}`)).text).toBe('no JSON');
+    });
+  });
+
   it('plays a step that is a list one by one', async () => {
     const message = user(script([[{ text: '' }, { text: 'second' }]]));
     expect([(await say([message])).text, (await say([message])).text, (await say([message])).text]).toEqual(['', 'second', '']);
@@ -439,7 +498,7 @@ describe('embeddings', () => {
 
 it('runs as a process: one line when it is ready, SIGTERM ends it', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mock-model-'));
-  for (const name of ['main', 'server', 'chat', 'dialect-1', 'dialect-2', 'dialect-3', 'script', 'embedding']) {
+  for (const name of ['main', 'server', 'chat', 'dialect-1', 'dialect-2', 'dialect-3', 'script', 'embedding', 'json-answer', 'values']) {
     const { code } = transformFileSync(path.join(__dirname, `${name}.ts`), {
       swcrc: false,
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },

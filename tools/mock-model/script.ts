@@ -45,20 +45,27 @@ export interface Failure {
 export class ScriptError extends Error {}
 
 const MAX_DELAY_MS = 600_000;
-const OPENING = /^ {0,3}(`{3,})[ \t]*mock[ \t]*$/;
+
+/** The contents of the fenced code blocks with this info string; undefined for one that is not closed. */
+export function* fencedBlocks(text: string, info: string): Generator<string | undefined, void> {
+  if (!text.includes(info)) return;
+  const opening = new RegExp('^ {0,3}(`{3,})[ \\t]*' + info + '[ \\t]*$');
+  const lines = text.split(/\r?\n/);
+  for (let from = 0; from < lines.length; from++) {
+    const fence = opening.exec(lines[from])?.[1];
+    if (fence === undefined) continue;
+    const closing = lines.findIndex((line, at) => at > from && /^ {0,3}`{3,}[ \t]*$/.test(line) && line.trim().length >= fence.length);
+    yield closing === -1 ? undefined : lines.slice(from + 1, closing).join('\n');
+    if (closing !== -1) from = closing;
+  }
+}
 
 /** The script in a message, or undefined where there is none. Of several blocks the first counts. Throws ScriptError. */
 export function findScript(text: string): Script | undefined {
-  if (!text.includes('mock')) return undefined;
-  const lines = text.split(/\r?\n/);
-  for (let from = 0; from < lines.length; from++) {
-    const fence = OPENING.exec(lines[from])?.[1];
-    if (fence === undefined) continue;
-    const closing = lines.findIndex((line, at) => at > from && /^ {0,3}`{3,}[ \t]*$/.test(line) && line.trim().length >= fence.length);
-    if (closing === -1) throw new ScriptError('the mock block is not closed');
-    return parseScript(lines.slice(from + 1, closing).join('\n'));
-  }
-  return undefined;
+  const first = fencedBlocks(text, 'mock').next();
+  if (first.done) return undefined;
+  if (first.value === undefined) throw new ScriptError('the mock block is not closed');
+  return parseScript(first.value);
 }
 
 export function parseScript(json: string): Script {

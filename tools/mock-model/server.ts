@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { asObject, BadRequest, type Chat, type Dialect, type Frames, PlayCounts, type Reply, replyTo, tokens } from './chat';
+import { BadRequest, type Chat, type Dialect, type Frames, PlayCounts, type Reply, replyTo, tokens } from './chat';
 import { dialect1 } from './dialect-1';
 import { dialect2 } from './dialect-2';
 import { dialect3 } from './dialect-3';
 import { embed } from './embedding';
+import { asObject } from './values';
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_DIMENSIONS = 384;
@@ -86,7 +87,7 @@ async function route(req: IncomingMessage, res: ServerResponse, path: string, pl
   if (!place) return embeddings(res, body);
   const { dialect } = place;
   const chat = dialect.read(asObject(body), place.model ?? 'mock', place.stream ?? false);
-  const reply = replyTo(chat, req.headers['x-feature'] === 'turn', counts);
+  const reply = replyTo(chat, req.headers['x-feature'], counts);
   if (reply.delayMs > 0) await pause(reply.delayMs, res);
   if (res.destroyed) return;
   if (reply.failure?.kind === 'status') return fail(res, dialect, reply);
