@@ -19,8 +19,16 @@ export interface Message {
   text: string;
   /** That came as bytes; an address would have to be fetched, and counts for nothing. */
   images: number;
+  /** Likewise. */
+  documents?: number;
   /** Of calls: names and arguments. */
   callCharacters: number;
+}
+
+/** Counts a file that came as bytes. */
+export function countFile(message: Message, mediaType: string): void {
+  if (mediaType.startsWith('image/')) message.images++;
+  if (mediaType === 'application/pdf') message.documents = (message.documents ?? 0) + 1;
 }
 
 /** Refused as the provider would refuse it. */
@@ -98,7 +106,7 @@ export function replyTo({ messages, schema }: Chat, feature: unknown, counts: Pl
 function plainAnswer(messages: Message[], schema: Schema | undefined): string {
   const newest = messages.findLast((message) => message.role === 'user');
   if (schema !== undefined) return jsonAnswer(schema, newest?.text ?? '');
-  return `You said: ${newest?.text ?? ''}${seen(newest?.images ?? 0)}`;
+  return `You said: ${newest?.text ?? ''}${seen(newest?.images, 'image')}${seen(newest?.documents, 'document')}`;
 }
 
 /**
@@ -159,7 +167,7 @@ export function tokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-const seen = (images: number): string => (images === 0 ? '' : ` [${images} image${images === 1 ? '' : 's'}]`);
+const seen = (count = 0, what: string): string => (count === 0 ? '' : ` [${count} ${what}${count === 1 ? '' : 's'}]`);
 
 /** The pieces that a text is streamed in. */
 export function words(text: string): string[] {

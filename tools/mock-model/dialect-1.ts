@@ -1,8 +1,10 @@
 import { BadRequest, type Chat, type Dialect, type Frames, halves, type Message, newCallId, type Reply, words } from './chat';
+import { type Schema, schemasIn } from './json-answer';
 import { asList, asObject, asText } from './values';
 
 const CREATED = Math.floor(Date.now() / 1000);
 const MAX_CALL_ID = 40;
+const FORMAT_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const FINISH: Record<Reply['finish'], string> = {
   stop: 'stop',
   tool_calls: 'tool_calls',
@@ -39,10 +41,25 @@ function read(body: Record<string, unknown>): Chat {
   };
 }
 
-function schemaOf(format: Record<string, unknown>): Record<string, unknown> | undefined {
+function schemaOf(format: Record<string, unknown>): Schema | undefined {
   if (format.type !== 'json_schema') return undefined;
-  const { schema } = asObject(format.json_schema);
+  const { name, schema, strict } = asObject(format.json_schema);
+  if (!FORMAT_NAME.test(asText(name)))
+    throw new BadRequest(`Invalid 'response_format.json_schema.name': string does not match pattern '${FORMAT_NAME.source}'.`);
+  if (strict === true) for (const inner of schemasIn(schema)) checkStrict(inner, asText(name));
   return asObject(schema);
+}
+
+/** What a strict schema may not be. */
+function checkStrict({ type, properties, required, additionalProperties }: Schema, name: string): void {
+  if (type !== 'object') return;
+  const wrong = `Invalid schema for response_format '${name}': In context=(),`;
+  if (additionalProperties !== false) throw new BadRequest(`${wrong} 'additionalProperties' is required to be supplied and to be false.`);
+  const missing = Object.keys(asObject(properties)).find((key) => !Array.isArray(required) || !required.includes(key));
+  if (missing !== undefined)
+    throw new BadRequest(
+      `${wrong} 'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`,
+    );
 }
 
 /** Calls without an id are let through: no client of ours sends such. */
@@ -89,19 +106,18 @@ function isJson(text: unknown): boolean {
 function toMessage(message: Record<string, unknown>): Message {
   const { content } = message;
   const calls = asList(message.tool_calls).map((call) => asObject(call.function));
+  const parts = asList(content);
   return {
     role: message.role as string,
     text:
       typeof content === 'string'
         ? content
-        : asList(content)
+        : parts
             .map((part) => part.text)
             .filter((text) => typeof text === 'string')
             .join('\n'),
-    images:
-      typeof content === 'string'
-        ? 0
-        : asList(content).filter((part) => String(asObject(part.image_url).url).startsWith('data:image/')).length,
+    images: parts.filter((part) => asText(asObject(part.image_url).url).startsWith('data:image/')).length,
+    documents: parts.filter((part) => asText(asObject(part.file).file_data).startsWith('data:application/pdf;')).length,
     callCharacters: calls.reduce((sum, call) => sum + asText(call.name).length + asText(call.arguments).length, 0),
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BadRequest, type Chat, type Dialect, type Frames, halves, type Message, newCallId, type Reply, words } from './chat';
+import { BadRequest, type Chat, countFile, type Dialect, type Frames, halves, type Message, newCallId, type Reply, words } from './chat';
+import { type Schema, schemasIn } from './json-answer';
 import { asList, asObject, asText } from './values';
 
 const CALL_ID = /^[a-zA-Z0-9_-]+$/;
@@ -34,15 +35,29 @@ function read(body: Record<string, unknown>): Chat {
   const turns = asList(body.messages).map((message) => ({ role: message.role, blocks: blocksOf(message.content) }));
   if (turns[0].role !== 'user') throw new BadRequest('messages: first message must use the "user" role');
   checkBlocks(turns, asList(body.tools), body.tool_choice);
-  const format = asObject(asObject(body.output_config).format);
   const system: Message = { role: 'system', text: textOf(blocksOf(body.system ?? [])), images: 0, callCharacters: 0 };
   return {
     model: body.model,
     stream: true,
     includeUsage: true,
-    schema: format.type === 'json_schema' ? asObject(format.schema) : undefined,
+    schema: schemaOf(asObject(asObject(body.output_config).format)),
     messages: [system, ...turns.flatMap(({ role, blocks }) => (role === 'assistant' ? [assistant(blocks)] : userMessages(blocks)))],
   };
+}
+
+/** Bounds that are answered 400. */
+const NO_BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'maxItems'];
+
+function schemaOf({ type, schema }: Record<string, unknown>): Schema | undefined {
+  if (type !== 'json_schema') return undefined;
+  for (const inner of schemasIn(schema)) {
+    const bound = NO_BOUNDS.find((key) => inner[key] !== undefined);
+    if (bound !== undefined)
+      throw new BadRequest(`output_config.format.schema: For '${asText(inner.type)}' type, property '${bound}' is not supported`);
+    if (inner.type === 'object' && inner.additionalProperties !== false)
+      throw new BadRequest("output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false");
+  }
+  return asObject(schema);
 }
 
 const blocksOf = (content: unknown): Block[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content));
@@ -100,7 +115,7 @@ function assistant(blocks: Block[]): Message {
   };
 }
 
-/** Messages of one side are joined on this wire; each text is told apart again, an image belongs to the text before it. */
+/** Messages of one side are joined on this wire; each text is told apart again, a file belongs to the text before it. */
 function userMessages(blocks: Block[]): Message[] {
   const out: Message[] = [];
   for (const block of blocks) {
@@ -112,9 +127,9 @@ function userMessages(blocks: Block[]): Message[] {
         callCharacters: 0,
       });
     else if (block.type === 'text') out.push({ role: 'user', text: asText(block.text), images: 0, callCharacters: 0 });
-    else if (block.type === 'image' && asObject(block.source).type === 'base64') {
+    else if ((block.type === 'image' || block.type === 'document') && asObject(block.source).type === 'base64') {
       if (out.at(-1)?.role !== 'user') out.push({ role: 'user', text: '', images: 0, callCharacters: 0 });
-      out.at(-1)!.images++;
+      countFile(out.at(-1)!, asText(asObject(block.source).media_type));
     }
   }
   return out;

@@ -1,4 +1,4 @@
-import { BadRequest, type Chat, type Dialect, type Frames, type Message, type Reply, words } from './chat';
+import { BadRequest, type Chat, countFile, type Dialect, type Frames, type Message, type Reply, words } from './chat';
 import { asList, asObject, asText } from './values';
 
 const FINISH: Record<Reply['finish'], string> = {
@@ -80,16 +80,16 @@ function modelMessage(parts: Part[]): Message {
   };
 }
 
-/** Messages of one side are joined on this wire; each text is told apart again, an image belongs to the text before it. */
+/** Messages of one side are joined on this wire; each text is told apart again, a file belongs to the text before it. */
 function userMessages(parts: Part[]): Message[] {
   const out: Message[] = [];
   for (const part of parts) {
     if (part.functionResponse !== undefined)
       out.push({ role: 'tool', text: JSON.stringify(asObject(part.functionResponse).response ?? {}), images: 0, callCharacters: 0 });
     else if (typeof part.text === 'string') out.push({ role: 'user', text: part.text, images: 0, callCharacters: 0 });
-    else if (asText(asObject(part.inlineData).mimeType).startsWith('image/')) {
+    else if (part.inlineData !== undefined) {
       if (out.at(-1)?.role !== 'user') out.push({ role: 'user', text: '', images: 0, callCharacters: 0 });
-      out.at(-1)!.images++;
+      countFile(out.at(-1)!, asText(asObject(part.inlineData).mimeType));
     }
   }
   return out;

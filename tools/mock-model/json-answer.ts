@@ -81,6 +81,18 @@ function parsed(json: string): unknown {
   }
 }
 
+/** The schema and all that stand in it. */
+export function* schemasIn(input: unknown): Generator<Schema, void> {
+  const schema = asObject(input);
+  yield schema;
+  const inner = [
+    ...Object.values(asObject(schema.properties)),
+    ...asList(schema.anyOf),
+    ...(schema.items === undefined ? [] : [schema.items]),
+  ];
+  for (const one of inner) yield* schemasIn(one);
+}
+
 /** Whether a value is one of a schema, by what is commonly used of JSON Schema; undefined is none of any. */
 export function fits(value: unknown, input: unknown): boolean {
   const schema = asObject(input);

@@ -302,6 +302,32 @@ describe('what is wrong', () => {
     expect((await say('intro\r\n```mock\r\n{"steps":[{"text":"x"}]}\r\n```\r\n')).body.choices[0].message.content).toBe('x');
   });
 
+  it('refuses schemas that providers cannot compile', async () => {
+    const closed = { type: 'object', required: ['a'], additionalProperties: false, properties: { a: { type: 'string' } } };
+    const status = async (schema: object, strict: boolean, name = 'bill') =>
+      (await say('x', { response_format: { type: 'json_schema', json_schema: { name, strict, schema } } })).status;
+    const inList = (items: object) => ({ ...closed, properties: { a: { type: 'array', items } } });
+    expect([await status(closed, true), await status(closed, true, 'no name')]).toEqual([200, 400]);
+    for (const schema of [
+      { ...closed, required: [] },
+      { ...closed, additionalProperties: undefined },
+      inList({ ...closed, required: undefined }),
+    ])
+      expect([await status(schema, true), await status(schema, false)]).toEqual([400, 200]);
+    const messages = async (schema: object) => {
+      const body = { model: 'm', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'x' }] };
+      const answer = await httpRequest(`${mock.url}/v1/messages`, {
+        method: 'POST',
+        body: JSON.stringify({ ...body, output_config: { format: { type: 'json_schema', schema } } }),
+      });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    expect(await messages({ ...closed, required: [] })).toBe(200);
+    expect(await messages(inList({ ...closed, additionalProperties: undefined }))).toBe(400);
+    expect(await messages(inList({ type: 'string', maxLength: 3 }))).toBe(400);
+  });
+
   it('survives whatever comes in', async () => {
     const bodies: unknown[] = [
       '',
@@ -348,7 +374,7 @@ describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) 
     client.streamChat(endpoint(dialect), { model: MODEL, system: 'be kind', messages, tools: TOOLS, feature: 'turn' }, more);
   const USAGE = { input: 100, cached_input: 30, cache_write: dialect === 'dialect_3' ? 0 : 20, output: 7, reasoning: 5 };
 
-  it('repeats what was said, and counts images', async () => {
+  it('repeats what was said, and counts images and documents', async () => {
     const image = { type: 'image' as const, mediaType: 'image/png', base64: 'AAAA' };
     expect(await say([user('hello  wide world')])).toMatchObject({
       text: 'You said: hello  wide world',
@@ -356,7 +382,11 @@ describe.each<Dialect>(['dialect_1', 'dialect_2', 'dialect_3'])('%s', (dialect) 
       providerModel: MODEL,
       usageEstimated: false,
     });
+    const pdf = { type: 'document' as const, mediaType: 'application/pdf' as const, base64: 'JVBE' };
     expect((await say([{ role: 'user', content: [{ type: 'text', text: 'look' }, image, image] }])).text).toBe('You said: look [2 images]');
+    expect((await say([{ role: 'user', content: [{ type: 'text', text: 'look' }, pdf, image] }])).text).toBe(
+      'You said: look [1 image] [1 document]',
+    );
   });
 
   it('plays the steps of a turn with calls and reasoning, which come back as they were', async () => {
