@@ -1,4 +1,5 @@
 import { NO_CALLER } from '@aps/platform/database';
+import { metrics } from '@aps/platform/observability';
 import { createHash } from 'node:crypto';
 import { OrgRuntimeService } from '@aps/inference';
 import { Agent, Decision, type ReviewStatus } from '@aps/entities';
@@ -35,10 +36,15 @@ beforeEach(async () => {
 
 const stored = () => rowsOf(t, chat);
 const recordTool = () => t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+const counted = async (kind: string): Promise<number> => {
+  const { values } = await metrics.getSingleMetric('decisions_recorded_total')!.get();
+  return values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
+};
 
 describe('record_decision', () => {
   it('writes down what was decided, as it is read from then on, and tells the chat’s readers', async () => {
     const what = { kind: 'no_act', tool_slug: 'x.y', deviation: true, determination: true };
+    const before = await counted('no_act');
     const given = { ...what, summary: ' Leave it ', basis: '\tRule 1 ', rationale: 'Old.', confidence: 0.85 };
     const outcome = await decide(t, chat, { ...given, arguments: { z: 1, a: { c: null, b: 'é' } } }, 'call_1');
     const { items, ...page } = await t.make('GET', chat.agent.path, { as: chat.org.owner });
@@ -58,6 +64,7 @@ describe('record_decision', () => {
       content: JSON.stringify({ decision_id: id, status: 'recorded' }),
       events: [{ type: 'decision_recorded', data: { decision_id: id, ...what, ...text, ...call } }],
     });
+    expect(await counted('no_act')).toBe(before + 1);
   });
 
   it('needs no more than a kind, a summary and a basis', async () => {

@@ -73,6 +73,7 @@ describe('archiving', () => {
       [id],
     );
     expect(await bulk('archive', { filter: {} })).toEqual(changed(10_501));
+    expect(await bulk('archive', { filter: { archived: true } })).toEqual(changed(0, 10_501));
     expect(await bulk('unarchive', { filter: { kind: 'act' } })).toEqual(changed(10_501));
     expect((await rows()).filter((d) => d.archived_at !== null)).toEqual([]);
   });
