@@ -188,8 +188,10 @@ describe('invitations', () => {
       expect((await revoke(invitation.id)).status).toBe(204);
       for (const again of [await revoke(invitation.id), await patch(invitation.id, 'MEMBER')])
         expect(outcome(again)).toEqual([404, 'not_found']);
-      for (const late of [await look(token), await accept(token, await aPerson(t, { email }))]) expect(outcome(late)).toEqual(gone);
       expect(await newest()).toMatchObject({ action: 'invitation.revoked', target_id: invitation.id });
+      // Inviting again makes a new one.
+      expect((await invite(t, org, email)).status).toBe(201);
+      for (const late of [await look(token), await accept(token, await aPerson(t, { email }))]) expect(outcome(late)).toEqual(gone);
     });
 
     it('touches none of another organization', async () => {

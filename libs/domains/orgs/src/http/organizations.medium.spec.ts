@@ -1,5 +1,6 @@
 import { Organization, PlatformAdminRow } from '@aps/entities';
 import { anApiToken, aPerson } from '@aps/identity/testing';
+import { Broadcaster } from '@aps/platform/broadcast';
 import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { aMember, anOrg, aTeam } from '../testing';
@@ -145,6 +146,12 @@ describe('organizations', () => {
         { action: 'organization.updated', actor_id: admin.id, metadata: { name: { from: 'Before', to: 'After' } } },
         { action: 'organization.updated', actor_id: owner.id, metadata: { slug: { from: slug, to: 'after' } } },
       ]);
+      // Nor does one of two at once undo the other.
+      for (let round = 0; round < 5; round++) {
+        const both = { name: `After ${round}`, slug: `after-${round}` };
+        await Promise.all([patch(path, owner, { name: both.name }), patch(path, admin, { slug: both.slug })]);
+        expect((await get(path, owner)).body).toMatchObject(both);
+      }
     });
 
     it('keeps a name as it was written, and finds nothing to run in it', async () => {
@@ -174,8 +181,11 @@ describe('organizations', () => {
       const team = await aTeam(t, { name: 'Doomed' });
       const { id, path, slug, owner, member } = team;
       const { token } = await anInvitation(t, team);
+      const send = jest.spyOn(t.get(Broadcaster), 'send');
       const { status, body } = await t.call('DELETE', path, { as: owner });
       expect([status, body]).toEqual([202, { org_id: id, deleted_at: expect.any(String) }]);
+      expect(send.mock.calls).toEqual([['settings.changed', { org_id: id }]]);
+      send.mockRestore();
       // Who has not been seen within the guard's second is out at once; the rest follows within it.
       expect((await get(path, member)).body.code).toBe('not_org_member');
       for (;;) {
