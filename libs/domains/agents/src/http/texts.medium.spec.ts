@@ -22,6 +22,7 @@ const asMember = (method: string, path: string, body?: unknown) => t.call(method
 
 describe('an instruction', () => {
   it('goes from draft to published to live', async () => {
+    await anAgent(t, org, { instruction: "Another agent's." });
     const agent = await anAgent(t, org);
     const path = `/agents/${agent.id}/instruction`;
     expect((await asMember('GET', path)).body).toEqual({ agent_id: agent.id, active: null, draft: null, base_version: 'v0' });
