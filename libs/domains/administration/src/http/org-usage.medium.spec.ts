@@ -5,6 +5,7 @@ import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, type Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { UsageSeeds } from '../testing/usage-seeds';
+import { UsageQueries } from '../usage/usage.queries';
 import { OrgUsageHttpModule } from './administration-http.module';
 
 const HOUR = 3_600_000;
@@ -13,19 +14,20 @@ describe('usage of an organization', () => {
   const t = testService([...BASE_MODULES, BillingModule, OrgUsageHttpModule]);
   let org: TestTeam;
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
+  const fiveDaysAgo = hoursAgo(5 * 24);
   const usage = (query = '', as: Bearer = org.member) => t.call('GET', `${org.path}/usage${query}`, { as });
 
   beforeAll(async () => {
     org = await aTeam(t);
     const seeds = new UsageSeeds(t, org.id);
     const [ada, bob] = [await seeds.agent('Ada'), await seeds.agent('Bob')];
-    const [recent, old] = [await seeds.chat(ada, hoursAgo(1)), await seeds.chat(bob, hoursAgo(5 * 24))];
+    const [recent, old] = [await seeds.chat(ada, hoursAgo(1)), await seeds.chat(bob, fiveDaysAgo)];
     await seeds.chat(bob, hoursAgo(40 * 24));
     await seeds.turn(recent, 1, hoursAgo(1));
     await seeds.turn(recent, 2, hoursAgo(0.5), 'cancelled');
     await seeds.turn(recent, 3, hoursAgo(0.25), 'skipped');
     await seeds.turn(recent, 4, hoursAgo(0.1), 'running');
-    await seeds.turn(old, 1, hoursAgo(5 * 24));
+    await seeds.turn(old, 1, fiveDaysAgo);
     await seeds.receipt(hoursAgo(1), {
       agent_id: ada.id,
       input_tokens: 100,
@@ -45,7 +47,7 @@ describe('usage of an organization', () => {
       credits: '0.000002',
     });
     await seeds.receipt(hoursAgo(0.4), { feature: 'embedding', model_key: 'embed', input_tokens: 1, usd_cost: null });
-    await seeds.receipt(hoursAgo(5 * 24), { agent_id: bob.id, input_tokens: 1000, usd_cost: '1', credits: '100' });
+    await seeds.receipt(fiveDaysAgo, { agent_id: bob.id, input_tokens: 1000, usd_cost: '1', credits: '100' });
     await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.id, input_tokens: 9999, usd_cost: '9', credits: '900' });
 
     const others = new UsageSeeds(t, (await anOrg(t)).id);
@@ -69,6 +71,10 @@ describe('usage of an organization', () => {
       { model_key: 'embed', calls: 1, tokens: 1, cost_usd: '0', credits: '0' },
     ]);
     expect(body.by_feature.map((f: { feature: string }) => f.feature)).toEqual(['turn', 'title', 'embedding']);
+    // Its first instant is part of it, its last is the next one's.
+    const dayUntil = async (end: Date) => (await t.get(UsageQueries).summary(org.scope, '24h', end)).totals;
+    expect(await dayUntil(new Date(fiveDaysAgo.getTime() + 24 * HOUR))).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
+    expect(await dayUntil(fiveDaysAgo)).toMatchObject({ chats: 0, turns: 0, tokens: 0 });
   });
 
   it('lists every day of a window, the days making up the sum', async () => {
@@ -82,15 +88,8 @@ describe('usage of an organization', () => {
       chats: days.reduce((sum, d) => sum + d.chats, 0),
       turns: days.reduce((sum, d) => sum + d.turns, 0),
     });
-    expect(
-      days.find(
-        (d) =>
-          d.day ===
-          hoursAgo(5 * 24)
-            .toISOString()
-            .slice(0, 10),
-      ),
-    ).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
+    const day = fiveDaysAgo.toISOString().slice(0, 10);
+    expect(days.find((d) => d.day === day)).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
   });
 
   it('looks back thirty days unless asked otherwise', async () => {
