@@ -1,3 +1,4 @@
+import { DomainError } from '@aps/contracts';
 import type { Db } from '@aps/platform/database';
 
 /** Why an organization's next model call would be refused. Quantities are decimal texts. */
@@ -14,4 +15,10 @@ export abstract class Blockers {
    * @returns null when nothing is in the way
    */
   abstract of(orgId: string, db?: Db): Promise<Blocker | null>;
+}
+
+/** What is answered to whoever would have spent. */
+export function refusalOf({ code, ...context }: Blocker): DomainError {
+  if (code === 'budget_exceeded') return new DomainError(code, 'The budget of this organization is used up.', { context });
+  return new DomainError(code, 'This organization is out of credits.', { context });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hashOf } from '@aps/agents';
 import { DECISION_KINDS, type Decision } from '@aps/entities';
-import type { Tx } from '@aps/platform/database';
+import { storable, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { defineTool, parseArguments, ToolCatalog, type ToolContext, type ToolEvent } from '@aps/tools';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ const recorded = counter('decisions_recorded_total', 'Decisions that agents have
 const MAX_BASIS = 500;
 
 /** Text as PostgreSQL takes it, in columns and in JSON, without blanks around it. */
-const text = () => z.string().overwrite((given) => given.toWellFormed().replaceAll('\0', '').trim());
+const text = () => z.string().overwrite((given) => storable(given).trim());
 
 const parameters = z.object({
   kind: z.enum(DECISION_KINDS).describe('act: you do it. no_act: you leave it. escalate: a human has to decide'),

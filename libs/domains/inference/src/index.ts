@@ -16,7 +16,7 @@ export type {
   Usage,
   UserContent,
 } from './client';
-export { ProviderError } from './client';
+export { ProviderError, sumOf } from './client';
 export { InferenceError, type InferenceErrorCode } from './inference.errors';
 export * from './inference.module';
 export { inferenceConfig, mockRouteEnabled } from './inference.config';

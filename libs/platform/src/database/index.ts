@@ -8,5 +8,6 @@ export * from './lists';
 export * from './one-by-one';
 export { sessionLimits, storeLimits } from './sessions';
 export * from './slugs';
+export * from './storable';
 export { statement, type Statement } from './statement';
 export { now, OrgTable, Table, Tenant, type Columns, type Key, type Where } from './tables';

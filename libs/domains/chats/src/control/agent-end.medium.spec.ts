@@ -1,9 +1,10 @@
+import { eventually } from '@aps/testing';
 import { entitle } from '@aps/billing/testing';
 import type { JobContext } from '@aps/platform/queues';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
-import { addAgent, childrenOf, delegate, delegating, eventually, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import { addAgent, childrenOf, delegate, delegating, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { TurnRunner } from '../turns/turn-runner';
 
 describe('the chats of a deleted agent', () => {

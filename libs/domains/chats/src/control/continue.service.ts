@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Blockers, type Blocker } from '@aps/billing';
+import { Blockers, refusalOf, type Blocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
@@ -65,9 +65,4 @@ export class ContinueService {
       tx.afterCommit(() => this.endings.publishTurns([{ id, org_id: chat.org_id, chat_id: chat.id }]));
     });
   }
-}
-
-function refusalOf({ code, ...context }: Blocker): DomainError {
-  if (code === 'budget_exceeded') return new DomainError(code, 'The budget of this organization is used up.', { context });
-  return new DomainError(code, 'This organization is out of credits.', { context });
 }

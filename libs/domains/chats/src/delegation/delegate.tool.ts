@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, storable, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
@@ -29,9 +29,6 @@ const parameters = z.object({
     .describe('Seconds after which you go on without the result and are told it later'),
 });
 type Delegation = z.infer<typeof parameters>;
-
-/** Text as PostgreSQL takes it. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
 
 /** Lets agents have other agents do something: each delegation is a chat of its own. */
 @Injectable()

@@ -1,19 +1,10 @@
+import { eventually } from '@aps/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import {
-  addAgent,
-  childrenOf,
-  delegate,
-  delegating,
-  eventually,
-  notesOf,
-  repliesOf,
-  resultsOf,
-  type TestPlace,
-} from '../testing/delegations';
+import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { LeaseEnded } from '../turns/leases';
 import { ModelStepRunner } from '../turns/model-step';
 import { ToolStepRunner } from '../turns/tool-step';

@@ -1,19 +1,10 @@
+import { eventually } from '@aps/testing';
 import { entitle } from '@aps/billing/testing';
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import {
-  addAgent,
-  childrenOf,
-  delegate,
-  delegating,
-  eventually,
-  notesOf,
-  repliesOf,
-  resultsOf,
-  type TestPlace,
-} from '../testing/delegations';
+import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { DelegationSweeper } from './delegation-sweeper';
 
 describe('delegation', () => {

@@ -34,14 +34,6 @@ const FIELDS_OF: Record<HitlRequest['kind'], readonly Field[]> = {
   form: ['values'],
 };
 
-/** Text that PostgreSQL takes, wherever it stands in a value. */
-export function storable<T>(value: T): T {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '') as T;
-  if (Array.isArray(value)) return value.map(storable) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, of]) => [storable(key), storable(of)])) as T;
-}
-
 /** An assignee, or an admin for them; without an assignee, or with one who has left, everybody who sees the request. */
 export function mayAnswer(
   request: { assignee_user_id: string | null; assignee_is_member: boolean },

@@ -3,7 +3,7 @@ import { chatTopic, DomainError } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { NO_CALLER, Database, type Db, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
@@ -12,7 +12,7 @@ import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
 import { expiryOf } from './hitl.config';
-import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, storable, type AnswerInput, type StoredCall } from './hitl.policy';
+import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, type AnswerInput, type StoredCall } from './hitl.policy';
 import { HitlQueries, type SeenRequest } from './hitl.queries';
 import { HitlRepository, type DueRequest } from './hitl.repository';
 

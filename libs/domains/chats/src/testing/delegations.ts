@@ -61,14 +61,3 @@ export const childrenOf = (app: ChatsService, chat: string): Promise<ChildRow[]>
      FROM chats c JOIN child_waits w ON w.child_chat_id = c.id WHERE c.parent_chat_id = $1 ORDER BY c.id`),
     [chat],
   );
-
-/** Asks until a condition holds. */
-export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  let last: T | undefined;
-  for (let i = 0; i < 400; i++) {
-    last = await ask();
-    if (holds(last)) return last;
-    await new Promise((r) => setTimeout(r, 50));
-  }
-  throw new Error(`It did not become what was waited for: ${JSON.stringify(last, null, 1)}`);
-}

@@ -5,8 +5,8 @@ import { Entitlements } from '@aps/billing';
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { InferenceError, ModelCalls, ModelResolver, receiptRow, type ChatResult, type ResolvedModel, type Usage } from '@aps/inference';
-import { NO_CALLER, Database } from '@aps/platform/database';
+import { InferenceError, ModelCalls, ModelResolver, receiptRow, sumOf, type ChatResult, type ResolvedModel } from '@aps/inference';
+import { NO_CALLER, Database, storable } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
@@ -18,7 +18,7 @@ import { grantsOf } from './grants';
 import { Compaction } from './compaction';
 import { LeaseEnded } from './leases';
 import { systemPrompt } from './system-prompt';
-import { STEP_LIMIT, storable, storableCalls, storableState, toModelMessages } from './transcript';
+import { STEP_LIMIT, storableCalls, storableState, toModelMessages } from './transcript';
 import { toolCallsTotal } from './tool-step';
 import { TurnBlocked, TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
@@ -66,16 +66,6 @@ export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finish
   if (reason === 'content_filter' || reason === 'refusal') return reason;
   if (result.text.trim() === '') return 'empty';
   return reason === 'length' ? reason : 'stop';
-}
-
-function sumOf(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    cached_input: a.cached_input + b.cached_input,
-    cache_write: a.cache_write + b.cache_write,
-    output: a.output + b.output,
-    reasoning: a.reasoning + b.reasoning,
-  };
 }
 
 /** Asks the model once and writes down what it answered. */

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { DecisionGate } from '@aps/decisions';
-import { NO_CALLER, Database, isConnectionLoss, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, isConnectionLoss, storable, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
 import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type WaitKind } from '@aps/tools';
@@ -267,7 +267,7 @@ export class ToolStepRunner {
     more: NewEvent[] = [],
     wait: TurnWait | null = turn.wait,
   ): Promise<void> {
-    const content = capResult(raw.toWellFormed().replaceAll('\0', ''));
+    const content = capResult(storable(raw));
     const at = this.db.now();
     const messageId = uuidv7();
     await this.turns.commitToolStep(tx, {

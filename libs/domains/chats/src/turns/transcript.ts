@@ -1,5 +1,6 @@
 import type { ToolCallRecord } from '@aps/entities';
 import type { ChatMessage, ProviderState } from '@aps/inference';
+import { storable } from '@aps/platform/database';
 import type { TranscriptRow } from '../chat.types';
 import { withFiles, type FilesOfMessages } from './attachments';
 
@@ -70,9 +71,6 @@ export function toModelMessages(rows: TranscriptRow[], files: FilesOfMessages = 
   answerOpen();
   return messages;
 }
-
-/** Text as PostgreSQL takes it. */
-export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
 
 /**
  * What goes back to a provider word for word, as it is stored: as JSON in JSON, because PostgreSQL has no place for some characters that

@@ -21,3 +21,4 @@ export type {
   Usage,
   UserContent,
 } from './types';
+export { sumOf } from './usage';

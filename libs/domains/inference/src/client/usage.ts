@@ -50,3 +50,14 @@ function charactersOfPart(part: ContentPart): number {
 function charactersOf(calls: ToolCall[]): number {
   return calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
 }
+
+/** The tokens of two calls together. */
+export function sumOf(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    cached_input: a.cached_input + b.cached_input,
+    cache_write: a.cache_write + b.cache_write,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+  };
+}
