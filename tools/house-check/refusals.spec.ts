@@ -18,12 +18,17 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'OrganizationsController.create': ['not_found'],
   'PlatformAdminsController.add': ['not_found'],
   'AllowedEmailsController.add': ['not_found'],
+  // An event of its stream says it.
+  'PromptTemplatesController.test': ['internal_error'],
   // Who is let in again was shut out, and is not the last one who can act.
   'AdminUsersController.reactivate': ['last_admin'],
 };
 
 /** Codes that are answered and written nowhere: the name of a blocker comes from what will be bound to its port. */
-const FROM_OUTSIDE: Record<string, string[]> = { 'ChatControlController.continue': ['budget_exceeded'] };
+const FROM_OUTSIDE: Record<string, string[]> = {
+  'ChatControlController.continue': ['budget_exceeded'],
+  'PromptTemplatesController.test': ['budget_exceeded', 'credits_exhausted'],
+};
 
 let document: Document;
 let routes: Route[];

@@ -8,6 +8,7 @@ import { IdentityMaintenanceModule } from '@aps/identity';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
+import { PromptsMaintenanceModule } from '@aps/prompts';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 
@@ -21,6 +22,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     IdentityMaintenanceModule,
     FilesMaintenanceModule,
     DecisionsMaintenanceModule,
+    PromptsMaintenanceModule,
     ChatsJobsModule,
     MailJobsModule,
     WorkersModule.forQueues('turns', 'titles', 'maintenance'),

@@ -133,6 +133,11 @@ async function writeDirectly(
      SELECT $1, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, 'call', 'act', $4, $4, 'disputed', $4 FROM chats c WHERE c.id = $2`),
     [decisionId, o.chatId, o.turnId, o.mark],
   );
+  await db.execute(
+    sql(`INSERT INTO prompt_runs (id, org_id, template_id, revision_id, source, status, model, input_preview, output, held_until)
+     SELECT $1, r.org_id, r.template_id, r.id, 'test', 'succeeded', $3, $3, $3, now() FROM prompt_revisions r WHERE r.org_id = $2 LIMIT 1`),
+    [uuidv7(), o.id, o.mark],
+  );
   const requestId = uuidv7();
   await db.execute(
     sql(

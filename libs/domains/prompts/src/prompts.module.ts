@@ -1,9 +1,16 @@
 import { Module } from '@nestjs/common';
 import { InferenceModule } from '@aps/inference';
+import { PromptRunner } from './prompt-runner';
+import { LostPromptRuns } from './prompt-runs.maintenance';
+import { PromptRunsRepository } from './prompt-runs.repository';
 import { PromptsQueries } from './prompts.queries';
 import { PromptsService } from './prompts.service';
 
-const exported = [PromptsQueries, PromptsService];
+const exported = [PromptsQueries, PromptsService, PromptRunner];
 
-@Module({ imports: [InferenceModule], providers: exported, exports: exported })
+@Module({ imports: [InferenceModule], providers: [...exported, PromptRunsRepository], exports: exported })
 export class PromptsModule {}
+
+/** What is done to runs that nobody is at work on, for a worker application. */
+@Module({ providers: [PromptRunsRepository, LostPromptRuns] })
+export class PromptsMaintenanceModule {}

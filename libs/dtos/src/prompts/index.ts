@@ -1,1 +1,2 @@
 export * from './prompt-template.dto';
+export * from './prompt-run.dto';

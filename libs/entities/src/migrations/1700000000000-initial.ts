@@ -93,6 +93,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"prompt_templates_org\" ON \"prompt_templates\"  (\"org_id\", \"created_at\") WHERE deleted_at IS NULL");
     await runner.query("CREATE UNIQUE INDEX \"prompt_templates_slug\" ON \"prompt_templates\"  (\"org_id\", \"slug\") WHERE deleted_at IS NULL");
     await runner.query("CREATE TABLE \"prompt_revisions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"template_id\" uuid NOT NULL, \"version\" integer NOT NULL, \"text\" text, \"fields\" jsonb NOT NULL DEFAULT '[]', \"post_processing_instructions\" text, \"changed\" text array NOT NULL, \"created_by\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_revisions_version\" UNIQUE (\"template_id\", \"version\"), CONSTRAINT \"prompt_revisions_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"PK_c32043c8a2c3b4fc5b95391ef9b\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"prompt_runs\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"template_id\" uuid NOT NULL, \"revision_id\" uuid NOT NULL, \"source\" text NOT NULL, \"status\" text NOT NULL, \"chat_id\" uuid, \"model\" text NOT NULL, \"input_preview\" text, \"output\" text, \"data\" jsonb, \"usage\" jsonb, \"cost_usd\" numeric(20,6), \"cost_credits\" numeric(20,6) NOT NULL DEFAULT '0', \"duration_ms\" integer, \"error\" jsonb, \"created_by\" uuid, \"held_until\" TIMESTAMP WITH TIME ZONE NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_runs_status\" CHECK (status IN ('running', 'succeeded', 'failed', 'cancelled')), CONSTRAINT \"prompt_runs_source\" CHECK (source IN ('test', 'agent', 'process')), CONSTRAINT \"PK_70d16452c4ab40640a01bc8700c\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"prompt_runs_held\" ON \"prompt_runs\"  (\"held_until\") WHERE status = 'running'");
+    await runner.query("CREATE INDEX \"prompt_runs_template\" ON \"prompt_runs\"  (\"template_id\", \"id\") ");
     await runner.query("CREATE TABLE \"audit_log\" (\"id\" uuid NOT NULL, \"source\" text NOT NULL, \"action\" text NOT NULL, \"org_id\" uuid, \"actor_id\" uuid, \"target_kind\" text NOT NULL, \"target_id\" text, \"metadata\" jsonb NOT NULL DEFAULT '{}', \"request_id\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_07fefa57f7f5ab8fc3f52b3ed0b\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"audit_log_created\" ON \"audit_log\"  (\"created_at\") ");
     await runner.query("CREATE INDEX \"audit_log_org\" ON \"audit_log\"  (\"org_id\", \"created_at\") ");
@@ -145,11 +148,17 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"org_ai_settings\" ADD CONSTRAINT \"FK_12a8285e6761b66bcb710de31af\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"prompt_templates\" ADD CONSTRAINT \"FK_bef44a325fe6a867bc56eead500\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"prompt_revisions\" ADD CONSTRAINT \"FK_9bf5489acdd3bdf895cc2a6c549\" FOREIGN KEY (\"org_id\", \"template_id\") REFERENCES \"prompt_templates\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"prompt_runs\" ADD CONSTRAINT \"FK_0d1d47035718e5de3b85b9b2e14\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"prompt_runs\" ADD CONSTRAINT \"FK_6784401807829f73010b18ddfe9\" FOREIGN KEY (\"org_id\", \"revision_id\") REFERENCES \"prompt_revisions\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"prompt_runs\" ADD CONSTRAINT \"FK_3f2e66cbcdf3e3c9728a41be334\" FOREIGN KEY (\"org_id\", \"template_id\") REFERENCES \"prompt_templates\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     for (const extra of SCHEMA_EXTRAS) await runner.query(extra.up);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     for (const extra of [...SCHEMA_EXTRAS].reverse()) await runner.query(extra.down);
+    await runner.query("ALTER TABLE \"prompt_runs\" DROP CONSTRAINT \"FK_3f2e66cbcdf3e3c9728a41be334\"");
+    await runner.query("ALTER TABLE \"prompt_runs\" DROP CONSTRAINT \"FK_6784401807829f73010b18ddfe9\"");
+    await runner.query("ALTER TABLE \"prompt_runs\" DROP CONSTRAINT \"FK_0d1d47035718e5de3b85b9b2e14\"");
     await runner.query("ALTER TABLE \"prompt_revisions\" DROP CONSTRAINT \"FK_9bf5489acdd3bdf895cc2a6c549\"");
     await runner.query("ALTER TABLE \"prompt_templates\" DROP CONSTRAINT \"FK_bef44a325fe6a867bc56eead500\"");
     await runner.query("ALTER TABLE \"org_ai_settings\" DROP CONSTRAINT \"FK_12a8285e6761b66bcb710de31af\"");
@@ -202,6 +211,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"audit_log_org\"");
     await runner.query("DROP INDEX \"audit_log_created\"");
     await runner.query("DROP TABLE \"audit_log\"");
+    await runner.query("DROP INDEX \"prompt_runs_template\"");
+    await runner.query("DROP INDEX \"prompt_runs_held\"");
+    await runner.query("DROP TABLE \"prompt_runs\"");
     await runner.query("DROP TABLE \"prompt_revisions\"");
     await runner.query("DROP INDEX \"prompt_templates_slug\"");
     await runner.query("DROP INDEX \"prompt_templates_org\"");

@@ -1,4 +1,5 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Chat } from '../chats/chats.entities';
 import { Organization } from '../orgs/orgs.entities';
 
 /** A value that a structured prompt extracts, as templates keep it: what its type does not use is absent. */
@@ -55,4 +56,39 @@ export class PromptRevision {
   @Column('text', { array: true }) changed: ('text' | 'fields' | 'post_processing_instructions')[];
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+/** One time that a template was run. */
+@Entity('prompt_runs')
+@Index('prompt_runs_template', ['template_id', 'id'])
+@Index('prompt_runs_held', ['held_until'], { where: `status = 'running'` })
+@ForeignKey(() => PromptTemplate, ['org_id', 'template_id'], ['org_id', 'id'])
+@ForeignKey(() => PromptRevision, ['org_id', 'revision_id'], ['org_id', 'id'])
+@ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
+@Check('prompt_runs_source', `source IN ('test', 'agent', 'process')`)
+@Check('prompt_runs_status', `status IN ('running', 'succeeded', 'failed', 'cancelled')`)
+export class PromptRun {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') template_id: string;
+  @Column('uuid') revision_id: string;
+  @Column('text') source: 'test' | 'agent' | 'process';
+  @Column('text') status: 'running' | 'succeeded' | 'failed' | 'cancelled';
+  /** Of an agent's run: who sees the chat sees what was read and answered. */
+  @Column('uuid', { nullable: true }) chat_id: string | null;
+  /** Key of the model that answers. */
+  @Column('text') model: string;
+  @Column('text', { nullable: true }) input_preview: string | null;
+  @Column('text', { nullable: true }) output: string | null;
+  @Column('jsonb', { nullable: true }) data: Record<string, unknown> | null;
+  @Column('jsonb', { nullable: true }) usage: Record<'input' | 'cached_input' | 'cache_write' | 'output' | 'reasoning', number> | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) cost_usd: string | null;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_credits: string;
+  @Column('int', { nullable: true }) duration_ms: number | null;
+  @Column('jsonb', { nullable: true }) error: { code: string; message: string } | null;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  /** Until then its process is believed to be at work on it. */
+  @Column('timestamptz') held_until: Date;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -10,6 +10,7 @@ export * from './fields';
 export * from './http-app';
 export * from './http.config';
 export * from './openapi';
+export * from './frame-stream';
 export * from './operation';
 export * from './pagination';
 export * from './proxy';

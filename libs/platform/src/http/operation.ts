@@ -72,6 +72,16 @@ export const eventStream = (events: Type<unknown>, resumesAfter: string): OtherA
   header: { name: 'Last-Event-ID', description: resumesAfter },
 });
 
+/** Server-sent events of one answer, which cannot be resumed: each by its name, with the schema of its `data:` line. */
+export const frames = (byEvent: Record<string, Type<unknown>>): OtherAnswer => ({
+  description: `The events, each named by its \`event:\`: ${Object.entries(byEvent)
+    .map(([event, data]) => `\`${event}\` (\`${data.name}\`)`)
+    .join(', ')}.`,
+  mediaType: 'text/event-stream',
+  schema: { anyOf: Object.values(byEvent).map((data) => ({ $ref: getSchemaPath(data) })) },
+  models: Object.values(byEvent),
+});
+
 /** The bytes of a file, or of a range of it. */
 export const FILE_BYTES: OtherAnswer = {
   description: 'The bytes, of the file or of the range that was asked for.',

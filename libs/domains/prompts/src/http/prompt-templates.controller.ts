@@ -1,18 +1,30 @@
-import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Entitlements } from '@aps/billing';
 import {
   CreatePromptTemplateRequest,
+  PromptDoneFrame,
+  PromptExtractingFrame,
+  PromptPostProcessingFrame,
+  PromptResultFrame,
+  PromptRunError,
   PromptTemplateListQuery,
   PromptTemplateResponse,
   PromptTemplateRevisionSummary,
+  PromptTemplateRunResponse,
+  PromptTokenFrame,
+  TestPromptTemplateRequest,
   UpdatePromptTemplateRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { Operation, PageOf, toPage } from '@aps/platform/http';
+import { frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
+import { RateLimit } from '@aps/platform/rate-limit';
+import type { Response } from 'express';
+import { PromptRunner, type PromptFrame } from '../prompt-runner';
 import { PromptsQueries } from '../prompts.queries';
 import { PromptsService } from '../prompts.service';
-import { toPromptTemplate, toRevisionSummary } from './prompts.convert';
+import { toFrame, toPromptTemplate, toRevisionSummary, toRun } from './prompts.convert';
 
 const BY_TEMPLATE: AccessOptions = { params: { template_id: 'uuid_or_slug' } };
 
@@ -22,6 +34,8 @@ export class PromptTemplatesController {
   constructor(
     private readonly prompts: PromptsService,
     private readonly queries: PromptsQueries,
+    private readonly runner: PromptRunner,
+    private readonly entitlements: Entitlements,
   ) {}
 
   @Get()
@@ -75,5 +89,59 @@ export class PromptTemplatesController {
   @Operation({ summary: 'List the revisions of a prompt template', description: 'Newest first.', answers: [PromptTemplateRevisionSummary] })
   async revisions(@CurrentOrg() scope: OrgScope, @Param('template_id') ref: string) {
     return (await this.prompts.revisionsOf(scope, ref)).map(toRevisionSummary);
+  }
+
+  @Post(':template_id/test')
+  @OrgAdmin('prompts', BY_TEMPLATE)
+  @RateLimit('prompt_test')
+  @Operation({
+    summary: 'Test a prompt template',
+    description:
+      'Runs it and answers as a stream. A plain template sends `token` for each piece of the answer and then `done`; a structured one `extracting`, `result`, `post_processing` and `done`. ' +
+      'The last event is `done` or `error`. What is refused is answered before the stream begins; a client that goes ends the run.',
+    status: 200,
+    answers: frames({
+      token: PromptTokenFrame,
+      extracting: PromptExtractingFrame,
+      result: PromptResultFrame,
+      post_processing: PromptPostProcessingFrame,
+      done: PromptDoneFrame,
+      error: PromptRunError,
+    }),
+    refuses: [
+      'entitlement_required',
+      'plan_mismatch',
+      'budget_exceeded',
+      'credits_exhausted',
+      'model_unknown',
+      'model_not_allowed',
+      'model_not_callable',
+      'model_not_priced',
+      'template_empty',
+      'input_missing',
+      'missing_variables',
+      'prompt_too_long',
+    ],
+  })
+  async test(
+    @CurrentOrg() scope: OrgScope,
+    @Param('template_id') ref: string,
+    @Body() body: TestPromptTemplateRequest,
+    @Res() response: Response,
+  ) {
+    const prepared = await this.runner.prepare(scope, ref, body);
+    const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
+    const stream = new FrameStream(response);
+    const tell = (frame: PromptFrame) => stream.send(frame.event, toFrame(frame, hideDollars));
+    await this.runner.run(scope, prepared, { source: 'test', signal: stream.signal, tell });
+    stream.end();
+  }
+
+  @Get(':template_id/runs')
+  @OrgMember('prompts', BY_TEMPLATE)
+  @Operation({ summary: 'List the runs of a prompt template', description: 'Newest first.', answers: [PromptTemplateRunResponse] })
+  async runs(@CurrentOrg() scope: OrgScope, @Param('template_id') ref: string, @Query() query: PageQuery) {
+    const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
+    return (await this.runner.runsOf(scope, ref, query)).map((run) => toRun(run, hideDollars));
   }
 }

@@ -1,0 +1,94 @@
+import type { PromptField } from '@aps/entities';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+
+type Schema = Record<string, unknown>;
+
+/** What a model's answer is checked against; formats as they are written, not as they might be meant. */
+const ajv = new Ajv({ allErrors: true, ownProperties: true });
+addFormats.default(ajv, ['date', 'date-time']);
+
+/** How many of an answer's mistakes the model is told. */
+const MAX_MISTAKES = 20;
+
+const TYPES: Record<Exclude<PromptField['type'], 'enum' | 'array' | 'object'>, Schema> = {
+  string: { type: 'string' },
+  number: { type: 'number' },
+  integer: { type: 'integer' },
+  boolean: { type: 'boolean' },
+  date: { type: 'string', format: 'date' },
+  datetime: { type: 'string', format: 'date-time' },
+};
+
+/** The JSON Schema of an object with these fields. */
+export function schemaOf(fields: readonly PromptField[]): Schema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, schemaOfField(field)])),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+function schemaOfField(field: PromptField): Schema {
+  return { ...typeOf(field), ...(field.description !== null && { description: field.description }) };
+}
+
+function typeOf({ type, enum_values = [], items, fields = [] }: PromptField): Schema {
+  if (type === 'enum') return { type: 'string', enum: enum_values };
+  if (type === 'array') return { type: 'array', items: schemaOfField(items!) };
+  return type === 'object' ? schemaOf(fields) : TYPES[type];
+}
+
+/** What a model has extracted, or what is wrong with it, in words for the model. */
+export type Extraction = { data: Schema } | { mistakes: string };
+
+/**
+ * Reads a model's answer: an object of the fields, bare or in a fenced block. Null for what need not be there means that it is not.
+ */
+export function extractionOf(text: string, fields: readonly PromptField[]): Extraction {
+  const parsed = parse(text);
+  if (parsed === undefined) return { mistakes: 'It is not JSON.' };
+  const data = withoutNulls(parsed, fields);
+  const schema = schemaOf(fields);
+  const fits = ajv.compile(schema) as ValidateFunction<Schema>;
+  // It keeps what it has compiled, and this is never asked for again.
+  ajv.removeSchema(schema);
+  return fits(data) ? { data } : { mistakes: (fits.errors ?? []).slice(0, MAX_MISTAKES).map(inWords).join('\n') };
+}
+
+const inWords = ({ instancePath, message, params }: ErrorObject): string => {
+  const { allowedValues, additionalProperty } = params as { allowedValues?: string[]; additionalProperty?: string };
+  const details = allowedValues ? `: ${allowedValues.join(', ')}` : additionalProperty ? `: ${additionalProperty}` : '';
+  return `${instancePath || 'The object'} ${message}${details}`;
+};
+
+function parse(text: string): unknown {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
+  for (const candidate of fenced === undefined ? [text] : [text, fenced]) {
+    try {
+      return JSON.parse(candidate) as unknown;
+    } catch {
+      // The next one, or none.
+    }
+  }
+  return undefined;
+}
+
+const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function withoutNulls(value: unknown, fields: readonly PromptField[]): unknown {
+  if (!isObject(value)) return value;
+  const optional = new Set(fields.filter(({ required }) => !required).map(({ name }) => name));
+  const known = new Map(fields.map((field) => [field.name, field]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, of]) => of !== null || !optional.has(name))
+      .map(([name, of]) => [name, withinField(of, known.get(name))]),
+  );
+}
+
+function withinField(value: unknown, field: PromptField | undefined): unknown {
+  if (field?.type === 'array' && Array.isArray(value)) return value.map((element) => withinField(element, field.items));
+  return field?.type === 'object' ? withoutNulls(value, field.fields ?? []) : value;
+}

@@ -1,0 +1,298 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Blockers, Entitlements, refusalOf } from '@aps/billing';
+import { DomainError, refuseField, type ModelMode, type ReasoningEffort } from '@aps/contracts';
+import type { PromptRun } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import {
+  InferenceError,
+  ModelCalls,
+  ModelCatalog,
+  ModelResolver,
+  receiptRow,
+  ReceiptsRepository,
+  sumOf,
+  type ChatMessage,
+  type ChatResult,
+  type ModelCall,
+  type ResolvedModel,
+  type Usage,
+} from '@aps/inference';
+import { Database, NO_CALLER, storable, type Slice } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import { extractionOf, schemaOf } from './extraction.policy';
+import { BEAT_MS, PromptRunsRepository, type PromptRunEnd } from './prompt-runs.repository';
+import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
+import { render } from './variables.policy';
+
+/** Characters of an answer that are read; what is longer is no answer of a prompt. */
+export const MAX_OUTPUT = 1_000_000;
+const PREVIEW = 200;
+/** Of an answer that did not fit, and goes back to the model with what is wrong in it. */
+const MAX_SHOWN = 20_000;
+
+/** What a template is run on, and with. */
+export interface PromptRequest {
+  variables?: Record<string, unknown>;
+  input_text?: string | null;
+  /** Instead of the template's. */
+  model?: string | null;
+  reasoning_effort?: ReasoningEffort | null;
+  model_mode?: ModelMode | null;
+}
+
+/** A run that nothing stands in the way of any more. */
+export interface PreparedPrompt {
+  template: PromptTemplateView;
+  model: ResolvedModel;
+  text: string;
+  instructions: string | null;
+  input: string | null;
+}
+
+/** What is told while it runs; the last is `done` or `error`, and nothing else is either. */
+export type PromptFrame =
+  | { event: 'token'; data: { text: string } }
+  | { event: 'extracting'; data: { fields: string[] } }
+  | { event: 'result'; data: { data: Record<string, unknown> } }
+  | { event: 'post_processing'; data: { skipped?: true } }
+  | { event: 'done'; data: PromptRun }
+  | { event: 'error'; data: { code: string; message: string } };
+
+export interface PromptRunOptions {
+  source: PromptRun['source'];
+  /** Of an agent's run. */
+  chatId?: string | null;
+  agentId?: string | null;
+  /** Aborted: the model call is cut, and the run is `cancelled`. */
+  signal: AbortSignal;
+  tell: (frame: PromptFrame) => void;
+}
+
+/** Why a run failed that no provider is to blame for. */
+class PromptFailure extends Error {
+  constructor(
+    readonly code: 'extraction_invalid' | 'output_too_long' | 'model_refused' | 'model_interrupted',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What a run has come to so far. */
+interface Work {
+  output: string | null;
+  data: Record<string, unknown> | null;
+  usage: Usage | null;
+  firstTokenMs: number | null;
+}
+
+/** Runs prompt templates in this process: one call of a model for a plain one; for a structured one up to three. */
+@Injectable()
+export class PromptRunner {
+  private readonly logger = new Logger('PromptRunner');
+
+  constructor(
+    private readonly db: Database,
+    private readonly templates: PromptsQueries,
+    private readonly runs: PromptRunsRepository,
+    private readonly entitlements: Entitlements,
+    private readonly blockers: Blockers,
+    private readonly catalog: ModelCatalog,
+    private readonly resolver: ModelResolver,
+    private readonly models: ModelCalls,
+    private readonly receipts: ReceiptsRepository,
+  ) {}
+
+  /**
+   * Everything that can be refused is refused here.
+   *
+   * @throws DomainError 404; 403 `entitlement_required`; 402 of a closed gate; 422 `plan_mismatch`, `model_unknown`, `model_not_allowed`,
+   *   `model_not_callable`, `model_not_priced`, `template_empty`, `input_missing`, `missing_variables`, `prompt_too_long`
+   */
+  async prepare(scope: OrgScope, ref: string, request: PromptRequest): Promise<PreparedPrompt> {
+    const template = await this.templates.get(scope, ref);
+    const { fields, post_processing_instructions } = template;
+    const blocker = await this.blockers.of(scope.orgId);
+    if (blocker) throw refusalOf(blocker);
+    const model = await this.modelFor(scope, template, request);
+    if (template.text === null && !fields.length) throw new DomainError('template_empty', 'The template has neither a text nor fields.');
+    const input = request.input_text || null;
+    if (fields.length && input === null) throw refuseField('input_missing', ['input_text'], 'There is nothing to extract from.');
+    const texts = { text: template.text, instructions: fields.length ? post_processing_instructions : null };
+    const { text, instructions } = render(texts, request.variables ?? {});
+    return { template, model, text: text ?? '', instructions, input };
+  }
+
+  /** Runs what was prepared, to its end. Whatever happens on the way is told, and noted. */
+  async run(scope: OrgScope, prepared: PreparedPrompt, { source, chatId = null, agentId, signal, tell }: PromptRunOptions): Promise<void> {
+    const { template, model } = prepared;
+    const id = uuidv7();
+    const input_preview = (prepared.input ?? prepared.text).slice(0, PREVIEW).toWellFormed() || null;
+    const named = { id, template_id: template.id, revision_id: template.revision_id, model: model.resolved_model };
+    await this.db.transaction(scope, (tx) => this.runs.begin(tx, scope, { ...named, source, chat_id: chatId, input_preview }));
+    const beat = setInterval(() => void this.runs.beat(this.db, id).catch(() => undefined), BEAT_MS);
+    const started = performance.now();
+    const work: Work = { output: null, data: null, usage: null, firstTokenMs: null };
+    let error: PromptRun['error'] = null;
+    try {
+      await (template.fields.length ? this.extract(prepared, work, signal, tell) : this.answer(prepared, work, signal, tell));
+    } catch (cause) {
+      error = this.errorOf(cause, signal);
+    } finally {
+      clearInterval(beat);
+    }
+    const status = error === null ? 'succeeded' : signal.aborted ? 'cancelled' : 'failed';
+    const ended = await this.end(scope, id, model, { status, error, duration_ms: Math.round(performance.now() - started) }, work, {
+      chatId,
+      agentId,
+    });
+    if (ended.status === 'succeeded') tell({ event: 'done', data: ended });
+    else tell({ event: 'error', data: ended.error! });
+  }
+
+  /** Newest first. @throws DomainError `not_found` */
+  async runsOf(scope: OrgScope, ref: string, page: Slice): Promise<PromptRun[]> {
+    const { id } = await this.templates.get(scope, ref);
+    return this.runs.list(this.db, scope, id, page);
+  }
+
+  private async modelFor(scope: OrgScope, template: PromptTemplateView, request: PromptRequest): Promise<ResolvedModel> {
+    const { direct_model_choice, enforces_credits } = await this.entitlements.of(scope.orgId);
+    if (!direct_model_choice && (request.model ?? request.reasoning_effort))
+      await this.entitlements.require(scope.orgId, 'direct_model_choice');
+    if (direct_model_choice && request.model_mode)
+      throw refuseField(
+        'plan_mismatch',
+        ['model_mode'],
+        'This organization chooses models directly; set model and reasoning_effort instead.',
+      );
+    if (request.model) await this.catalog.assertKnownChatModel(this.db, scope, request.model, 'prompt');
+    const requested = direct_model_choice
+      ? { messageModel: request.model ?? template.model, reasoningEffort: request.reasoning_effort ?? template.reasoning_effort }
+      : { chatMode: request.model_mode ?? 'normal' };
+    try {
+      const model = await this.resolver.resolve({ orgId: scope.orgId, scope: 'prompt', requested });
+      if (!model.priced && enforces_credits)
+        throw new DomainError('model_not_priced', `The model ${model.resolved_model} has no price, so its cost in credits is not known.`);
+      return model;
+    } catch (error) {
+      throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
+    }
+  }
+
+  private async answer(
+    { model, text, input }: PreparedPrompt,
+    work: Work,
+    signal: AbortSignal,
+    tell: PromptRunOptions['tell'],
+  ): Promise<void> {
+    let told = false;
+    const messages: ChatMessage[] = [{ role: 'user', content: input === null ? text : `${text}\n\n${input}` }];
+    const { text: output } = await this.ask(model, work, { messages }, signal, {
+      onText: (piece) => {
+        told = true;
+        tell({ event: 'token', data: { text: piece } });
+      },
+      onRestart: () => {
+        // What was told cannot be taken back.
+        if (told) throw new PromptFailure('model_interrupted', 'The answer broke off.');
+      },
+    });
+    work.output = storable(output);
+  }
+
+  private async extract(prepared: PreparedPrompt, work: Work, signal: AbortSignal, tell: PromptRunOptions['tell']): Promise<void> {
+    const { template, model, text, instructions, input } = prepared;
+    tell({ event: 'extracting', data: { fields: template.fields.map(({ name }) => name) } });
+    const call = {
+      ...(text && { system: text }),
+      messages: [{ role: 'user', content: input! }] as ChatMessage[],
+      responseFormat: { name: 'extraction', schema: schemaOf(template.fields) },
+    };
+    const first = await this.ask(model, work, call, signal);
+    let extraction = extractionOf(first.text, template.fields);
+    if ('mistakes' in extraction) {
+      const repair = `That does not fit what was asked for:\n${extraction.mistakes}\n\nAnswer again, with nothing but the corrected JSON.`;
+      // Who has said nothing is asked the same again.
+      const said: ChatMessage[] = first.text.trim()
+        ? [
+            { role: 'assistant', text: first.text.slice(0, MAX_SHOWN) },
+            { role: 'user', content: repair },
+          ]
+        : [];
+      const messages = [...call.messages, ...said];
+      const second = await this.ask(model, work, { ...call, messages }, signal);
+      extraction = extractionOf(second.text, template.fields);
+    }
+    if ('mistakes' in extraction) throw new PromptFailure('extraction_invalid', 'The model did not answer with what was asked for, twice.');
+    work.data = storable(extraction.data);
+    tell({ event: 'result', data: { data: work.data } });
+    tell({ event: 'post_processing', data: instructions === null ? { skipped: true } : {} });
+    const json = JSON.stringify(work.data);
+    if (instructions === null) work.output = json;
+    else
+      work.output = storable(
+        (await this.ask(model, work, { system: instructions, messages: [{ role: 'user', content: json }] }, signal)).text,
+      );
+  }
+
+  /** One call, whose tokens count whatever becomes of its answer. */
+  private async ask(
+    model: ResolvedModel,
+    work: Work,
+    call: Omit<ModelCall, 'feature'>,
+    signal: AbortSignal,
+    { onText, onRestart }: { onText?: (text: string) => void; onRestart?: () => void } = {},
+  ): Promise<ChatResult> {
+    let length = 0;
+    const result = await this.models.streamChat(
+      model,
+      { ...call, feature: 'prompt' },
+      {
+        signal,
+        onEvent: (event) => {
+          if (event.type !== 'text') return;
+          length += event.text.length;
+          if (length > MAX_OUTPUT) throw new PromptFailure('output_too_long', `The answer has more than ${MAX_OUTPUT} characters.`);
+          onText?.(event.text);
+        },
+        onRestart: () => {
+          length = 0;
+          onRestart?.();
+        },
+      },
+    );
+    work.usage = work.usage ? sumOf(work.usage, result.usage) : result.usage;
+    work.firstTokenMs ??= result.firstTokenMs;
+    if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
+      throw new PromptFailure('model_refused', 'The model did not answer this.');
+    return result;
+  }
+
+  /** Run and receipt together: what is shown as its cost is what is charged. */
+  private end(
+    scope: OrgScope,
+    id: string,
+    model: ResolvedModel,
+    how: Pick<PromptRunEnd, 'status' | 'error' | 'duration_ms'>,
+    { output, data, usage, firstTokenMs }: Work,
+    { chatId, agentId = null }: { chatId: string | null; agentId?: string | null },
+  ): Promise<PromptRun> {
+    const durationMs = how.duration_ms!;
+    const receipt = usage && receiptRow({ resolved: model, usage, feature: 'prompt_default', durationMs, firstTokenMs });
+    const owner = { org_id: scope.orgId, chat_id: chatId, turn_id: null, step_no: null, agent_id: agentId };
+    // Not for the caller to lose, who may have gone: the tokens are spent.
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      if (receipt) await this.receipts.insert(tx, { ...receipt, ...owner });
+      const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
+      return this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
+    });
+  }
+
+  private errorOf(cause: unknown, signal: AbortSignal): NonNullable<PromptRun['error']> {
+    if (signal.aborted) return { code: 'cancelled', message: 'The caller has gone.' };
+    if (cause instanceof PromptFailure || cause instanceof InferenceError) return { code: cause.code, message: cause.message };
+    this.logger.error({ msg: 'A prompt could not be run', error: (cause as Error).stack });
+    return { code: 'internal_error', message: 'Something went wrong on our side.' };
+  }
+}

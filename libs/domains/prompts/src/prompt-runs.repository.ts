@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import type { PromptRun } from '@aps/entities';
+import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { sliceBounds, statement, type Db, type Slice } from '@aps/platform/database';
+
+/** For so long a process is believed to be at work after it has said so, and how often it says so. */
+export const HELD_S = 30;
+export const BEAT_MS = 10_000;
+
+const HELD = `now() + interval '${HELD_S} seconds'`;
+
+const BEGIN = statement<{ id: string }>(`
+  INSERT INTO prompt_runs (id, org_id, template_id, revision_id, source, status, chat_id, model, input_preview, created_by, held_until)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8, $9, ${HELD}) RETURNING id`);
+const BEAT = statement(`UPDATE prompt_runs SET held_until = ${HELD} WHERE id = $1 AND status = 'running'`);
+// Whoever was thought dead and has ended after all: what it cost is noted, and the end stays as it was told.
+const END = statement<PromptRun>(`
+  UPDATE prompt_runs SET status = CASE WHEN status = 'running' THEN $2 ELSE status END, output = $3, data = $4, usage = $5, cost_usd = $6, cost_credits = $7,
+    error = CASE WHEN status = 'running' THEN $8 ELSE error END, duration_ms = $9, updated_at = now()
+  WHERE id = $1 RETURNING *`);
+const LOSE = statement(`
+  UPDATE prompt_runs SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone."}', updated_at = now()
+  WHERE id IN (SELECT id FROM prompt_runs WHERE status = 'running' AND held_until < now() ORDER BY held_until LIMIT $1 FOR UPDATE SKIP LOCKED)`);
+
+const LIST = statement<PromptRun>(`
+  SELECT r.id, r.org_id, r.template_id, r.revision_id, r.source, r.status, r.chat_id, r.model, r.usage, r.cost_usd, r.cost_credits, r.duration_ms, r.error,
+    r.created_by, r.held_until, r.created_at, r.updated_at,
+    CASE WHEN seen THEN r.input_preview END AS input_preview, CASE WHEN seen THEN r.output END AS output, CASE WHEN seen THEN r.data END AS data
+  FROM prompt_runs r LEFT JOIN chats c ON c.id = r.chat_id, LATERAL (SELECT r.chat_id IS NULL OR ${chatSeenBy('$2')} AS seen) s
+  WHERE r.org_id = $1 AND r.template_id = $3 ORDER BY r.id DESC LIMIT $4 OFFSET $5`);
+
+/** How a run ended. */
+export type PromptRunEnd = Pick<PromptRun, 'status' | 'output' | 'data' | 'usage' | 'cost_usd' | 'cost_credits' | 'error' | 'duration_ms'>;
+
+/** Runs of templates, which are held by the process that is at work on them. */
+@Injectable()
+export class PromptRunsRepository {
+  async begin(
+    db: Db,
+    scope: OrgScope,
+    run: Pick<PromptRun, 'id' | 'template_id' | 'revision_id' | 'source' | 'chat_id' | 'model' | 'input_preview'>,
+  ): Promise<void> {
+    const { id, template_id, revision_id, source, chat_id, model, input_preview } = run;
+    await db.query(BEGIN, [id, scope.orgId, template_id, revision_id, source, chat_id, model, input_preview, scope.actor.userId]);
+  }
+
+  /** Says that the run is still being worked on. */
+  async beat(db: Db, id: string): Promise<void> {
+    await db.execute(BEAT, [id]);
+  }
+
+  /** @returns the run as it stands then; another status than the one that was meant says that it was given up before */
+  async end(db: Db, id: string, end: PromptRunEnd): Promise<PromptRun> {
+    const json = (value: object | null) => value && JSON.stringify(value);
+    const { status, output, data, usage, cost_usd, cost_credits, error, duration_ms } = end;
+    const values = [id, status, output, json(data), json(usage), cost_usd, cost_credits, json(error), duration_ms];
+    return (await db.query(END, values))[0];
+  }
+
+  /** Ends what nobody is at work on any more. @returns how many */
+  lose(db: Db, batch: number): Promise<number> {
+    return db.execute(LOSE, [batch]);
+  }
+
+  /** Newest first. What was read and answered in a chat that the caller may not open is null. */
+  list(db: Db, scope: OrgScope, templateId: string, page: Slice): Promise<PromptRun[]> {
+    return db.query(LIST, [scope.orgId, scope.actor.userId, templateId, ...sliceBounds(page)]);
+  }
+}
