@@ -6,7 +6,7 @@ type Schema = Record<string, unknown>;
 
 /** What a model's answer is checked against; formats as they are written, not as they might be meant. */
 const ajv = new Ajv({ allErrors: true, ownProperties: true });
-addFormats.default(ajv, ['date', 'date-time']);
+addFormats(ajv, ['date', 'date-time']);
 
 /** How many of an answer's mistakes the model is told. */
 const MAX_MISTAKES = 20;
