@@ -1,5 +1,4 @@
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { REASONING_EFFORTS, type ReasoningEffort } from '@aps/contracts';
 import {
   BooleanField,
   DateTimeField,
@@ -11,6 +10,7 @@ import {
   StringField,
   UuidField,
 } from '@aps/platform/http';
+import { AgentSettings } from '../agents';
 import { IdOrNone } from '../common';
 
 const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'date', 'datetime', 'enum', 'array', 'object'] as const;
@@ -49,7 +49,7 @@ export class PromptFieldSchema {
 }
 
 /** What can be set of a template. */
-export class PromptTemplateSettings {
+export class PromptTemplateSettings extends PickType(AgentSettings, ['model', 'reasoning_effort']) {
   @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Invoice' }) name: string;
   @StringField({ nullable: true, max: 2_000, description: 'What it is for.', example: 'Reads an invoice.' }) description: string | null;
   @StringField({ nullable: true, max: 100_000, description: `What the model is told. ${VARIABLES}`, example: 'Read the invoice.' }) text:
@@ -69,18 +69,6 @@ export class PromptTemplateSettings {
     example: 'Sum it up in one sentence.',
   })
   post_processing_instructions: string | null;
-
-  @StringField({
-    nullable: true,
-    min: 1,
-    max: 200,
-    description: 'Key of a catalog model; needs `direct_model_choice`. Null: the default.',
-    example: 'mock',
-  })
-  model: string | null;
-
-  @EnumField(REASONING_EFFORTS, { nullable: true, description: 'Needs `direct_model_choice`. Null: the default.', example: 'medium' })
-  reasoning_effort: ReasoningEffort | null;
 
   @EnumField(FILE_INPUT_MODES, {
     nullable: true,
