@@ -16,6 +16,7 @@ export class FrameStream {
       if (!response.writableFinished) this.gone.abort();
     });
     response.on('error', () => this.gone.abort());
+    if (response.destroyed) this.gone.abort();
   }
 
   /** Aborted when the client goes before the end. */
