@@ -1,9 +1,10 @@
 import { entitle } from '@aps/billing/testing';
-import { InferenceReceipt, PromptRun } from '@aps/entities';
+import { Agent, AgentRevision, Chat, InferenceReceipt, PromptRun } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { Maintenance } from '@aps/platform/maintenance';
-import { sql } from '@aps/platform/testing';
+import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
+import { uuidv7 } from 'uuidv7';
 import { promptsService, type Frame } from './testing/prompts';
 
 const t = promptsService();
@@ -205,6 +206,29 @@ describe('runs', () => {
     expect(all.map((run: { output: string }) => run.output)).toEqual(['You said: two', 'You said: one']);
     expect(all[0].revision_id).not.toBe(all[1].revision_id);
     expect(await runs(path, '?limit=1&offset=1')).toEqual([all[1]]);
+  });
+
+  it('of a chat that the caller may not open hide what was read and answered', async () => {
+    const path = await aTemplate({ text: 'a' });
+    const { id: template_id, current_revision } = await t.make('GET', path, { as: org.owner });
+    const agent_id = await t.insert(Agent, { org_id: org.id, slug: 'agent', name: 'Agent' });
+    const agent_revision_id = await t.insert(AgentRevision, { org_id: org.id, agent_id, version: 1, hash: 'hash', config: {} });
+    for (const shared of [false, true]) {
+      const id = uuidv7();
+      const ofAgent = { org_id: org.id, agent_id, agent_revision_id, root_chat_id: id };
+      await t.insert(Chat, { id, ...ofAgent, created_by: org.owner.id, shared, origin_kind: 'user' });
+      const run = { org_id: org.id, template_id, revision_id: current_revision.id, chat_id: id, model: 'mock', held_until: new Date() };
+      const said = { input_preview: 'secret', output: 'secret', data: { secret: true } };
+      await t.insert(PromptRun, { ...run, ...said, source: 'agent', status: 'succeeded' });
+    }
+    const seenBy = async (as: Bearer) =>
+      (await t.make('GET', `${path}/runs`, { as })).map((run: Answer['body']) => [run.input_preview, run.output, run.data]);
+    const [open, hidden] = [
+      ['secret', 'secret', { secret: true }],
+      [null, null, null],
+    ];
+    expect(await seenBy(org.owner)).toEqual([open, open]);
+    expect(await seenBy(org.member)).toEqual([open, hidden]);
   });
 
   it('whose process has died are failed, and what it did after all is charged', async () => {
