@@ -156,7 +156,7 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
     }
   });
 
-  it('lets every app reach names, PostgreSQL and Redis, only workers the internet, and the gateway a storage there', () => {
+  it('lets every app reach names, PostgreSQL and Redis, and the internet where models are called: the workers and the gateway', () => {
     for (const name of APPS) {
       const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.egress ?? []);
       const ports = rules.flatMap((r) => (r.ports ?? []).map((p) => p.port));
@@ -164,7 +164,7 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
       const outside = rules
         .filter((r) => r.to?.some((p) => p.ipBlock?.cidr === '0.0.0.0/0'))
         .map((r) => (r.ports ?? []).map((p) => p.port));
-      if (HTTP_APPS.includes(name)) expect([name, outside]).toEqual([name, name === 'api-gateway' ? [[443]] : []]);
+      if (HTTP_APPS.includes(name)) expect([name, outside]).toEqual([name, name === 'api-gateway' ? [[443, 1024], [443]] : []]);
       else expect([name, outside.length > 0]).toEqual([name, true]);
       for (const rule of rules)
         expect([name, rule.to?.length ?? 0, rule.ports?.length ?? 0]).toEqual([name, expect.any(Number), expect.any(Number)]);

@@ -47,6 +47,7 @@ describe('an answer', () => {
   it.each<[string, string, object]>([
     ['bare', '{"total":1.5}', { total: 1.5 }],
     ['fenced', 'Here it is:\n```json\n{"total":1.5}\n```\nAnything else?', { total: 1.5 }],
+    ['after another block', '```sh\nls\n```\n```JSON\n{"total":1.5}\n```', { total: 1.5 }],
     [
       'with nulls for what need not be there',
       '{"total":1,"paid":null,"lines":[{"what":"a","n":null}]}',
@@ -80,6 +81,11 @@ describe('an answer', () => {
   ])('that is %s says so', (_, text, mistakes) =>
     expect(extractionOf(text, FIELDS)).toEqual({ mistakes: expect.stringMatching(mistakes) }),
   );
+
+  it('of a million characters is read in no time', () => {
+    for (const text of [`${'`'.repeat(3)}${'\n'.repeat(1_000_000)}`, '```\n'.repeat(200_000), '{'.repeat(1_000_000)])
+      expect(extractionOf(text, FIELDS)).toEqual({ mistakes: 'It is not JSON.' });
+  });
 
   it('has not what every object has', () => {
     const fields = [field('constructor', 'string', { required: true })];

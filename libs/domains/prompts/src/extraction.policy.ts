@@ -63,16 +63,23 @@ const inWords = ({ instancePath, message, params }: ErrorObject): string => {
   return `${instancePath || 'The object'} ${message}${details}`;
 };
 
+const FENCE = '```';
+
+/** The text as it stands, or the first fenced block in it that is JSON. By place and not by pattern: an answer may be a million characters of anything. */
 function parse(text: string): unknown {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
-  for (const candidate of fenced === undefined ? [text] : [text, fenced]) {
+  for (let from = 0, candidate = text; ;) {
     try {
       return JSON.parse(candidate) as unknown;
     } catch {
-      // The next one, or none.
+      // The next block, or none.
     }
+    const open = text.indexOf(FENCE, from);
+    const begin = open < 0 ? -1 : text.indexOf('\n', open);
+    const end = begin < 0 ? -1 : text.indexOf(FENCE, begin);
+    if (end < 0) return undefined;
+    candidate = text.slice(begin, end);
+    from = end + FENCE.length;
   }
-  return undefined;
 }
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);

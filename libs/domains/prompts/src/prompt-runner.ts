@@ -1,4 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Blockers, Entitlements, refusalOf } from '@aps/billing';
 import { DomainError, refuseField, type ModelMode, type ReasoningEffort } from '@aps/contracts';
 import type { PromptRun } from '@aps/entities';
@@ -18,6 +19,7 @@ import {
   type Usage,
 } from '@aps/inference';
 import { Database, NO_CALLER, storable, type Slice } from '@aps/platform/database';
+import { runtimeConfig } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { extractionOf, schemaOf } from './extraction.policy';
 import { BEAT_MS, PromptRunsRepository, type PromptRunEnd } from './prompt-runs.repository';
@@ -29,6 +31,12 @@ export const MAX_OUTPUT = 1_000_000;
 const PREVIEW = 200;
 /** Of an answer that did not fit, and goes back to the model with what is wrong in it. */
 const MAX_SHOWN = 20_000;
+
+const CANCELLED = 'cancelled';
+/** So long before the end of its process a run is cut. */
+const CUT_MS = 3_000;
+const END_TRIES = 4;
+const END_PAUSE_MS = 1_000;
 
 /** What a template is run on, and with. */
 export interface PromptRequest {
@@ -88,8 +96,9 @@ interface Work {
 
 /** Runs prompt templates in this process: one call of a model for a plain one; for a structured one up to three. */
 @Injectable()
-export class PromptRunner {
+export class PromptRunner implements BeforeApplicationShutdown {
   private readonly logger = new Logger('PromptRunner');
+  private readonly ending = new AbortController();
 
   constructor(
     private readonly db: Database,
@@ -116,7 +125,7 @@ export class PromptRunner {
     if (blocker) throw refusalOf(blocker);
     const model = await this.modelFor(scope, template, request);
     if (template.text === null && !fields.length) throw new DomainError('template_empty', 'The template has neither a text nor fields.');
-    const input = request.input_text || null;
+    const input = (fields.length && request.input_text) || null;
     if (fields.length && input === null) throw refuseField('input_missing', ['input_text'], 'There is nothing to extract from.');
     const texts = { text: template.text, instructions: fields.length ? post_processing_instructions : null };
     const { text, instructions } = render(texts, request.variables ?? {});
@@ -125,6 +134,7 @@ export class PromptRunner {
 
   /** Runs what was prepared, to its end. Whatever happens on the way is told, and noted. */
   async run(scope: OrgScope, prepared: PreparedPrompt, { source, chatId = null, agentId, signal, tell }: PromptRunOptions): Promise<void> {
+    if (signal.aborted) return;
     const { template, model } = prepared;
     const id = uuidv7();
     const input_preview = (prepared.input ?? prepared.text).slice(0, PREVIEW).toWellFormed() || null;
@@ -133,21 +143,28 @@ export class PromptRunner {
     const beat = setInterval(() => void this.runs.beat(this.db, id).catch(() => undefined), BEAT_MS);
     const started = performance.now();
     const work: Work = { output: null, data: null, usage: null, firstTokenMs: null };
+    const cut = AbortSignal.any([signal, this.ending.signal]);
     let error: PromptRun['error'] = null;
     try {
-      await (template.fields.length ? this.extract(prepared, work, signal, tell) : this.answer(prepared, work, signal, tell));
+      await (template.fields.length ? this.extract(prepared, work, cut, tell) : this.answer(prepared, work, cut, tell));
     } catch (cause) {
       error = this.errorOf(cause, signal);
+    }
+    try {
+      const status = error === null ? 'succeeded' : error.code === CANCELLED ? 'cancelled' : 'failed';
+      const how = { status, error, duration_ms: Math.round(performance.now() - started) } as const;
+      const ended = await this.end(scope, id, model, how, work, { chatId, agentId });
+      tell(ended.status === 'succeeded' ? { event: 'done', data: ended } : { event: 'error', data: ended.error! });
+    } catch (cause) {
+      tell({ event: 'error', data: this.errorOf(cause, signal) });
     } finally {
       clearInterval(beat);
     }
-    const status = error === null ? 'succeeded' : signal.aborted ? 'cancelled' : 'failed';
-    const ended = await this.end(scope, id, model, { status, error, duration_ms: Math.round(performance.now() - started) }, work, {
-      chatId,
-      agentId,
-    });
-    if (ended.status === 'succeeded') tell({ event: 'done', data: ended });
-    else tell({ event: 'error', data: ended.error! });
+  }
+
+  /** What cannot end within the grace of its process is cut, while there is time to tell and to note it. */
+  beforeApplicationShutdown(): void {
+    setTimeout(() => this.ending.abort(), Math.max(0, runtimeConfig.value.shutdownGraceMs - CUT_MS)).unref();
   }
 
   /** Newest first. @throws DomainError `not_found` */
@@ -158,36 +175,35 @@ export class PromptRunner {
 
   private async modelFor(scope: OrgScope, template: PromptTemplateView, request: PromptRequest): Promise<ResolvedModel> {
     const { direct_model_choice, enforces_credits } = await this.entitlements.of(scope.orgId);
-    if (!direct_model_choice && (request.model ?? request.reasoning_effort))
-      await this.entitlements.require(scope.orgId, 'direct_model_choice');
+    const model = request.model === template.model ? null : request.model;
+    const effort = request.reasoning_effort === template.reasoning_effort ? null : request.reasoning_effort;
+    if (!direct_model_choice && (model ?? effort)) await this.entitlements.require(scope.orgId, 'direct_model_choice');
     if (direct_model_choice && request.model_mode)
       throw refuseField(
         'plan_mismatch',
         ['model_mode'],
         'This organization chooses models directly; set model and reasoning_effort instead.',
       );
-    if (request.model) await this.catalog.assertKnownChatModel(this.db, scope, request.model, 'prompt');
+    if (model) await this.catalog.assertKnownChatModel(this.db, scope, model, 'prompt');
     const requested = direct_model_choice
-      ? { messageModel: request.model ?? template.model, reasoningEffort: request.reasoning_effort ?? template.reasoning_effort }
+      ? { messageModel: model ?? template.model, reasoningEffort: effort ?? template.reasoning_effort }
       : { chatMode: request.model_mode ?? 'normal' };
     try {
-      const model = await this.resolver.resolve({ orgId: scope.orgId, scope: 'prompt', requested });
-      if (!model.priced && enforces_credits)
-        throw new DomainError('model_not_priced', `The model ${model.resolved_model} has no price, so its cost in credits is not known.`);
-      return model;
+      const resolved = await this.resolver.resolve({ orgId: scope.orgId, scope: 'prompt', requested });
+      if (!resolved.priced && enforces_credits)
+        throw new DomainError(
+          'model_not_priced',
+          `The model ${resolved.resolved_model} has no price, so its cost in credits is not known.`,
+        );
+      return resolved;
     } catch (error) {
       throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
     }
   }
 
-  private async answer(
-    { model, text, input }: PreparedPrompt,
-    work: Work,
-    signal: AbortSignal,
-    tell: PromptRunOptions['tell'],
-  ): Promise<void> {
+  private async answer({ model, text }: PreparedPrompt, work: Work, signal: AbortSignal, tell: PromptRunOptions['tell']): Promise<void> {
     let told = false;
-    const messages: ChatMessage[] = [{ role: 'user', content: input === null ? text : `${text}\n\n${input}` }];
+    const messages: ChatMessage[] = [{ role: 'user', content: text }];
     const { text: output } = await this.ask(model, work, { messages }, signal, {
       onText: (piece) => {
         told = true;
@@ -269,8 +285,8 @@ export class PromptRunner {
     return result;
   }
 
-  /** Run and receipt together: what is shown as its cost is what is charged. */
-  private end(
+  /** Run and receipt together: what is shown as its cost is what is charged. Tried again, since the tokens are spent whatever the database says. */
+  private async end(
     scope: OrgScope,
     id: string,
     model: ResolvedModel,
@@ -278,19 +294,28 @@ export class PromptRunner {
     { output, data, usage, firstTokenMs }: Work,
     { chatId, agentId = null }: { chatId: string | null; agentId?: string | null },
   ): Promise<PromptRun> {
-    const durationMs = how.duration_ms!;
-    const receipt = usage && receiptRow({ resolved: model, usage, feature: 'prompt_default', durationMs, firstTokenMs });
+    // By the run's id: of two receipts that a lost answer of the database would make, one is refused.
+    const call = { resolved: model, feature: 'prompt_default', durationMs: how.duration_ms!, firstTokenMs, id };
+    const receipt = usage && receiptRow({ ...call, usage });
     const owner = { org_id: scope.orgId, chat_id: chatId, turn_id: null, step_no: null, agent_id: agentId };
-    // Not for the caller to lose, who may have gone: the tokens are spent.
-    return this.db.transaction(NO_CALLER, async (tx) => {
-      if (receipt) await this.receipts.insert(tx, { ...receipt, ...owner });
-      const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
-      return this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
-    });
+    const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
+    for (let tries = 1; ; tries++) {
+      try {
+        // Not for the caller to lose, who may have gone.
+        return await this.db.transaction(NO_CALLER, async (tx) => {
+          if (receipt) await this.receipts.insert(tx, { ...receipt, ...owner });
+          return this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
+        });
+      } catch (cause) {
+        if (tries === END_TRIES) throw cause;
+        await sleep(tries * END_PAUSE_MS);
+      }
+    }
   }
 
   private errorOf(cause: unknown, signal: AbortSignal): NonNullable<PromptRun['error']> {
-    if (signal.aborted) return { code: 'cancelled', message: 'The caller has gone.' };
+    if (signal.aborted) return { code: CANCELLED, message: 'The caller has gone.' };
+    if (this.ending.signal.aborted) return { code: 'worker_lost', message: 'The process that ran it is shutting down.' };
     if (cause instanceof PromptFailure || cause instanceof InferenceError) return { code: cause.code, message: cause.message };
     this.logger.error({ msg: 'A prompt could not be run', error: (cause as Error).stack });
     return { code: 'internal_error', message: 'Something went wrong on our side.' };

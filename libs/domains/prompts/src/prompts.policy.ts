@@ -3,6 +3,8 @@ import type { PromptField, PromptRevision } from '@aps/entities';
 import { isDeepStrictEqual } from 'node:util';
 
 const MAX_DEPTH = 5;
+/** Of all levels together: what an answer is checked with is made of them. */
+const MAX_FIELDS = 500;
 
 /** A field as it is sent. */
 export type PromptFieldInput = Pick<PromptField, 'name' | 'type'> &
@@ -49,11 +51,16 @@ export const changesOf = (before: PromptContent, after: PromptContent): PromptRe
 export function fieldsOf(sent: readonly PromptFieldInput[]): PromptField[] {
   const problems: Problem[] = [];
   const fields = level(sent, ['body', 'fields'], 1, problems);
+  if (countOf(fields) > MAX_FIELDS)
+    problems.push({ loc: ['body', 'fields'], msg: `A template may have ${MAX_FIELDS} fields`, type: 'too_long' });
   if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
   return fields;
 }
 
 type Place = (string | number)[];
+
+const countOf = (fields: readonly PromptField[]): number =>
+  fields.reduce((sum, { fields: below = [], items }) => sum + 1 + countOf(below) + (items ? countOf([items]) : 0), 0);
 
 function level(sent: readonly PromptFieldInput[], loc: Place, depth: number, problems: Problem[]): PromptField[] {
   const names = new Set<string>();

@@ -19,7 +19,7 @@ import {
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
 import { frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { RateLimit } from '@aps/platform/rate-limit';
+import { OpenStreams, RateLimit } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
 import { PromptRunner, type PromptFrame } from '../prompt-runner';
 import { PromptsQueries } from '../prompts.queries';
@@ -36,6 +36,7 @@ export class PromptTemplatesController {
     private readonly queries: PromptsQueries,
     private readonly runner: PromptRunner,
     private readonly entitlements: Entitlements,
+    private readonly openStreams: OpenStreams,
   ) {}
 
   @Get()
@@ -131,6 +132,7 @@ export class PromptTemplatesController {
   ) {
     const prepared = await this.runner.prepare(scope, ref, body);
     const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
+    await this.openStreams.admit(scope.userId, response);
     const stream = new FrameStream(response);
     const tell = (frame: PromptFrame) => stream.send(frame.event, toFrame(frame, hideDollars));
     await this.runner.run(scope, prepared, { source: 'test', signal: stream.signal, tell });

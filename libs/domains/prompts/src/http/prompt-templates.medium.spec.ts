@@ -180,6 +180,11 @@ describe('fields of prompt templates', () => {
   const nested = (depth: number, inner: object = TOTAL): object =>
     depth === 1 ? inner : { name: 'o', type: 'object', fields: [nested(depth - 1, inner)] };
 
+  const nestedFields = (n: number) => ({
+    type: 'object',
+    fields: Array.from({ length: n }, (_, i) => ({ name: `f${i}`, type: 'string' })),
+  });
+
   it.each<[string, object[], [string, string][]]>([
     ['a name that is none', [{ name: '1x', type: 'string' }], [['body.fields.0.name', 'value_error']]],
     ['an unknown type', [{ name: 'a', type: 'money' }], [['body.fields.0.type', 'enum']]],
@@ -193,6 +198,11 @@ describe('fields of prompt templates', () => {
       'a problem deep within',
       [{ name: 'a', type: 'array', items: nested(3, { name: 'e', type: 'enum', enum_values: [] }) }],
       [['body.fields.0.items.fields.0.fields.0.enum_values', 'missing']],
+    ],
+    [
+      'more than five hundred in all',
+      Array.from({ length: 6 }, (_, i) => ({ ...nestedFields(90), name: `o${i}` })),
+      [['body.fields', 'too_long']],
     ],
     ['more than a hundred', Array.from({ length: 101 }, (_, i) => ({ name: `f${i}`, type: 'string' })), [['body.fields', 'too_long']]],
   ])('refuse %s', async (_, fields, expected) => {
