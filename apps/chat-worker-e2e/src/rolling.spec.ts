@@ -66,7 +66,8 @@ describe('rolling restarts under load', () => {
         let over = false;
         const note = (what: string) => (error: Error) =>
           void failures.push(
-            `${new Date().toISOString()} ${what}: ${error.message}${error.cause instanceof Error ? `, ${error.cause.message}` : ''}`,
+            // The cause comes from outside of the test's global scope, where Error is another class.
+            `${new Date().toISOString()} ${what}: ${error.message}, ${(error.cause as Error | undefined)?.message}`,
           );
         /** Does something again and again until all restarts are over; what goes wrong is noted, and it goes on. */
         const keepDoing = async (what: string, pauseMs: number, act: () => Promise<void>) => {
