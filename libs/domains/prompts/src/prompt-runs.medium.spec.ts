@@ -5,6 +5,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
+import { PromptRunner } from './prompt-runner';
 import { promptsService, type Frame } from './testing/prompts';
 
 const t = promptsService();
@@ -247,4 +248,27 @@ describe('runs', () => {
     expect((await answered).at(-1)).toMatchObject(['error', lost.error]);
     expect(await t.db.manager.findBy(PromptRun, { org_id: org.id })).toMatchObject([{ ...lost, cost_usd: expect.any(String) }]);
   });
+});
+
+it('nothing is run for a client that has gone before it began', async () => {
+  const path = await aTemplate({ text: 'a' });
+  const runner = t.get(PromptRunner);
+  const prepared = await runner.prepare(org.scope, 'a', {});
+  const tell = jest.fn();
+  await runner.run(org.scope, prepared, { source: 'test', signal: AbortSignal.abort(), tell });
+  expect([tell.mock.calls, await runs(path)]).toEqual([[], []]);
+});
+
+// The last of the file: the runner of its service runs nothing after it.
+it('a process that ends tells and notes what it cuts', async () => {
+  const path = await aTemplate({ text: script({ text: 'one two', chunk_delay_ms: 20_000 }) });
+  const answered = test(path);
+  await eventually(
+    () => runs(path),
+    (all: unknown[]) => all.length === 1,
+  );
+  t.configure({ SHUTDOWN_GRACE_MS: '0' });
+  t.get(PromptRunner).beforeApplicationShutdown();
+  expect((await answered).at(-1)).toMatchObject(['error', { code: 'worker_lost' }]);
+  expect(await runs(path)).toMatchObject([{ status: 'failed', error: { code: 'worker_lost' } }]);
 });
