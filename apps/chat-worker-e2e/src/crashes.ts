@@ -105,9 +105,10 @@ export async function drained(chance: Chance): Promise<void> {
       return !leaving.isRunning;
     });
     expect(await end).toEqual({ code: 0, signal: null });
-    // Unready from the first sign on, for as long as it still worked.
-    expect(seen.length).toBeGreaterThan(0);
-    expect(seen).not.toContain(true);
+    // Unready from the first sign on, for as long as it still worked. A question may be answered before a signal that was sent with it.
+    const heard = seen.indexOf(false);
+    expect([0, 1, 2]).toContain(heard);
+    expect(seen.slice(heard)).not.toContain(true);
     for (const chat of chats) works.push({ chat, place: platform.home, replies: [long], todos: chats.indexOf(chat) % 2 ? [] : ['x'] });
     await finish(platform, works);
     await check(platform, works);
