@@ -25,7 +25,7 @@ export const INFO = {
     'Agent memories': 'What an agent remembers from one chat to the next.',
     Rollouts: 'Which revisions new chats run on, now and before.',
     Skills: 'Instructions for a task that agents mount.',
-    'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text or a file.',
+    'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',
     Chats: 'Talking to agents: messages in, a stream of events out.',
     Events: 'What happens, as it happens: many topics on one stream, and tickets for browsers.',
     'Requests to humans': 'What agents ask people, and the answers that they wait for.',
