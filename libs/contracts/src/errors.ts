@@ -57,13 +57,17 @@ export const ERRORS = {
   // 410
   invitation_gone: { status: 410, means: 'the invitation was accepted or revoked, or is too old.' },
   // 413
-  payload_too_large: { status: 413, means: 'the body is larger than 1 MiB, or the file in it larger than 50 MiB.' },
+  payload_too_large: {
+    status: 413,
+    means: 'the body is larger than 1 MiB (where the operation says nothing else), or the file in it larger than 50 MiB.',
+  },
   // 415
   unsupported_media_type: { status: 415, means: 'the body is of no media type that this takes.' },
   // 416
   range_not_satisfiable: { status: 416, means: 'the file has no such bytes.' },
   // 422
   validation_error: { status: 422, means: 'the request is not valid; every problem is listed.' },
+  address_refused: { status: 422, means: 'the address is none that may be reached from here.' },
   allowlist_needs_default: { status: 422, means: 'an allowlist does not hold its default model.' },
   base_url_needs_own_key: { status: 422, means: 'another address needs a key of the organization’s own.' },
   cannot_unarchive: { status: 422, means: 'an archived chat stays archived; only continuing it can open it again.' },
@@ -72,6 +76,7 @@ export const ERRORS = {
   idempotency_mismatch: { status: 422, means: 'the key came with another request before.' },
   instruction_too_long: { status: 422, means: 'the instruction would be longer than one may be.' },
   input_missing: { status: 422, means: 'there is nothing to extract from.' },
+  input_url_failed: { status: 422, means: 'what stands at the address could not be fetched.' },
   masked_secret: { status: 422, means: 'this is the masked form of a secret, and not the secret.' },
   missing_variables: { status: 422, means: 'the template asks for variables that are not given.' },
   model_not_callable: { status: 422, means: 'no model can be called: its route is off, or has no key.' },
@@ -84,7 +89,7 @@ export const ERRORS = {
   not_disputed: { status: 422, means: 'the decision is not disputed.' },
   password_incorrect: { status: 422, means: 'this is not the password.' },
   plan_mismatch: { status: 422, means: 'the plan chooses models another way.' },
-  prompt_too_long: { status: 422, means: 'with its variables the prompt is longer than one may be.' },
+  prompt_too_long: { status: 422, means: 'with its variables and files the prompt is longer than one may be.' },
   replacement_cycle: { status: 422, means: 'the chain of replacements leads back to the model, or is too long.' },
   reset_token_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
   route_borrows_key: { status: 422, means: 'the route spends the key of another route; set it there.' },
@@ -92,6 +97,7 @@ export const ERRORS = {
   should_have_missing: { status: 422, means: 'the dispute does not say what the decision should have been.' },
   template_empty: { status: 422, means: 'the template has neither a text nor fields.' },
   unknown_reference: { status: 422, means: 'something is named that does not exist.' },
+  unsupported_media: { status: 422, means: 'the model cannot be given a file of this kind, or not in the way that was asked for.' },
   verification_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
   // 429
   queue_full: { status: 429, means: 'too many turns of the organization wait already.' },

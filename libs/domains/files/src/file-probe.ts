@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { DomainError } from '@aps/contracts';
+import { safeFilename } from './filename';
+import type { FileReference } from './files.service';
 import { HEAD_BYTES, mediaTypeOf } from './media-type';
 
 /** Of one file. */
@@ -33,6 +35,12 @@ export class FileProbe extends Transform {
   override _flush(done: TransformCallback): void {
     done(this.size === 0 ? fileProblem('File should not be empty', 'too_short') : null);
   }
+}
+
+/** What bytes are that nobody stores. */
+export function fileOf(filename: string, bytes: Buffer): Omit<FileReference, 'file_id'> {
+  const name = safeFilename(filename);
+  return { filename: name, media_type: mediaTypeOf(bytes.subarray(0, HEAD_BYTES), bytes.length, name), size_bytes: bytes.length };
 }
 
 export const fileTooLarge = (): DomainError => new DomainError('payload_too_large', `A file may have ${MAX_FILE_BYTES} bytes.`);

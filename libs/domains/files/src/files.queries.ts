@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import { FileLink } from '@aps/entities';
@@ -46,6 +47,12 @@ export class FilesQueries {
     const bytes = await this.storage.get(file.storage_key, range);
     if (!bytes) this.logger.error({ msg: 'The bytes of a file are not in the storage', file_id: file.id });
     return bytes;
+  }
+
+  /** Its first bytes. @returns as {@link open} */
+  async head(file: FileRow, length: number): Promise<Buffer | null> {
+    const found = await this.open(file, { start: 0, length });
+    return found && buffer(found.stream);
   }
 
   /** Which of the files are referred to by something that the caller may open. */

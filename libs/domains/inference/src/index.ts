@@ -24,6 +24,7 @@ export { InferenceSettings } from './inference.settings';
 export * from './inference.types';
 export { ModelCatalog } from './model-catalog.service';
 export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
+export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
 export { ModelUsers, type AgentModel, type AgentModelReader } from './model-users';
 export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';

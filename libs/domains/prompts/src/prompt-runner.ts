@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Blockers, Entitlements, refusalOf } from '@aps/billing';
-import { DomainError, refuseField, type ModelMode, type ReasoningEffort } from '@aps/contracts';
+import { DomainError, refuseField, type FileInputMode, type ModelMode, type ReasoningEffort } from '@aps/contracts';
 import type { PromptRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import {
+  contentWith,
   InferenceError,
   ModelCalls,
   ModelCatalog,
@@ -17,11 +18,13 @@ import {
   type ModelCall,
   type ResolvedModel,
   type Usage,
+  type UserContent,
 } from '@aps/inference';
 import { Database, NO_CALLER, storable, type Slice } from '@aps/platform/database';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { extractionOf, schemaOf } from './extraction.policy';
+import { PromptFiles, type PromptFilesRequest } from './prompt-files';
 import { BEAT_MS, PromptRunsRepository, type PromptRunEnd } from './prompt-runs.repository';
 import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
 import { render } from './variables.policy';
@@ -39,22 +42,27 @@ const END_TRIES = 4;
 const END_PAUSE_MS = 1_000;
 
 /** What a template is run on, and with. */
-export interface PromptRequest {
+export interface PromptRequest extends PromptFilesRequest {
   variables?: Record<string, unknown>;
   input_text?: string | null;
   /** Instead of the template's. */
   model?: string | null;
   reasoning_effort?: ReasoningEffort | null;
   model_mode?: ModelMode | null;
+  file_input_mode?: FileInputMode | null;
 }
 
 /** A run that nothing stands in the way of any more. */
 export interface PreparedPrompt {
   template: PromptTemplateView;
   model: ResolvedModel;
+  /** Of a plain template all that is said; of a structured one what the model is told to do. */
   text: string;
   instructions: string | null;
-  input: string | null;
+  /** The user's message. */
+  input: UserContent;
+  /** How that begins. */
+  preview: string;
 }
 
 /** What is told while it runs; the last is `done` or `error`, and nothing else is either. */
@@ -110,26 +118,32 @@ export class PromptRunner implements BeforeApplicationShutdown {
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly receipts: ReceiptsRepository,
+    private readonly files: PromptFiles,
   ) {}
 
   /**
-   * Everything that can be refused is refused here.
+   * Everything that can be refused is refused here. Never inside a transaction: files may be far away.
    *
+   * @param signal ends the reading of files
    * @throws DomainError 404; 403 `entitlement_required`; 402 of a closed gate; 422 `plan_mismatch`, `model_unknown`, `model_not_allowed`,
-   *   `model_not_callable`, `model_not_priced`, `template_empty`, `input_missing`, `missing_variables`, `prompt_too_long`
+   *   `model_not_callable`, `model_not_priced`, `template_empty`, `input_missing`, `missing_variables`, `prompt_too_long`, and those of files
    */
-  async prepare(scope: OrgScope, ref: string, request: PromptRequest): Promise<PreparedPrompt> {
+  async prepare(scope: OrgScope, ref: string, request: PromptRequest, signal: AbortSignal): Promise<PreparedPrompt> {
     const template = await this.templates.get(scope, ref);
-    const { fields, post_processing_instructions } = template;
+    const structured = template.fields.length > 0;
     const blocker = await this.blockers.of(scope.orgId);
     if (blocker) throw refusalOf(blocker);
     const model = await this.modelFor(scope, template, request);
-    if (template.text === null && !fields.length) throw new DomainError('template_empty', 'The template has neither a text nor fields.');
-    const input = (fields.length && request.input_text) || null;
-    if (fields.length && input === null) throw refuseField('input_missing', ['input_text'], 'There is nothing to extract from.');
-    const texts = { text: template.text, instructions: fields.length ? post_processing_instructions : null };
+    if (template.text === null && !structured) throw new DomainError('template_empty', 'The template has neither a text nor fields.');
+    if (structured && !request.input_text && !request.input_url)
+      throw refuseField('input_missing', ['input_text'], 'There is nothing to extract from.');
+    const texts = { text: template.text, instructions: structured ? template.post_processing_instructions : null };
     const { text, instructions } = render(texts, request.variables ?? {});
-    return { template, model, text: text ?? '', instructions, input };
+    const given = structured ? request : { attachments: request.attachments };
+    const mode = request.file_input_mode ?? template.file_input_mode;
+    const files = await this.files.read(scope, given, { vision: model.entry.supports_vision, mode }, signal);
+    const said = (structured ? request.input_text : text) ?? '';
+    return { template, model, text: text ?? '', instructions, input: contentWith(said, files), preview: said || (files[0]?.content ?? '') };
   }
 
   /** Runs what was prepared, to its end. Whatever happens on the way is told, and noted. */
@@ -137,7 +151,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     if (signal.aborted) return;
     const { template, model } = prepared;
     const id = uuidv7();
-    const input_preview = (prepared.input ?? prepared.text).slice(0, PREVIEW).toWellFormed() || null;
+    const input_preview = storable(prepared.preview.slice(0, PREVIEW)) || null;
     const named = { id, template_id: template.id, revision_id: template.revision_id, model: model.resolved_model };
     await this.db.transaction(scope, (tx) => this.runs.begin(tx, scope, { ...named, source, chat_id: chatId, input_preview }));
     const beat = setInterval(() => void this.runs.beat(this.db, id).catch(() => undefined), BEAT_MS);
@@ -201,9 +215,9 @@ export class PromptRunner implements BeforeApplicationShutdown {
     }
   }
 
-  private async answer({ model, text }: PreparedPrompt, work: Work, signal: AbortSignal, tell: PromptRunOptions['tell']): Promise<void> {
+  private async answer({ model, input }: PreparedPrompt, work: Work, signal: AbortSignal, tell: PromptRunOptions['tell']): Promise<void> {
     let told = false;
-    const messages: ChatMessage[] = [{ role: 'user', content: text }];
+    const messages: ChatMessage[] = [{ role: 'user', content: input }];
     const { text: output } = await this.ask(model, work, { messages }, signal, {
       onText: (piece) => {
         told = true;
@@ -222,7 +236,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     tell({ event: 'extracting', data: { fields: template.fields.map(({ name }) => name) } });
     const call = {
       ...(text && { system: text }),
-      messages: [{ role: 'user', content: input! }] as ChatMessage[],
+      messages: [{ role: 'user', content: input }] as ChatMessage[],
       responseFormat: { name: 'extraction', schema: schemaOf(template.fields) },
     };
     const first = await this.ask(model, work, call, signal);

@@ -253,7 +253,7 @@ describe('runs', () => {
 it('nothing is run for a client that has gone before it began', async () => {
   const path = await aTemplate({ text: 'a' });
   const runner = t.get(PromptRunner);
-  const prepared = await runner.prepare(org.scope, 'a', {});
+  const prepared = await runner.prepare(org.scope, 'a', {}, new AbortController().signal);
   const tell = jest.fn();
   await runner.run(org.scope, prepared, { source: 'test', signal: AbortSignal.abort(), tell });
   expect([tell.mock.calls, await runs(path)]).toEqual([[], []]);

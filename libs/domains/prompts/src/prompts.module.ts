@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
+import { PromptFiles } from './prompt-files';
 import { PromptRunner } from './prompt-runner';
 import { LostPromptRuns } from './prompt-runs.maintenance';
 import { PromptRunsRepository } from './prompt-runs.repository';
@@ -8,7 +10,7 @@ import { PromptsService } from './prompts.service';
 
 const exported = [PromptsQueries, PromptsService, PromptRunner];
 
-@Module({ imports: [InferenceModule], providers: [...exported, PromptRunsRepository], exports: exported })
+@Module({ imports: [FilesModule, InferenceModule], providers: [...exported, PromptFiles, PromptRunsRepository], exports: exported })
 export class PromptsModule {}
 
 /** What is done to runs that nobody is at work on, for a worker application. */

@@ -1,5 +1,5 @@
 import { PickType } from '@nestjs/swagger';
-import { MODEL_MODES, REASONING_EFFORTS, type ModelMode, type ReasoningEffort } from '@aps/contracts';
+import { FILE_INPUT_MODES, MODEL_MODES, REASONING_EFFORTS, type FileInputMode, type ModelMode, type ReasoningEffort } from '@aps/contracts';
 import {
   BooleanField,
   DateTimeField,
@@ -18,6 +18,28 @@ const SOURCES = ['test', 'agent', 'process'] as const;
 const STATUSES = ['running', 'succeeded', 'failed', 'cancelled'] as const;
 const UNSEEN = 'Null too where it comes from a chat that you may not open.';
 
+/** A file: one that was uploaded, by its `file_id`, or the bytes themselves. */
+export class PromptTestAttachment {
+  @UuidField({ optional: true, description: 'A file that was uploaded. Without the other fields.' }) file_id?: string;
+  @StringField({ optional: true, min: 1, max: 255, description: 'Its name; tells kinds of text apart.', example: 'invoice.pdf' })
+  filename?: string;
+  @StringField({
+    optional: true,
+    min: 1,
+    max: 255,
+    description: 'What its sender takes it for. What it is, is told from its bytes.',
+    example: 'application/pdf',
+  })
+  media_type?: string;
+  @StringField({
+    optional: true,
+    min: 1,
+    description: 'Its bytes in base64; of all attachments together 5 MiB.',
+    example: 'dG90YWw6IDEyLjUw',
+  })
+  data_base64?: string;
+}
+
 /** What a template is run on, and with. */
 export class TestPromptTemplateRequest {
   @StringField({
@@ -28,6 +50,23 @@ export class TestPromptTemplateRequest {
     example: 'total: 12.50',
   })
   input_text?: string | null;
+
+  @StringField({
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: 2_048,
+    description:
+      'Where what a structured template reads is fetched from, 10 MiB at most: instead of `input_text`, or beside it. Public and https.',
+    example: 'https://example.com/invoice.txt',
+  })
+  input_url?: string | null;
+
+  @ListField(() => PromptTestAttachment, { optional: true, max: 20, description: 'Files that the model is given besides.' })
+  attachments?: PromptTestAttachment[];
+
+  @EnumField(FILE_INPUT_MODES, { optional: true, nullable: true, description: 'Instead of the template’s.' })
+  file_input_mode?: FileInputMode | null;
 
   @ObjectField({ optional: true, description: 'Values of the variables, by name; other values than strings go in as JSON.', example: {} })
   variables?: Record<string, unknown>;

@@ -1,4 +1,5 @@
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
+import { FILE_INPUT_MODES, type FileInputMode } from '@aps/contracts';
 import {
   BooleanField,
   DateTimeField,
@@ -14,7 +15,6 @@ import { AgentSettings } from '../agents';
 import { IdOrNone } from '../common';
 
 const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'date', 'datetime', 'enum', 'array', 'object'] as const;
-const FILE_INPUT_MODES = ['auto', 'image', 'text', 'both'] as const;
 const KINDS = ['plain', 'structured'] as const;
 const CHANGES = ['text', 'fields', 'post_processing_instructions'] as const;
 
@@ -72,10 +72,11 @@ export class PromptTemplateSettings extends PickType(AgentSettings, ['model', 'r
 
   @EnumField(FILE_INPUT_MODES, {
     nullable: true,
-    description: 'How the model gets files. `auto` (as null): as images where it sees and the file is one, else as text.',
+    description:
+      'How the model gets files. `image`: only what it can be shown, images and PDFs; `text`: only what is text; `auto` (as null) and `both`: either.',
     example: 'auto',
   })
-  file_input_mode: (typeof FILE_INPUT_MODES)[number] | null;
+  file_input_mode: FileInputMode | null;
 
   @ListField('string', { max: 20, item: { min: 1, max: 50 }, description: 'Kept once each.', example: ['finance'] }) tags: string[];
 }
@@ -109,7 +110,7 @@ export class PromptTemplateResponse extends PromptTemplateSettings {
   @ListField(() => PromptFieldSchema, { description: 'What is extracted; empty: the answer is plain text.' })
   declare fields: PromptFieldSchema[];
   @EnumField(FILE_INPUT_MODES, { description: 'How the model gets files.', example: 'auto' })
-  declare file_input_mode: (typeof FILE_INPUT_MODES)[number];
+  declare file_input_mode: FileInputMode;
   @EnumField(KINDS, { description: '`structured` where it has fields.', example: 'structured' }) kind: (typeof KINDS)[number];
   @UuidField({ nullable: true, description: 'The project it belongs to.' }) project_id: string | null;
   @NestedField(() => PromptTemplateRevision, { description: 'What it says now.' }) current_revision: PromptTemplateRevision;

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { applyDecorators, SetMetadata, type INestApplicationContext, type Type } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { ApiExtension } from '@nestjs/swagger';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -7,6 +11,12 @@ import { json } from 'express';
 
 /** Bytes of a JSON body: 1 MiB. */
 export const JSON_BODY_LIMIT = 1024 * 1024;
+
+const BODY_LIMIT = 'aps:body-limit';
+
+/** Bytes of the JSON body that a handler takes, where {@link JSON_BODY_LIMIT} is too little. */
+export const BodyLimit = (bytes: number): MethodDecorator =>
+  applyDecorators(SetMetadata(BODY_LIMIT, bytes), ApiExtension('x-body-limit', bytes));
 
 /** How deep lists and objects of a body may nest. Everything that walks a body recurses, and the stack ends long before 1 MiB of `[` does. */
 const MAX_DEPTH = 100;
@@ -116,11 +126,28 @@ function isJson(contentType = ''): boolean {
   return /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType) && /^utf-8$/i.test(charset);
 }
 
+/** Parses JSON bodies, of the handlers that say so with {@link BodyLimit} larger ones. By the path: bodies are read before the handler is known. */
+export function jsonBodies(app: INestApplicationContext): RequestHandler {
+  const larger: { path: RegExp; parse: RequestHandler }[] = [];
+  for (const { controllers } of app.get(ModulesContainer).values())
+    for (const { metatype } of controllers.values()) {
+      const prototype = (metatype as Type).prototype as Record<string, object>;
+      for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
+        const bytes = Reflect.getMetadata(BODY_LIMIT, prototype[name]) as number | undefined;
+        if (bytes === undefined) continue;
+        const path = [metatype as object, prototype[name]].map((of) => Reflect.getMetadata(PATH_METADATA, of) as string).join('/');
+        larger.push({ path: new RegExp(`^/${path.replace(/:\w+/g, '[^/]+')}/?$`, 'i'), parse: jsonBody(bytes) });
+      }
+    }
+  const usual = jsonBody(JSON_BODY_LIMIT);
+  return (req, res, next) => (larger.find(({ path }) => path.test(req.path))?.parse ?? usual)(req, res, next);
+}
+
 /**
  * Parses JSON bodies. A body that is no JSON is not answered here but noted on the request, so that the checks that come first
  * (authentication, membership, role) are also answered first.
  */
-export function jsonBody(limit: number = JSON_BODY_LIMIT): RequestHandler {
+function jsonBody(limit: number): RequestHandler {
   const parse = json({
     limit,
     strict: false,

@@ -3,7 +3,7 @@ import { durationHistogram } from '@aps/platform/observability';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
-import { hasBody, jsonBody } from './body';
+import { hasBody, jsonBodies } from './body';
 import { ErrorFilter } from './error.filter';
 import { httpConfig } from './http.config';
 import { requestContext } from './request-context';
@@ -72,7 +72,7 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger, ra
       maxAge: 600,
     });
   }
-  const parse = jsonBody();
+  const parse = jsonBodies(app);
   app.use(bodyDeadline);
   app.use((req: Request, res: Response, next: () => void) =>
     rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next),

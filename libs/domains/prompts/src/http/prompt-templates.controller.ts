@@ -17,7 +17,7 @@ import {
   UpdatePromptTemplateRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
+import { BodyLimit, frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OpenStreams, RateLimit } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
@@ -95,6 +95,7 @@ export class PromptTemplatesController {
   @Post(':template_id/test')
   @OrgAdmin('prompts', BY_TEMPLATE)
   @RateLimit('prompt_test')
+  @BodyLimit(8 * 1024 * 1024)
   @Operation({
     summary: 'Test a prompt template',
     description:
@@ -122,6 +123,10 @@ export class PromptTemplatesController {
       'input_missing',
       'missing_variables',
       'prompt_too_long',
+      'address_refused',
+      'input_url_failed',
+      'unsupported_media',
+      'unknown_reference',
     ],
   })
   async test(
@@ -130,10 +135,10 @@ export class PromptTemplatesController {
     @Body() body: TestPromptTemplateRequest,
     @Res() response: Response,
   ) {
-    const prepared = await this.runner.prepare(scope, ref, body);
-    const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
     await this.openStreams.admit(scope.userId, response);
     const stream = new FrameStream(response);
+    const prepared = await this.runner.prepare(scope, ref, body, stream.signal);
+    const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
     const tell = (frame: PromptFrame) => stream.send(frame.event, toFrame(frame, hideDollars));
     await this.runner.run(scope, prepared, { source: 'test', signal: stream.signal, tell });
     stream.end();

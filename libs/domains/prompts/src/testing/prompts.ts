@@ -1,3 +1,5 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { BillingModule } from '@aps/billing';
 import { InferenceModule } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
@@ -16,9 +18,29 @@ const MODULES = [...BASE_MODULES, BillingModule, InferenceModule, MaintenanceMod
 /** Prompt templates behind HTTP, with a model server that speaks the providers' wire formats; each of its models has the name of its dialect. */
 class PromptsTestService extends TestService {
   private model: MockModel;
+  private readonly site = http.createServer((request, response) => {
+    const page = this.pages[request.url!] ?? { status: 404 };
+    this.waiting += 1;
+    response.once('close', () => (this.waiting -= 1));
+    if (page !== 'silence') response.writeHead(page.status ?? 200, page.headers).end(page.body);
+  });
+  /** What stands at {@link siteUrl}, by path. */
+  readonly pages: Record<string, 'silence' | { status?: number; headers?: Record<string, string>; body?: string | Buffer }> = {};
+  /** How many wait for an answer of it. */
+  waiting = 0;
 
   constructor() {
     super(MODULES);
+  }
+
+  /** An address that prompts may read. */
+  get siteUrl(): string {
+    return `http://127.0.0.1:${(this.site.address() as AddressInfo).port}`;
+  }
+
+  protected override async prepare(): Promise<void> {
+    await new Promise<void>((listening) => this.site.listen(0, '127.0.0.1', listening));
+    this.configure({ EGRESS_ALLOW: new URL(this.siteUrl).host });
   }
 
   override async start(): Promise<this> {
@@ -26,6 +48,14 @@ class PromptsTestService extends TestService {
     await super.start();
     const route_id = await addRoute(this, 'mock', { base_url: `${this.model.url}/v1` });
     await addModel(this, 'mock', { route_id, provider: 'mock', input_price_per_1m: '1', output_price_per_1m: '2' });
+    await addModel(this, 'vision', {
+      route_id,
+      provider: 'mock',
+      remote_model_id: 'mock-vision',
+      supports_vision: true,
+      input_price_per_1m: '1',
+      output_price_per_1m: '2',
+    });
     await addModel(this, 'unpriced', { route_id, provider: 'mock' });
     for (const [dialect, version] of [
       ['dialect_2', 'v1'],
@@ -40,6 +70,8 @@ class PromptsTestService extends TestService {
   override async close(): Promise<void> {
     await super.close();
     await this.model?.close();
+    this.site.close();
+    this.site.closeAllConnections();
   }
 
   /** Tests a template and reads the answer to its end, or until `until` says so, and then goes. */

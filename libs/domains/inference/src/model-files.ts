@@ -1,0 +1,133 @@
+import type { FileInputMode } from '@aps/contracts';
+import { isText } from '@aps/files';
+import type { DocumentPart, ImagePart, UserContent } from './client';
+
+/** A file on its way to a model. */
+export interface ReadableFile {
+  filename: string;
+  /** Told from its bytes. */
+  media_type: string;
+  size_bytes: number;
+  /** Its first bytes; null where they are no longer there. */
+  read(length: number): Promise<Buffer | null>;
+}
+
+/** What a model gets of a file. */
+export interface ModelFile {
+  /** A line about the file, and its content where it is text. */
+  text: string;
+  /** Its content alone, where it is text. */
+  content?: string;
+  part?: ImagePart | DocumentPart;
+  /** Why the model does not get all of it: its kind cannot be read, it is too much, or it is gone. */
+  lacks?: { why: 'kind' | 'size' | 'gone'; what: string };
+}
+
+export interface ModelFilesOptions {
+  /** Whether the model sees. */
+  vision: boolean;
+  /** `image`: nothing but what it sees; `text`: nothing but what it reads; else either. */
+  mode?: FileInputMode;
+  /** Whether it is given PDFs as they are, which those that see take as a rule. */
+  documents?: boolean;
+  /** Of all texts together, and of one. */
+  characters: number;
+  charactersOfOne: number;
+}
+
+/*
+ * What one call carries beside texts, so that every provider takes it: 20 parts, together 14 MiB (19 MB in base64; a request may have 20).
+ * An image 3.75 MiB (5 MiB in base64).
+ */
+const MAX_PARTS = 20;
+const PARTS_BYTES = 14 * 1024 * 1024;
+const IMAGE_BYTES = (15 * 1024 * 1024) / 4;
+/** Of UTF-8. */
+const MAX_BYTES_PER_CHARACTER = 4;
+
+/** Images that all dialects take. */
+const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
+const PDF = 'application/pdf';
+
+const NO_ROOM = 'it was left out, since there is no room for more';
+
+/** A message of a text and of files. */
+export function contentWith(text: string, files: readonly ModelFile[]): UserContent {
+  const texts = [text, ...files.map((file) => file.text)].filter(Boolean).join('\n\n');
+  const parts = files.flatMap(({ part }) => part ?? []);
+  return parts.length ? [{ type: 'text', text: texts }, ...parts] : texts;
+}
+
+/** Reads files for one call of a model, each within what the ones before it have left of the call's room. */
+export class ModelFiles {
+  private parts = MAX_PARTS;
+  private partsBytes = PARTS_BYTES;
+  private characters: number;
+
+  constructor(private readonly options: ModelFilesOptions) {
+    this.characters = options.characters;
+  }
+
+  /** @throws what reading the file throws */
+  read(file: ReadableFile): Promise<ModelFile> {
+    if (IMAGE_TYPES.has(file.media_type)) return this.readPart(file, 'image');
+    if (file.media_type === PDF && this.options.documents) return this.readPart(file, 'document');
+    if (!isText(file.media_type)) return Promise.resolve(lacking(file, 'kind', 'it is of a kind that cannot be read here'));
+    return this.readText(file);
+  }
+
+  private async readPart(file: ReadableFile, type: 'image' | 'document'): Promise<ModelFile> {
+    const { vision, mode } = this.options;
+    if (mode === 'text') return lacking(file, 'kind', 'it has no text that can be read here');
+    if (!vision) return lacking(file, 'kind', `this model cannot see ${type}s`);
+    if (type === 'image' && file.size_bytes > IMAGE_BYTES) return lacking(file, 'size', 'it is too large to be shown');
+    if (this.parts < 1 || this.partsBytes < file.size_bytes) return lacking(file, 'size', NO_ROOM);
+    const bytes = await file.read(file.size_bytes);
+    if (!bytes) return gone(file);
+    this.parts -= 1;
+    this.partsBytes -= bytes.length;
+    const base64 = bytes.toString('base64');
+    const part: ImagePart | DocumentPart =
+      type === 'image' ? { type, mediaType: file.media_type, base64 } : { type, mediaType: PDF, base64, filename: file.filename };
+    return { text: note(file, 'it is shown here'), part };
+  }
+
+  private async readText(file: ReadableFile): Promise<ModelFile> {
+    const { mode, charactersOfOne } = this.options;
+    if (mode === 'image') return lacking(file, 'kind', 'it cannot be shown as an image');
+    const most = Math.min(charactersOfOne, this.characters);
+    if (most < 1) return lacking(file, 'size', NO_ROOM);
+    const bytes = await file.read(Math.min(file.size_bytes, most * MAX_BYTES_PER_CHARACTER));
+    if (!bytes) return gone(file);
+    const text = decode(bytes);
+    const content = text.slice(0, most).toWellFormed();
+    this.characters -= content.length;
+    const whole = bytes.length === file.size_bytes && content.length === text.length;
+    const what = whole ? 'its content follows' : `its first ${content.length} characters follow, and the rest was left out`;
+    return { text: `${note(file, what)}\n${fenced(content)}`, content, ...(!whole && { lacks: { why: 'size', what } }) };
+  }
+}
+
+const lacking = (file: ReadableFile, why: 'kind' | 'size' | 'gone', what: string): ModelFile => ({
+  text: note(file, what),
+  lacks: { why, what },
+});
+const gone = (file: ReadableFile): ModelFile => lacking(file, 'gone', 'it is no longer there');
+
+/** A line of ours about a file. Names are in JSON, so that none can look like anything else. */
+function note({ filename, media_type, size_bytes }: ReadableFile, what: string): string {
+  return `[Attached file ${JSON.stringify(filename)} (${media_type}, ${size_bytes} bytes): ${what}.]`;
+}
+
+/** Between fences that the text itself does not hold. */
+function fenced(text: string): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text.replace(/\n$/, '')}\n${fence}`;
+}
+
+function decode(bytes: Buffer): string {
+  const [first, second] = bytes;
+  const encoding = first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes);
+}

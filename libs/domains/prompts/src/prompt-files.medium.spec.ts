@@ -1,0 +1,218 @@
+import { Readable } from 'node:stream';
+import { entitle } from '@aps/billing/testing';
+import { FilesService } from '@aps/files';
+import { OrgScope } from '@aps/guards';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { eventually } from '@aps/testing';
+import { MAX_FETCHED_BYTES } from './prompt-files';
+import { promptsService } from './testing/prompts';
+
+const MiB = 1024 * 1024;
+const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
+const PDF = Buffer.from('%PDF-1.7 nothing more');
+const INVOICE = 'total: 12.50';
+const FIELDS = [{ name: 'total', type: 'number', required: true }];
+const t = promptsService();
+let org: TestTeam;
+beforeEach(async () => {
+  entitle(t, { direct_model_choice: true, enforces_credits: false });
+  org = await aTeam(t);
+});
+
+/** @returns its path */
+async function aTemplate(body: object): Promise<string> {
+  const { id } = await t.make('POST', `${org.path}/prompt-templates`, { as: org.owner, body: { name: 'A', model: 'vision', ...body } });
+  return `${org.path}/prompt-templates/${id}`;
+}
+const inline = (filename: string, bytes: Buffer | string, media_type = 'text/plain') => ({
+  filename,
+  media_type,
+  data_base64: Buffer.from(bytes as string).toString('base64'),
+});
+const upload = async (scope: OrgScope, filename: string, bytes: Buffer | string): Promise<{ file_id: string }> => {
+  const incoming = { filename, bytes: Readable.from([Buffer.from(bytes as string)]), complete: Promise.resolve() };
+  return { file_id: (await t.get(FilesService).upload(scope, incoming)).id };
+};
+const test = async (path: string, body: object) => (await t.frames(path, org.owner.token, body)).at(-1)!;
+const output = async (path: string, body: object) => (await test(path, body))[1].output as string;
+const refusal = async (path: string, body: object) => {
+  const { status, body: said } = await t.call('POST', `${path}/test`, { as: org.owner, body });
+  const [{ loc }] = said.detail as { loc: string[] }[];
+  return [status, said.code, loc.slice(1).join('.')];
+};
+
+describe('attachments', () => {
+  it('come behind the text: uploads and bytes in the request, in their order, as what they are', async () => {
+    const path = await aTemplate({ text: 'Look.' });
+    const attachments = [inline('a.txt', 'hello', 'image/png'), await upload(org.scope, 'b.png', PNG), inline('../c.pdf', PDF)];
+    expect(await output(path, { attachments })).toBe(
+      [
+        'You said: Look.',
+        '[Attached file "a.txt" (text/plain, 5 bytes): its content follows.]\n```\nhello\n```',
+        `[Attached file "b.png" (image/png, ${PNG.length} bytes): it is shown here.]`,
+        `[Attached file "c.pdf" (application/pdf, ${PDF.length} bytes): it is shown here.] [1 image] [1 document]`,
+      ].join('\n\n'),
+    );
+  });
+
+  it('are read with what a structured template reads', async () => {
+    const path = await aTemplate({ fields: FIELDS });
+    const [event, { data }] = await test(path, { input_text: 'See the file.', attachments: [inline('a.txt', INVOICE)] });
+    expect([event, data]).toEqual(['done', { total: 12.5 }]);
+    expect(await refusal(path, { attachments: [inline('a.txt', INVOICE)] })).toEqual([422, 'input_missing', 'input_text']);
+  });
+
+  it.each(['dialect_2', 'dialect_3'])('reach models of %s as text, too', async (model) => {
+    expect(await output(await aTemplate({ text: 'Look.', model }), { attachments: [inline('a.txt', 'hello')] })).toContain('hello');
+  });
+
+  it('are refused where the model cannot be given them, or not in the way that was asked for', async () => {
+    const [text, image, pdf, other] = [inline('a.txt', 'a'), inline('b.png', PNG), inline('c.pdf', PDF), inline('d.zip', 'PK\x03\x04')];
+    const refused = async (model: string, file_input_mode: string | null) => {
+      const path = await aTemplate({ text: 'Look.', model, file_input_mode });
+      const answers = await Promise.all(
+        [text, image, pdf, other].map((file) => t.call('POST', `${path}/test`, { as: org.owner, body: { attachments: [file] } })),
+      );
+      return answers.map(({ status, body }) => (status === 200 ? 'taken' : `${status} ${body.code}`));
+    };
+    const no = '422 unsupported_media';
+    for (const mode of ['auto', 'both', null]) expect(await refused('vision', mode)).toEqual(['taken', 'taken', 'taken', no]);
+    expect(await refused('vision', 'image')).toEqual([no, 'taken', 'taken', no]);
+    expect(await refused('vision', 'text')).toEqual(['taken', no, no, no]);
+    expect(await refused('mock', 'auto')).toEqual(['taken', no, no, no]);
+    const path = await aTemplate({ text: 'Look.', file_input_mode: 'image' });
+    expect(await output(path, { attachments: [text], file_input_mode: 'auto' })).toContain('its content follows');
+    expect(await refusal(path, { attachments: [image, text] })).toEqual([422, 'unsupported_media', 'attachments.1']);
+  });
+
+  it('are those that the caller may see', async () => {
+    const path = await aTemplate({ text: 'Look.' });
+    const other = await aTeam(t);
+    const mine = await upload(org.scope, 'a.txt', 'mine');
+    const [foreign, colleagues] = [
+      await upload(other.scope, 'a.txt', 'foreign'),
+      await upload(OrgScope.member(org.id, org.member.id, 'MEMBER'), 'a.txt', 'theirs'),
+    ];
+    for (const file of [foreign, colleagues])
+      expect(await refusal(path, { attachments: [mine, file] })).toEqual([422, 'unknown_reference', 'attachments.1.file_id']);
+    expect(await output(path, { attachments: [{ file_id: mine.file_id.toUpperCase() }] })).toContain('mine');
+  });
+
+  it.each<[string, object[], string[]]>([
+    ['nothing', [{}], ['attachments.0.filename', 'attachments.0.media_type', 'attachments.0.data_base64']],
+    ['both ways at once', [{ ...inline('a', 'a'), file_id: '0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee' }], ['attachments.0.file_id']],
+    [
+      'no base64',
+      [
+        { ...inline('a', 'a'), data_base64: 'a-_=' },
+        { ...inline('a', 'a'), data_base64: 'YWE' },
+      ],
+      ['attachments.0.data_base64', 'attachments.1.data_base64'],
+    ],
+    ['no bytes', [{ ...inline('a', 'a'), data_base64: '' }], ['attachments.0.data_base64']],
+    ['too many bytes', [inline('a', Buffer.alloc(3 * MiB)), inline('b', Buffer.alloc(2 * MiB + 1))], ['attachments']],
+    ['too many files', Array.from({ length: 21 }, () => inline('a', 'a')), ['attachments']],
+  ])('that are %s are told what is wrong with them', async (_, attachments, places) => {
+    const { status, body } = await t.call('POST', `${await aTemplate({ text: 'a' })}/test`, { as: org.owner, body: { attachments } });
+    const found = (body.detail as { loc: string[] }[]).map(({ loc }) => loc.slice(1).join('.'));
+    expect([status, body.code, found]).toEqual([422, 'validation_error', places]);
+  });
+
+  it('may be 5 MiB in a body of 8, here and nowhere else', async () => {
+    const path = await aTemplate({ text: 'a' });
+    const image = inline('a.png', Buffer.concat([PNG, Buffer.alloc(3.5 * MiB)]));
+    expect(await output(path, { attachments: [image, inline('b.txt', 'x'.repeat(900_000))] })).toContain('[1 image]');
+    const large = inline('a.png', Buffer.concat([PNG, Buffer.alloc(5 * MiB - PNG.length)]));
+    expect(await refusal(path, { attachments: [large] })).toEqual([422, 'prompt_too_long', 'attachments.0']);
+    const tooLarge = { as: org.owner, body: { input_text: 'x'.repeat(8 * MiB) } };
+    expect((await t.call('POST', `${path}/test`, tooLarge)).status).toBe(413);
+    expect((await t.call('POST', `${org.path}/prompt-templates`, { as: org.owner, body: { name: 'x'.repeat(MiB) } })).status).toBe(413);
+  });
+});
+
+describe('an address', () => {
+  const extract = async (url: string, body: object = {}) => test(await aTemplate({ fields: FIELDS }), { input_url: url, ...body });
+
+  it('is read in the place of a text, or beside one', async () => {
+    t.pages['/invoice'] = { body: INVOICE };
+    t.pages['/moved'] = { status: 302, headers: { location: '/invoice' } };
+    const path = await aTemplate({ fields: FIELDS });
+    expect(await test(path, { input_url: `${t.siteUrl}/moved` })).toMatchObject(['done', { data: { total: 12.5 } }]);
+    expect(await t.make('GET', `${path}/runs`, { as: org.owner })).toMatchObject([{ input_preview: INVOICE }]);
+    expect(await test(path, { input_url: `${t.siteUrl}/invoice`, input_text: 'Last month’s.' })).toMatchObject([
+      'done',
+      { data: { total: 12.5 } },
+    ]);
+  });
+
+  it('may be of an image, which models see', async () => {
+    t.pages['/a%ZZ.png'] = { body: PNG };
+    expect(await extract(`${t.siteUrl}/a%ZZ.png`)).toMatchObject(['done', {}]);
+    expect(await refusal(await aTemplate({ fields: FIELDS, model: 'mock' }), { input_url: `${t.siteUrl}/a%ZZ.png` })).toEqual([
+      422,
+      'unsupported_media',
+      'input_url',
+    ]);
+  });
+
+  it.each([
+    'ftp://a.example/',
+    'https://u:p@a.example/',
+    'https://127.0.0.1/',
+    'https://169.254.169.254/latest',
+    'https://localhost/',
+    'http://a.example/',
+    'no url',
+    'https://a.example:22/',
+  ])('%s is refused', async (input_url) =>
+    expect(await refusal(await aTemplate({ fields: FIELDS }), { input_url })).toEqual([422, 'address_refused', 'input_url']),
+  );
+
+  it('that leads inside is refused', async () => {
+    t.pages['/inside'] = { status: 302, headers: { location: 'https://169.254.169.254/' } };
+    expect(await refusal(await aTemplate({ fields: FIELDS }), { input_url: `${t.siteUrl}/inside` })).toEqual([
+      422,
+      'address_refused',
+      'input_url',
+    ]);
+  });
+
+  it.each<[string, { status?: number; headers?: Record<string, string>; body?: string | Buffer }]>([
+    ['nobody', { status: 404 }],
+    ['a failure', { status: 500, body: INVOICE }],
+    ['nothing', { body: '' }],
+    ['too much', { body: Buffer.alloc(MAX_FETCHED_BYTES + 1, 'a') }],
+    ['what cannot be decompressed', { headers: { 'content-encoding': 'gzip' }, body: INVOICE }],
+    ['a circle', { status: 302, headers: { location: '/page' } }],
+  ])('where there is %s is said to have failed', async (_, page) => {
+    t.pages['/page'] = page;
+    const path = await aTemplate({ fields: FIELDS });
+    expect(await refusal(path, { input_url: `${t.siteUrl}/page` })).toEqual([422, 'input_url_failed', 'input_url']);
+    expect(await t.make('GET', `${path}/runs`, { as: org.owner })).toEqual([]);
+  });
+
+  it('is nothing to a plain template', async () => {
+    expect(await output(await aTemplate({ text: 'Hello.' }), { input_url: 'no url', input_text: 'x' })).toBe('You said: Hello.');
+  });
+
+  it('is not waited for when the client has gone', async () => {
+    const path = await aTemplate({ fields: FIELDS });
+    const leave = new AbortController();
+    t.pages['/slow'] = 'silence';
+    const headers = { Authorization: `Bearer ${org.owner.token}`, 'Content-Type': 'application/json' };
+    const asked = fetch(`${t.url}${path}/test`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ input_url: `${t.siteUrl}/slow` }),
+      signal: leave.signal,
+    });
+    const waiting = (n: number) =>
+      eventually(
+        () => Promise.resolve(t.waiting),
+        (found) => found === n,
+      );
+    await Promise.all([expect(asked).rejects.toThrow('aborted'), waiting(1).then(() => leave.abort())]);
+    await waiting(0);
+    expect(await t.make('GET', `${path}/runs`, { as: org.owner })).toEqual([]);
+  });
+});
