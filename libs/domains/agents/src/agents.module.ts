@@ -1,5 +1,6 @@
 import { Module, OnModuleInit } from '@nestjs/common';
 import { InferenceModule, ModelUsers } from '@aps/inference';
+import { PromptsModule } from '@aps/prompts';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -26,7 +27,7 @@ const exported = [
 ];
 
 @Module({
-  imports: [InferenceModule],
+  imports: [InferenceModule, PromptsModule],
   providers: [...exported, AgentReferences, AgentsRepository, SkillsRepository],
   exports: exported,
 })

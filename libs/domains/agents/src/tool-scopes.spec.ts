@@ -10,6 +10,7 @@ describe('parseToolScope', () => {
     ['con:crm', { kind: 'con', slug: 'crm' }],
     ['agent:researcher-2', { kind: 'agent', slug: 'researcher-2' }],
     ['process:invoice', { kind: 'process', slug: 'invoice' }],
+    ['prompt:invoice', { kind: 'prompt', slug: 'invoice' }],
     ['crm.find_customer', { kind: 'tool', connection: 'crm', name: 'find_customer' }],
     ['crm.files/read.all', { kind: 'tool', connection: 'crm', name: 'files/read.all' }],
   ])('reads %p', (text, scope) => expect(parseToolScope(text)).toEqual(scope));

@@ -1,10 +1,10 @@
 import { isSlug } from '@aps/contracts';
 
+type NamedKind = 'kb' | 'con' | 'agent' | 'process' | 'prompt';
+
 /** A tool scope, read. What it names may or may not exist. */
 export type ToolScope =
-  | { kind: 'all' | 'core' | 'web' | 'exec' }
-  | { kind: 'kb' | 'con' | 'agent' | 'process'; slug: string }
-  | { kind: 'tool'; connection: string; name: string };
+  { kind: 'all' | 'core' | 'web' | 'exec' } | { kind: NamedKind; slug: string } | { kind: 'tool'; connection: string; name: string };
 
 const FIXED: Record<string, ToolScope> = {
   '*': { kind: 'all' },
@@ -12,12 +12,12 @@ const FIXED: Record<string, ToolScope> = {
   'system:web': { kind: 'web' },
   'system:exec': { kind: 'exec' },
 };
-const NAMED = /^(kb|con|agent|process):(.+)$/;
+const NAMED = /^(kb|con|agent|process|prompt):(.+)$/;
 /** An exact tool: the connection's slug, a dot, the name that its server gave the tool. */
 const EXACT = /^([a-z0-9-]{1,64})\.([A-Za-z0-9_./-]{1,128})$/;
 
 /**
- * Reads `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, `*` or an exact tool
+ * Reads `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, `prompt:{slug}`, `*` or an exact tool
  * slug `con_slug.tool_name`.
  *
  * @returns undefined for anything else
@@ -25,7 +25,7 @@ const EXACT = /^([a-z0-9-]{1,64})\.([A-Za-z0-9_./-]{1,128})$/;
 export function parseToolScope(text: string): ToolScope | undefined {
   if (Object.hasOwn(FIXED, text)) return FIXED[text];
   const named = NAMED.exec(text);
-  if (named) return isSlug(named[2]) ? { kind: named[1] as 'kb' | 'con' | 'agent' | 'process', slug: named[2] } : undefined;
+  if (named) return isSlug(named[2]) ? { kind: named[1] as NamedKind, slug: named[2] } : undefined;
   const exact = EXACT.exec(text);
   return exact && isSlug(exact[1]) ? { kind: 'tool', connection: exact[1], name: exact[2] } : undefined;
 }

@@ -94,7 +94,7 @@ describe('record_decision', () => {
   it('leaves nothing behind when its call does not commit', async () => {
     const undone = t.db.transaction(NO_CALLER, async (tx) => {
       const tool = recordTool();
-      await tool.run(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, contextOf(chat, 'call_1'));
+      await tool.run!(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, contextOf(chat, 'call_1'));
       throw new Error('the worker dies');
     });
     await expect(undone).rejects.toThrow('the worker dies');

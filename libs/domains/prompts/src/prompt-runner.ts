@@ -16,11 +16,12 @@ import {
   type ChatMessage,
   type ChatResult,
   type ModelCall,
+  type ReceiptRow,
   type ResolvedModel,
   type Usage,
   type UserContent,
 } from '@aps/inference';
-import { Database, NO_CALLER, storable, type Slice } from '@aps/platform/database';
+import { Database, NO_CALLER, storable, type Slice, type Tx } from '@aps/platform/database';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { extractionOf, schemaOf } from './extraction.policy';
@@ -74,11 +75,19 @@ export type PromptFrame =
   | { event: 'done'; data: PromptRun }
   | { event: 'error'; data: { code: string; message: string } };
 
-export interface PromptRunOptions {
+/** Who runs it. */
+export interface PromptCaller {
   source: PromptRun['source'];
   /** Of an agent's run. */
   chatId?: string | null;
   agentId?: string | null;
+  /** Names a call that may be made again; see {@link PromptRunner.answerTo}. */
+  callKey?: string;
+  /** Adds what the run cost where such costs are summed up; in the transaction of its receipt, and before it. */
+  charge?: (tx: Tx, cost: Pick<ReceiptRow, 'usd_cost' | 'credits'>) => Promise<void>;
+}
+
+export interface PromptRunOptions extends PromptCaller {
   /** Aborted: the model call is cut, and the run is `cancelled`. */
   signal: AbortSignal;
   tell: (frame: PromptFrame) => void;
@@ -147,17 +156,19 @@ export class PromptRunner implements BeforeApplicationShutdown {
   }
 
   /** Runs what was prepared, to its end. Whatever happens on the way is told, and noted. */
-  async run(scope: OrgScope, prepared: PreparedPrompt, { source, chatId = null, agentId, signal, tell }: PromptRunOptions): Promise<void> {
+  async run(scope: OrgScope, prepared: PreparedPrompt, { signal, tell, ...caller }: PromptRunOptions): Promise<void> {
     if (signal.aborted) return;
+    const { source, chatId: chat_id = null, callKey: call_key = null } = caller;
     const { template, model } = prepared;
     const id = uuidv7();
     const input_preview = storable(prepared.preview.slice(0, PREVIEW)) || null;
     const named = { id, template_id: template.id, revision_id: template.revision_id, model: model.resolved_model };
-    await this.db.transaction(scope, (tx) => this.runs.begin(tx, scope, { ...named, source, chat_id: chatId, input_preview }));
+    await this.db.transaction(scope, (tx) => this.runs.begin(tx, scope, { ...named, source, chat_id, call_key, input_preview }));
     const beat = setInterval(() => void this.runs.beat(this.db, id).catch(() => undefined), BEAT_MS);
     const started = performance.now();
     const work: Work = { output: null, data: null, usage: null, firstTokenMs: null };
-    const cut = AbortSignal.any([signal, this.ending.signal]);
+    // What a worker runs for others, their own leases cut.
+    const cut = source === 'test' ? AbortSignal.any([signal, this.ending.signal]) : signal;
     let error: PromptRun['error'] = null;
     try {
       await (template.fields.length ? this.extract(prepared, work, cut, tell) : this.answer(prepared, work, cut, tell));
@@ -167,7 +178,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     try {
       const status = error === null ? 'succeeded' : error.code === CANCELLED ? 'cancelled' : 'failed';
       const how = { status, error, duration_ms: Math.round(performance.now() - started) } as const;
-      const ended = await this.end(scope, id, model, how, work, { chatId, agentId });
+      const ended = await this.end(scope, id, model, how, work, caller);
       tell(ended.status === 'succeeded' ? { event: 'done', data: ended } : { event: 'error', data: ended.error! });
     } catch (cause) {
       tell({ event: 'error', data: this.errorOf(cause, signal) });
@@ -179,6 +190,11 @@ export class PromptRunner implements BeforeApplicationShutdown {
   /** What cannot end within the grace of its process is cut, while there is time to tell and to note it. */
   beforeApplicationShutdown(): void {
     setTimeout(() => this.ending.abort(), Math.max(0, runtimeConfig.value.shutdownGraceMs - CUT_MS)).unref();
+  }
+
+  /** What a call has been answered with before, which its caller could not note any more. */
+  answerTo(scope: OrgScope, callKey: string): Promise<PromptRun | null> {
+    return this.runs.answerTo(this.db, scope, callKey);
   }
 
   /** Newest first. @throws DomainError `not_found` */
@@ -306,18 +322,21 @@ export class PromptRunner implements BeforeApplicationShutdown {
     model: ResolvedModel,
     how: Pick<PromptRunEnd, 'status' | 'error' | 'duration_ms'>,
     { output, data, usage, firstTokenMs }: Work,
-    { chatId, agentId = null }: { chatId: string | null; agentId?: string | null },
+    { chatId: chat_id = null, agentId: agent_id = null, charge }: PromptCaller,
   ): Promise<PromptRun> {
     // By the run's id: of two receipts that a lost answer of the database would make, one is refused.
     const call = { resolved: model, feature: 'prompt_default', durationMs: how.duration_ms!, firstTokenMs, id };
     const receipt = usage && receiptRow({ ...call, usage });
-    const owner = { org_id: scope.orgId, chat_id: chatId, turn_id: null, step_no: null, agent_id: agentId };
+    const owner = { org_id: scope.orgId, chat_id, turn_id: null, step_no: null, agent_id };
     const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
     for (let tries = 1; ; tries++) {
       try {
         // Not for the caller to lose, who may have gone.
         return await this.db.transaction(NO_CALLER, async (tx) => {
-          if (receipt) await this.receipts.insert(tx, { ...receipt, ...owner });
+          if (receipt) {
+            await charge?.(tx, receipt);
+            await this.receipts.insert(tx, { ...receipt, ...owner });
+          }
           return this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
         });
       } catch (cause) {

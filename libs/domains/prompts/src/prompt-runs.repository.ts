@@ -10,8 +10,8 @@ export const BEAT_MS = 10_000;
 const HELD = `now() + interval '${HELD_S} seconds'`;
 
 const BEGIN = statement<{ id: string }>(`
-  INSERT INTO prompt_runs (id, org_id, template_id, revision_id, source, status, chat_id, model, input_preview, created_by, held_until)
-  VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8, $9, ${HELD}) RETURNING id`);
+  INSERT INTO prompt_runs (id, org_id, template_id, revision_id, source, status, chat_id, call_key, model, input_preview, created_by, held_until)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8, $9, $10, ${HELD}) RETURNING id`);
 const BEAT = statement(`UPDATE prompt_runs SET held_until = ${HELD} WHERE id = $1 AND status = 'running'`);
 // Whoever was thought dead and has ended after all: what it cost is noted, and the end stays as it was told.
 const END = statement<PromptRun>(`
@@ -22,8 +22,10 @@ const LOSE = statement(`
   UPDATE prompt_runs SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone."}', updated_at = now()
   WHERE id IN (SELECT id FROM prompt_runs WHERE status = 'running' AND held_until < now() ORDER BY held_until LIMIT $1 FOR UPDATE SKIP LOCKED)`);
 
+const ANSWER = statement<PromptRun>(`
+  SELECT * FROM prompt_runs WHERE org_id = $1 AND call_key = $2 AND status = 'succeeded' ORDER BY id DESC LIMIT 1`);
 const LIST = statement<PromptRun>(`
-  SELECT r.id, r.org_id, r.template_id, r.revision_id, r.source, r.status, r.chat_id, r.model, r.usage, r.cost_usd, r.cost_credits, r.duration_ms, r.error,
+  SELECT r.id, r.org_id, r.template_id, r.revision_id, r.source, r.status, r.chat_id, r.call_key, r.model, r.usage, r.cost_usd, r.cost_credits, r.duration_ms, r.error,
     r.created_by, r.held_until, r.created_at, r.updated_at,
     CASE WHEN seen THEN r.input_preview END AS input_preview, CASE WHEN seen THEN r.output END AS output, CASE WHEN seen THEN r.data END AS data
   FROM prompt_runs r LEFT JOIN chats c ON c.id = r.chat_id, LATERAL (SELECT r.chat_id IS NULL OR ${chatSeenBy('$2')} AS seen) s
@@ -38,10 +40,10 @@ export class PromptRunsRepository {
   async begin(
     db: Db,
     scope: OrgScope,
-    run: Pick<PromptRun, 'id' | 'template_id' | 'revision_id' | 'source' | 'chat_id' | 'model' | 'input_preview'>,
+    run: Pick<PromptRun, 'id' | 'template_id' | 'revision_id' | 'source' | 'chat_id' | 'call_key' | 'model' | 'input_preview'>,
   ): Promise<void> {
-    const { id, template_id, revision_id, source, chat_id, model, input_preview } = run;
-    await db.query(BEGIN, [id, scope.orgId, template_id, revision_id, source, chat_id, model, input_preview, scope.actor.userId]);
+    const { id, template_id, revision_id, source, chat_id, call_key, model, input_preview } = run;
+    await db.query(BEGIN, [id, scope.orgId, template_id, revision_id, source, chat_id, call_key, model, input_preview, scope.actor.userId]);
   }
 
   /** Says that the run is still being worked on. */
@@ -55,6 +57,11 @@ export class PromptRunsRepository {
     const { status, output, data, usage, cost_usd, cost_credits, error, duration_ms } = end;
     const values = [id, status, output, json(data), json(usage), cost_usd, cost_credits, json(error), duration_ms];
     return (await db.query(END, values))[0];
+  }
+
+  /** What a call has been answered with before. */
+  async answerTo(db: Db, scope: OrgScope, callKey: string): Promise<PromptRun | null> {
+    return (await db.query(ANSWER, [scope.orgId, callKey]))[0] ?? null;
   }
 
   /** Ends what nobody is at work on any more. @returns how many */

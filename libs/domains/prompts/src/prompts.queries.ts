@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { PromptTemplate } from '@aps/entities';
+import { PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, OrgListing, OrgTable, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { In } from 'typeorm';
 import type { PromptContent } from './prompts.policy';
 
 /** A template with what it says now. */
@@ -24,11 +25,19 @@ const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string }>({
 /** Reads templates, by an id or a slug. Never writes. */
 @Injectable()
 export class PromptsQueries {
+  private readonly templates = new OrgTable(PromptTemplate, 'Prompt template');
+
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
   list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<PromptTemplateView>> {
     return VIEWS.page(this.db, scope, { project_id: project_id?.toLowerCase() }, page);
+  }
+
+  /** Those of the slugs that templates have. */
+  async slugsAmong(db: Db, scope: OrgScope, slugs: string[]): Promise<Set<string>> {
+    const found = slugs.length ? await this.templates.list(db, scope, { slug: In(slugs) }, {}) : [];
+    return new Set(found.map(({ slug }) => slug));
   }
 
   /** @throws DomainError `not_found` */

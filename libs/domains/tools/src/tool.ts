@@ -2,6 +2,7 @@ import type { TopicEvent } from '@aps/contracts';
 import type { Tx } from '@aps/platform/database';
 import type { z } from 'zod';
 import type { DecisionMode, ToolHints } from './decision-mode';
+import type { ToolGrants } from './tool-catalog';
 
 export type AccessLevel = 'read' | 'write' | 'destructive';
 
@@ -13,17 +14,33 @@ export interface ToolContext {
   turnId: string;
   stepNo: number;
   toolCallId: string;
-  /** Skills that the agent has mounted. */
-  mountedSkills: readonly string[];
+  /** What the agent may use. */
+  grants: ToolGrants;
   /** Same for every delivery of this call; tools with outside effects pass it on. */
   idempotencyKey: string;
+  /** Aborted when the turn must end here. */
   signal: AbortSignal;
+  /** Counts what a model was asked for by the call towards its chat; in the transaction of the receipt, and before it. */
+  charge(tx: Tx, cost: ToolCost): Promise<void>;
+}
+
+/** What a call has cost; null where it has no price. */
+export interface ToolCost {
+  usd_cost: string | null;
+  credits: string;
+}
+
+/** The text that the model gets, and what the chat's readers are told besides. */
+export interface ToolResult {
+  kind: 'result';
+  content: string;
+  isError?: boolean;
+  events?: ToolEvent[];
 }
 
 /** What a call came to. */
 export type ToolOutcome =
-  /** The text that the model gets, and what the chat's readers are told besides. */
-  | { kind: 'result'; content: string; isError?: boolean; events?: ToolEvent[] }
+  | ToolResult
   /**
    * The turn waits and holds no slot meanwhile; the call is answered when it resumes: when what `ref` names is over, or at `resumeAt`.
    * Only tools that say so in {@link Tool.waitsFor} may return it.
@@ -37,7 +54,29 @@ export type ToolEvent = Pick<TopicEvent, 'type' | 'data'>;
 export type WaitKind = 'timer' | 'human' | 'children';
 
 /** Something that an agent can call. */
-export interface Tool<Schema extends z.ZodType = z.ZodType> {
+export type Tool<Schema extends z.ZodType = z.ZodType> = ToolDescription<Schema> & (ToolInside<Schema> | ToolOutside<Schema>);
+
+/** Its effects are in our database. */
+interface ToolInside<Schema extends z.ZodType> {
+  /**
+   * Runs the call. Effects go through `tx`, which also records the result: either both happen or neither, so a call that was cut off
+   * simply runs again.
+   */
+  run: (tx: Tx, args: z.infer<Schema>, context: ToolContext) => Promise<ToolOutcome>;
+  callOut?: never;
+}
+
+/** It asks a model, or a server elsewhere. */
+interface ToolOutside<Schema extends z.ZodType> {
+  /**
+   * Makes the call, with no transaction open. Its result is recorded afterwards: a call that was cut off in between is made again, with
+   * the same idempotency key. Throws the reason of the context's signal where that has cut it.
+   */
+  callOut: (args: z.infer<Schema>, context: ToolContext) => Promise<ToolResult>;
+  run?: never;
+}
+
+interface ToolDescription<Schema extends z.ZodType> {
   /** Stable, e.g. `todo_write` or `con_github.create_issue`. */
   slug: string;
   /** What the model calls it: at most 64 characters of `[a-zA-Z0-9_-]`. */
@@ -64,11 +103,6 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
     child_agent_ids: readonly string[];
     decision_log: boolean;
   }) => boolean;
-  /**
-   * Runs the call. Effects go through `tx`, which also records the result: either both happen or neither, so a call that was cut off
-   * simply runs again.
-   */
-  run: (tx: Tx, args: z.infer<Schema>, context: ToolContext) => Promise<ToolOutcome>;
 }
 
 /** Keeps the type of a tool's arguments while its schema is written down once. */

@@ -20,7 +20,7 @@ import { IdOrNone } from '../common';
 import { MAX_TEXT } from './vocabulary';
 
 const TOOLS =
-  'Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all.';
+  'Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, `prompt:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all.';
 const tools = (description: string): ListOptions => ({
   max: 500,
   item: { min: 1, max: 256 },

@@ -61,6 +61,7 @@ export class PromptRevision {
 /** One time that a template was run. */
 @Entity('prompt_runs')
 @Index('prompt_runs_template', ['template_id', 'id'])
+@Index('prompt_runs_call', ['org_id', 'call_key'], { where: 'call_key IS NOT NULL' })
 @Index('prompt_runs_held', ['held_until'], { where: `status = 'running'` })
 @ForeignKey(() => PromptTemplate, ['org_id', 'template_id'], ['org_id', 'id'])
 @ForeignKey(() => PromptRevision, ['org_id', 'revision_id'], ['org_id', 'id'])
@@ -76,6 +77,8 @@ export class PromptRun {
   @Column('text') status: 'running' | 'succeeded' | 'failed' | 'cancelled';
   /** Of an agent's run: who sees the chat sees what was read and answered. */
   @Column('uuid', { nullable: true }) chat_id: string | null;
+  /** The call that it answers, where that may be made again. */
+  @Column('text', { nullable: true }) call_key: string | null;
   /** Key of the model that answers. */
   @Column('text') model: string;
   @Column('text', { nullable: true }) input_preview: string | null;

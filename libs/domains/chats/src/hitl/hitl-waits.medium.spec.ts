@@ -24,6 +24,8 @@ describe('turns that wait for humans', () => {
   const app = chatsService();
   let org: TestOrg;
   let path: string;
+  /** Calls that have gone out, by what makes them the same. */
+  const wired: [key: string, args: object][] = [];
 
   beforeAll(async () => {
     org = await app.org({ allowed_tools: ['con:bank'] });
@@ -41,6 +43,19 @@ describe('turns that wait for humans', () => {
           await tx.execute(sql('INSERT INTO charges VALUES ($1, $2)'), [chatId, JSON.stringify(args)]);
           if (args.memo === 'fail') throw new Error('The bank is closed');
           return { kind: 'result', content: `charged ${args.amount}` };
+        },
+      }),
+      defineTool({
+        slug: 'con_bank.wire',
+        name: 'con_bank_wire',
+        description: 'Wires',
+        scope: 'con:bank',
+        accessLevel: 'destructive',
+        parameters: z.object({ amount: z.number() }),
+        callOut: (args, { idempotencyKey }) => {
+          wired.push([idempotencyKey, args]);
+          if (args.amount < 0) throw new Error('The bank is closed');
+          return Promise.resolve({ kind: 'result', content: `wired ${args.amount}` });
         },
       }),
       defineTool({
@@ -128,6 +143,31 @@ describe('turns that wait for humans', () => {
       await expireLease(chat);
       expect(toolResults(await app.settled(org, chat, 1))).toEqual(['charged 250']);
       expect(await charges(chat)).toEqual([{ amount: 250 }]);
+    });
+
+    it('that goes out is made when it is approved, and again under the same key when the worker dies before it is noted', async () => {
+      const wire = (amount: number) => escalate({ tool_slug: 'con_bank.wire', arguments: { amount } });
+      const [dying, failing] = [await waiting(wire(5)), await waiting(wire(-5))];
+      expect(wired).toEqual([]);
+      const died = new Promise<void>((resolve) => {
+        once('inOwnedTransaction', async (original, args) => {
+          const read = await original(...args);
+          once('inOwnedTransaction', () => {
+            resolve();
+            return Promise.reject(new LeaseEnded('lost'));
+          });
+          return read;
+        });
+      });
+      await answer(dying.id, { decision: 'approve', note: 'Do it' });
+      await died;
+      await expireLease(dying.chat);
+      expect(toolResults(await app.settled(org, dying.chat, 1))).toEqual(['A human approved this and says: Do it\n\nwired 5']);
+      expect(wired).toEqual([wired[0], wired[0]]);
+      await answer(failing.id, { decision: 'approve' });
+      expect(toolResults(await app.settled(org, failing.chat, 1))).toEqual([
+        'The approved call failed on our side, and may have had an effect.',
+      ]);
     });
 
     it('runs although the queue could not be told of the answer', async () => {

@@ -13,21 +13,23 @@ describe('the gate of decisions', () => {
 
   beforeAll(async () => {
     org = await app.org({ allowed_tools: ['con:bank'] });
-    app.get(ToolCatalog).register(
-      defineTool({
-        slug: TOOL,
-        name: 'con_bank_transfer',
-        description: 'Moves money',
-        scope: 'con:bank',
-        accessLevel: 'destructive',
-        decisionMode: 'write',
-        parameters: z.object({ amount: z.number() }),
-        run: (_tx, args) => {
-          ran.push(args);
-          return Promise.resolve({ kind: 'result', content: 'moved' });
-        },
-      }),
-    );
+    const moved = (args: unknown) => {
+      ran.push(args);
+      return Promise.resolve({ kind: 'result' as const, content: 'moved' });
+    };
+    const tool = {
+      description: 'Moves money',
+      scope: 'con:bank',
+      accessLevel: 'destructive' as const,
+      decisionMode: 'write' as const,
+      parameters: z.object({ amount: z.number() }),
+    };
+    app
+      .get(ToolCatalog)
+      .register(
+        defineTool({ ...tool, slug: TOOL, name: 'con_bank_transfer', run: (_tx, args) => moved(args) }),
+        defineTool({ ...tool, slug: 'con_bank.wire', name: 'con_bank_wire', callOut: moved }),
+      );
   });
   beforeEach(() => ran.splice(0));
 
@@ -41,8 +43,8 @@ describe('the gate of decisions', () => {
     const chat = await app.chat(org);
     await app.send(org, chat, script(...steps.map((tool_calls) => ({ tool_calls })), { text: 'done' }));
     const { messages } = await app.settled(org, chat, 1);
-    return (messages as { role: string; tool_name: string; content: string }[])
-      .filter((m) => m.tool_name === 'con_bank_transfer')
+    return (messages as { role: string; tool_name: string | null; content: string }[])
+      .filter((m) => m.tool_name?.startsWith('con_bank'))
       .map((m) => m.content);
   }
 
@@ -58,6 +60,12 @@ describe('the gate of decisions', () => {
     expect(await results([decide('act', 'con_bank.other')], [transfer])).toEqual([expect.stringContaining('was not run')]);
     expect(await results([decide('act')], [decide('no_act')], [transfer])).toEqual([expect.stringContaining('was not run')]);
     expect(ran).toEqual([{ amount: 5 }]);
+  });
+
+  it('stands before calls that go out, too', async () => {
+    const wire = { name: 'con_bank_wire', arguments: { amount: 6 } };
+    expect(await results([wire], [decide('act', 'con_bank.wire')], [wire])).toEqual([expect.stringContaining('was not run'), 'moved']);
+    expect(ran).toEqual([{ amount: 6 }]);
   });
 
   it('asks for nothing where the decision log is off', async () => {

@@ -1,10 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { DecisionGate } from '@aps/decisions';
-import { NO_CALLER, Database, isConnectionLoss, storable, type Tx } from '@aps/platform/database';
+import { NO_CALLER, Database, isConnectionLoss, storable, type Db, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
-import { capResult, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type WaitKind } from '@aps/tools';
+import {
+  capResult,
+  parseArguments,
+  ToolCatalog,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  type ToolResult,
+  type WaitKind,
+} from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent } from '../chat.types';
 import { grantsOf } from './grants';
@@ -12,7 +21,7 @@ import { LeaseEnded } from './leases';
 import { CUT_OFF, type OpenCall } from './transcript';
 import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
-import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits } from './turn-waits';
+import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits, type WaitOutcome } from './turn-waits';
 import { TurnRepository } from './turn.repository';
 
 type StepStatus = 'done' | 'failed';
@@ -23,7 +32,15 @@ export const toolCallsTotal = counter('tool_calls_total', 'Tool calls, by outcom
 const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];
 
 /** What a tool threw, as opposed to what went wrong around it. */
-class ToolFailed extends Error {}
+class ToolFailed extends Error {
+  /** For the model. What was to happen in our transaction has not happened; of what went out nobody knows. */
+  readonly effect: string;
+
+  constructor(tool: Tool, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.effect = tool.callOut ? 'failed on our side, and may have had an effect' : 'failed on our side and had no effect';
+  }
+}
 
 /** A user has written: a call must not begin to wait now. Undoes what the call had done. */
 class MessageCame extends Error {}
@@ -33,6 +50,19 @@ interface Step {
   stepNo: number;
   id: string;
   name: string;
+}
+
+/** A call that a human has approved, and that can be made. */
+interface ApprovedCall {
+  kind: 'call';
+  tool: Tool;
+  args: unknown;
+}
+
+/** What the model is told of a call that needs a decision first. */
+interface Undecided {
+  kind: 'undecided';
+  content: string;
 }
 
 /** Runs the calls that a model asked for. Each call's effect and its result are one transaction. */
@@ -57,46 +87,45 @@ export class ToolStepRunner {
       const step: Step = { stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name };
       const after = rest.length ? { ...wait, calls: rest } : null;
       try {
-        await this.inOwnedTransaction(turn, async (tx) => {
+        const outside = await this.inOwnedTransaction(turn, async (tx) => {
           const outcome = await this.waits.outcome(tx, wait, call);
-          const result = outcome.kind === 'run' ? await this.runApproved(tx, turn, step, outcome.toolSlug, outcome.arguments) : outcome;
-          // Before the result, which may be cut.
-          const content = outcome.kind === 'run' && outcome.remark ? `${outcome.remark}\n\n${result.content}` : result.content;
-          await this.record(
-            tx,
-            turn,
-            step,
-            content,
-            result.isError ? 'failed' : 'done',
-            [...(outcome.events ?? []), ...(result === outcome ? [] : (result.events ?? []))],
-            after,
-          );
+          const approved = outcome.kind === 'run' ? this.approved(turn, outcome) : outcome;
+          if (approved.kind === 'call' && approved.tool.callOut) return { outcome, ...approved };
+          const result = approved.kind === 'call' ? await this.runApproved(turn, step, approved, tx) : approved;
+          await this.conclude(tx, turn, step, outcome, result, after);
         });
+        if (!outside) continue;
+        // What a human has said only was read until here, so whoever dies meanwhile leaves everything as it was.
+        const result = await this.runApproved(turn, step, outside);
+        await this.inOwnedTransaction(turn, (tx) => this.conclude(tx, turn, step, outside.outcome, result, after));
       } catch (error) {
         if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
         this.logger.warn({ msg: 'Approved call failed', turn_id: turn.claim.id, error: error.message });
-        await this.inOwnedTransaction(turn, (tx) =>
-          this.record(tx, turn, step, 'The approved call failed on our side and had no effect.', 'failed', [], after),
-        );
+        await this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, `The approved call ${error.effect}.`, 'failed', [], after));
       }
     }
   }
 
-  /** Runs a call that a human has approved, as it was stored; the grants of the agent still decide. */
-  private async runApproved(
-    tx: Tx,
-    turn: RunningTurn,
-    step: Step,
-    toolSlug: string,
-    args: unknown,
-  ): Promise<Extract<ToolOutcome, { kind: 'result' }>> {
+  /** A call that a human has approved, as it was stored; the grants of the agent still decide. */
+  private approved(turn: RunningTurn, { toolSlug, arguments: args }: Extract<WaitOutcome, { kind: 'run' }>): ApprovedCall | ToolResult {
     const tool = this.catalog.bySlug(grantsOf(turn), toolSlug);
     if (!tool) return { kind: 'result', content: `There is no tool ${toolSlug.slice(0, 100)}, or you may not use it.`, isError: true };
     const parsed = parseArguments(tool, JSON.stringify(args ?? {}));
-    if (!parsed.ok) return { kind: 'result', content: parsed.message, isError: true };
-    const outcome = await this.call(tx, turn, tool, parsed.value, step);
-    if (outcome.kind === 'wait') throw new ToolFailed(`${tool.slug} cannot wait in the place of another call`);
+    return parsed.ok ? { kind: 'call', tool, args: parsed.value } : { kind: 'result', content: parsed.message, isError: true };
+  }
+
+  private async runApproved(turn: RunningTurn, step: Step, { tool, args }: ApprovedCall, tx?: Tx): Promise<ToolResult> {
+    const outcome = await this.call(turn, tool, args, step, tx);
+    if (outcome.kind === 'wait') throw new ToolFailed(tool, `${tool.slug} cannot wait in the place of another call`);
     return outcome;
+  }
+
+  /** Answers the call of a wait that is over. */
+  private conclude(tx: Tx, turn: RunningTurn, step: Step, outcome: WaitOutcome, result: ToolResult, after: TurnWait | null): Promise<void> {
+    // Before the result, which may be cut.
+    const content = outcome.kind === 'run' && outcome.remark ? `${outcome.remark}\n\n${result.content}` : result.content;
+    const events = [...(outcome.events ?? []), ...(result === outcome ? [] : (result.events ?? []))];
+    return this.record(tx, turn, step, content, result.isError ? 'failed' : 'done', events, after);
   }
 
   /**
@@ -188,13 +217,10 @@ export class ToolStepRunner {
     const parsed = parseArguments(tool, call.arguments);
     if (!parsed.ok) return refuse(parsed.message, 'failed', 'invalid');
     try {
+      // What goes out holds no transaction; its result has one of its own.
+      const called = tool.callOut && (await this.gated(this.db, turn, tool, () => this.call(turn, tool, parsed.value, step)));
       await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
-        const undecided = await this.gate.refusal(tx, { id: turn.claim.id, decision_log: grantsOf(turn).decision_log }, tool);
-        if (undecided !== null) {
-          toolCallsTotal.inc({ tool: tool.slug, outcome: 'undecided' });
-          return this.record(tx, turn, step, undecided, 'failed');
-        }
-        const outcome = await this.call(tx, turn, tool, parsed.value, step);
+        const outcome = called ?? (await this.gated(tx, turn, tool, () => this.call(turn, tool, parsed.value, step, tx)));
         // A message ends a wait, and one has come already: it would stand behind this turn until the wait is over.
         if (outcome.kind === 'wait' && pending > 0) throw new MessageCame();
         await this.apply(tx, turn, tool, step, outcome);
@@ -204,40 +230,53 @@ export class ToolStepRunner {
       // Only what the tool itself threw has surely undone its transaction; after anything else the journal says what is.
       if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
       // The model is told, and the turn goes on.
-      this.logger.warn({ msg: 'Tool failed', tool: tool.slug, turn_id: turn.claim.id, error: (error as Error).message });
-      return refuse(`${tool.name} failed on our side and had no effect.`, 'failed', 'error');
+      this.logger.warn({ msg: 'Tool failed', tool: tool.slug, turn_id: turn.claim.id, error: error.message });
+      return refuse(`${tool.name} ${error.effect}.`, 'failed', 'error');
     }
   }
 
-  private async call(tx: Tx, turn: RunningTurn, tool: Tool, args: unknown, step: Step): Promise<ToolOutcome> {
-    const { claim, config } = turn;
+  /** A call, unless it needs a recorded decision and there is none. */
+  private async gated(db: Db, turn: RunningTurn, tool: Tool, call: () => Promise<ToolOutcome>): Promise<ToolOutcome | Undecided> {
+    const content = await this.gate.refusal(db, { id: turn.claim.id, decision_log: grantsOf(turn).decision_log }, tool);
+    return content === null ? call() : { kind: 'undecided', content };
+  }
+
+  /** @param tx that records the result; without, for tools that call out */
+  private async call(turn: RunningTurn, tool: Tool, args: unknown, step: Step, tx?: Tx): Promise<ToolOutcome> {
+    const { claim, lease } = turn;
+    const context: ToolContext = {
+      orgId: claim.org_id,
+      agentId: claim.agent_id,
+      chatId: claim.chat_id,
+      turnId: claim.id,
+      stepNo: step.stepNo,
+      toolCallId: step.id,
+      grants: grantsOf(turn),
+      idempotencyKey: `${claim.id}/${step.stepNo}`,
+      signal: lease.signal,
+      charge: (within, cost) => this.turns.addCost(within, claim.chat_id, cost),
+    };
     try {
-      return await tool.run(tx, args as never, {
-        orgId: claim.org_id,
-        agentId: claim.agent_id,
-        chatId: claim.chat_id,
-        turnId: claim.id,
-        stepNo: step.stepNo,
-        toolCallId: step.id,
-        mountedSkills: config.mounted_skills,
-        idempotencyKey: `${claim.id}/${step.stepNo}`,
-        signal: turn.lease.signal,
-      });
+      return await (tool.callOut ? tool.callOut(args as never, context) : tool.run(tx!, args as never, context));
     } catch (error) {
       // A deadlock undoes the transaction and has it run again.
       const code = (error as { code?: string }).code;
       if (error instanceof LeaseEnded || isConnectionLoss(error) || code === '40001' || code === '40P01') throw error;
-      throw new ToolFailed((error as Error).message, { cause: error });
+      throw new ToolFailed(tool, (error as Error).message, { cause: error });
     }
   }
 
-  private async apply(tx: Tx, turn: RunningTurn, tool: Tool, step: Step, outcome: ToolOutcome): Promise<void> {
+  private async apply(tx: Tx, turn: RunningTurn, tool: Tool, step: Step, outcome: ToolOutcome | Undecided): Promise<void> {
+    if (outcome.kind === 'undecided') {
+      toolCallsTotal.inc({ tool: tool.slug, outcome: 'undecided' });
+      return this.record(tx, turn, step, outcome.content, 'failed');
+    }
     if (outcome.kind === 'result') {
       toolCallsTotal.inc({ tool: tool.slug, outcome: outcome.isError ? 'refused' : 'done' });
       await this.record(tx, turn, step, outcome.content, outcome.isError ? 'failed' : 'done', outcome.events);
       return;
     }
-    if (!tool.waitsFor) throw new ToolFailed(`${tool.slug} does not say that it waits`);
+    if (!tool.waitsFor) throw new ToolFailed(tool, `${tool.slug} does not say that it waits`);
     toolCallsTotal.inc({ tool: tool.slug, outcome: 'waits' });
     const call: WaitingCall = {
       step_no: step.stepNo,

@@ -80,16 +80,17 @@ export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): T
   turnId: turn,
   stepNo: 1,
   toolCallId: callId,
-  mountedSkills: [],
+  grants: GRANTS,
   idempotencyKey: callId,
   signal: AbortSignal.timeout(30_000),
+  charge: () => Promise.resolve(),
 });
 
 /** Calls the tool as a turn does. */
 export function decide(service: TestService, chat: TestChat, args = {}, callId = `call_${uuidv7()}`): Promise<ToolOutcome> {
   const tool = service.get(ToolCatalog).find(GRANTS, 'record_decision')!;
   const parsed = tool.parameters.parse({ kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...args });
-  return service.db.transaction(NO_CALLER, (tx) => tool.run(tx, parsed as never, contextOf(chat, callId)));
+  return service.db.transaction(NO_CALLER, (tx) => tool.run!(tx, parsed as never, contextOf(chat, callId)));
 }
 
 /** Records a decision and gives its id. */
