@@ -42,7 +42,7 @@ export class PromptsService {
         this.templates.insertOrNothing(tx, scope, { ...columnsOf(input), slug: free, version: 1, created_by }),
       );
       await this.revisions.insert(tx, scope, { template_id: id, version: 1, changed: changesOf(EMPTY, content), created_by, ...content });
-      await this.audit.record(tx, scope, 'prompt_template.created', { kind: 'prompt_template', id }, { slug });
+      await this.audit.record(tx, scope, 'prompt_template.created', targetOf(id), { slug });
       return this.queries.get(scope, id, tx);
     });
   }
@@ -61,13 +61,7 @@ export class PromptsService {
       if (changed.length)
         await this.revisions.insert(tx, scope, { template_id: id, version, changed, created_by: scope.actor.userId, ...content });
       await this.templates.update(tx, scope, id, { ...columnsOf(input), version });
-      await this.audit.record(
-        tx,
-        scope,
-        'prompt_template.updated',
-        { kind: 'prompt_template', id },
-        { fields: Object.keys(input), version },
-      );
+      await this.audit.record(tx, scope, 'prompt_template.updated', targetOf(id), { fields: Object.keys(input), version });
       return this.queries.get(scope, id, tx);
     });
   }
@@ -77,7 +71,7 @@ export class PromptsService {
     await this.db.transaction(scope, async (tx) => {
       const gone = await this.templates.delete(tx, scope, ref);
       if (!gone) throw notFound('Prompt template');
-      await this.audit.record(tx, scope, 'prompt_template.deleted', { kind: 'prompt_template', id: gone.id }, { slug: gone.slug });
+      await this.audit.record(tx, scope, 'prompt_template.deleted', targetOf(gone.id), { slug: gone.slug });
     });
   }
 
@@ -96,11 +90,9 @@ export class PromptsService {
   }
 }
 
+const targetOf = (id: string) => ({ kind: 'prompt_template', id });
+
 const columnsOf = ({ name, description, model, reasoning_effort, file_input_mode, tags }: PromptTemplateInput) => ({
-  name,
-  description,
-  model,
-  reasoning_effort,
+  ...{ name, description, model, reasoning_effort, tags: tags && [...new Set(tags)] },
   file_input_mode: file_input_mode === null ? ('auto' as const) : file_input_mode,
-  tags: tags && [...new Set(tags)],
 });
