@@ -163,6 +163,24 @@ describe('a structured prompt', () => {
     expect(await t.db.manager.findBy(InferenceReceipt, { org_id: org.id })).toMatchObject([{ input_tokens: 20, output_tokens: 10 }]);
   });
 
+  it.each(['extracting', 'result', 'post_processing', 'done'])(
+    'whose client goes at %s ends, and what was answered is charged',
+    async (event) => {
+      const path = await aTemplate({ fields: [TOTAL], post_processing_instructions: 'Sum up.' });
+      const slow = event === 'extracting' ? { delay_ms: 20_000 } : {};
+      await test(path, { input_text: script({ text: '{"total":2}', ...slow }) }, ([name]) => name === event);
+      const [run, ...others] = await eventually(
+        () => runs(path),
+        ([{ status }]) => status !== 'running',
+      );
+      // Of the frames behind the extraction each may be the last that the client wanted, and the run may have been quicker.
+      const ends = { extracting: ['cancelled'], done: ['succeeded'] }[event] ?? ['cancelled', 'succeeded'];
+      expect([ends, others]).toEqual([expect.arrayContaining([run.status]), []]);
+      const receipts = await t.db.manager.findBy(InferenceReceipt, { org_id: org.id });
+      expect(receipts.map(({ usd_cost }) => usd_cost)).toEqual(event === 'extracting' ? [] : [run.cost_usd]);
+    },
+  );
+
   it('needs something to read', async () => {
     const path = await aTemplate({ fields: [TOTAL] });
     for (const input_text of [null, '']) expect(await refusal(path, { input_text })).toEqual([422, 'input_missing']);
