@@ -116,10 +116,9 @@ it('ids of A in the paths of B are not there, alone and together, as ids and as 
     const as = b.owner;
     const foreign = Object.fromEntries(names.map((name) => [name, a.params[name]]));
     const one = names.map((name) => ({ name, route, path: fill(route.path, { ...b.params, [name]: a.params[name] }), as }));
-    const slugs =
-      route.access?.params?.agent_id === 'uuid_or_slug'
-        ? [{ name: 'agent slug', route, path: fill(route.path, { ...b.params, agent_id: a.agentSlug }), as }]
-        : [];
+    const slugs = names
+      .filter((name) => route.access?.params?.[name] === 'uuid_or_slug')
+      .map((name) => ({ name: `slug of ${name}`, route, path: fill(route.path, { ...b.params, [name]: a.slugs[name] }), as }));
     return [...one, ...slugs, { name: 'all', route, path: fill(route.path, { ...b.params, ...foreign }), as }];
   });
   expect(calls.length).toBeGreaterThan(80);
@@ -128,7 +127,7 @@ it('ids of A in the paths of B are not there, alone and together, as ids and as 
 
 it('ids of A in bodies to B are refused or unknown', async () => {
   const ids = [...Object.values(a.params).filter((v) => v.includes('-') && v.length === 36), a.owner.id];
-  const texts: Record<string, string> = { slug: a.params.slug, model: a.model, key: a.model, agent: `agent:${a.agentSlug}` };
+  const texts: Record<string, string> = { slug: a.params.slug, model: a.model, key: a.model, agent: `agent:${a.slugs.agent_id}` };
   const isId = (s: Schema) => s.format === 'uuid';
   const calls = routes.flatMap((route) => {
     const op = operation(route);

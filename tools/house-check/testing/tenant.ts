@@ -15,7 +15,8 @@ export interface Tenant {
   member: Person;
   /** Values for the parameters of paths below `/api/orgs/:org_id`, by name. */
   params: Record<string, string>;
-  agentSlug: string;
+  /** Slugs of what path parameters name, where they take one. */
+  slugs: Record<string, string>;
   /** Key of a model of its own. */
   model: string;
   /** Slug of a route of its own. */
@@ -81,7 +82,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       slug: skill.slug,
       template_id: template.id,
     },
-    agentSlug: agent.slug,
+    slugs: { agent_id: agent.slug, template_id: template.slug },
     ...own,
   };
 }
@@ -179,7 +180,8 @@ export const OUTSIDE_OF_TENANTS = {
 export function fill(path: string, params: Record<string, string>): string {
   return path.replace(/[:{](\w+)\}?/g, (_, name: string) => {
     const value = params[name];
-    if (value === undefined) throw new Error(`Teach testing/tenant.ts a value for the path parameter ${name}.`);
+    if (value === undefined)
+      throw new Error(`Teach testing/tenant.ts a value (and a slug, if it takes one) for the path parameter ${name}.`);
     return encodeURIComponent(value);
   });
 }

@@ -39,9 +39,16 @@ export function contentOf({ text, fields, post_processing_instructions }: Partia
   };
 }
 
-/** Which parts of the content differ. */
-export const changesOf = (before: PromptContent, after: PromptContent): PromptRevision['changed'] =>
-  (['text', 'fields', 'post_processing_instructions'] as const).filter((part) => !isDeepStrictEqual(before[part], after[part]));
+/** What of a template is content. */
+export const partsOf = ({ text, fields, post_processing_instructions }: PromptContent): PromptContent => ({
+  text,
+  fields,
+  post_processing_instructions,
+});
+
+/** What of that which is set differs from what it was. */
+export const differing = <C extends object>(before: { readonly [K in keyof C]?: unknown }, after: C): (keyof C & string)[] =>
+  (Object.keys(after) as (keyof C & string)[]).filter((name) => after[name] !== undefined && !isDeepStrictEqual(before[name], after[name]));
 
 /**
  * Fields as they are kept: what a type does not use is left out.

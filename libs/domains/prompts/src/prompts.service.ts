@@ -7,7 +7,7 @@ import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
 import { Database, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
 import { In } from 'typeorm';
-import { changesOf, contentOf, EMPTY, type PromptContentInput } from './prompts.policy';
+import { contentOf, differing, EMPTY, partsOf, type PromptContent, type PromptContentInput } from './prompts.policy';
 import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
 
 /** What a caller sets of a template. Absent leaves it as it is (or as it begins), null clears it. */
@@ -41,7 +41,13 @@ export class PromptsService {
       const { id, slug } = await takingSlug(slugs, taken, (free) =>
         this.templates.insertOrNothing(tx, scope, { ...columnsOf(input), slug: free, version: 1, created_by }),
       );
-      await this.revisions.insert(tx, scope, { template_id: id, version: 1, changed: changesOf(EMPTY, content), created_by, ...content });
+      await this.revisions.insert(tx, scope, {
+        template_id: id,
+        version: 1,
+        changed: differing(EMPTY, content),
+        created_by,
+        ...content,
+      });
       await this.audit.record(tx, scope, 'prompt_template.created', targetOf(id), { slug });
       return this.queries.get(scope, id, tx);
     });
@@ -53,15 +59,17 @@ export class PromptsService {
     return this.db.transaction(scope, async (tx) => {
       const { id } = await this.templates.get(tx, scope, ref, 'for no key update');
       const before = await this.queries.get(scope, id, tx);
-      const { text, fields, post_processing_instructions } = before;
-      const content = { text, fields, post_processing_instructions, ...given };
+      const content: PromptContent = { ...partsOf(before), ...given };
       await this.requireUsable(tx, scope, input, before);
-      const changed = changesOf(before, content);
+      const changed = differing(before, content);
+      const columns = columnsOf(input);
+      const fields = [...changed, ...differing(before, columns)];
+      if (!fields.length) return before;
       const version = before.version + (changed.length ? 1 : 0);
       if (changed.length)
         await this.revisions.insert(tx, scope, { template_id: id, version, changed, created_by: scope.actor.userId, ...content });
-      await this.templates.update(tx, scope, id, { ...columnsOf(input), version });
-      await this.audit.record(tx, scope, 'prompt_template.updated', targetOf(id), { fields: Object.keys(input), version });
+      await this.templates.update(tx, scope, id, { ...columns, version });
+      await this.audit.record(tx, scope, 'prompt_template.updated', targetOf(id), { fields, version });
       return this.queries.get(scope, id, tx);
     });
   }

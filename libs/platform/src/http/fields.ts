@@ -259,12 +259,27 @@ export function DecimalString(o: FieldOptions = {}): PropertyDecorator {
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
+/** Whether a text is a moment that there is: no 30th of February, and within the years of four digits whatever its zone. */
+function isMoment(text: string): boolean {
+  const moment = new Date(text);
+  const [year, month, day] = text.split(/\D/, 3).map(Number);
+  return (
+    RFC3339.test(text) &&
+    day <= new Date(Date.UTC(year, month, 0)).getUTCDate() &&
+    /^\d{4}-/.test(isoOf(moment)) &&
+    !isoOf(moment).startsWith('0000')
+  );
+}
+
+const isoOf = (moment: Date): string => (Number.isNaN(moment.getTime()) ? '' : moment.toISOString());
+
+/** A moment, as RFC 3339 writes it. That of a request stays the text that it is, which a column of times takes as it stands. */
 export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
   return field('string', { example: '2026-11-20T09:30:00.000Z', ...o }, { type: 'string', format: 'date-time' }, [
     ValidateBy(
       {
         name: 'isRfc3339',
-        validator: { validate: (v: unknown) => typeof v === 'string' && RFC3339.test(v) && !Number.isNaN(Date.parse(v)) },
+        validator: { validate: (v: unknown) => typeof v === 'string' && isMoment(v) },
       },
       message('datetime_parsing', 'Input should be an RFC 3339 date and time'),
     ),

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { survivesDouble } from './body';
-import { DecimalField, ListField, NestedField, NumberField, ObjectField, SlugField, StringField, UrlField } from './fields';
+import { DateTimeField, DecimalField, ListField, NestedField, NumberField, ObjectField, SlugField, StringField, UrlField } from './fields';
 import { startEdge, type TestEdge } from './testing/edge';
 
 class Inner {
@@ -21,6 +21,8 @@ class Outer {
   slug?: string | null;
   @UrlField({ optional: true, nullable: true })
   link?: string | null;
+  @DateTimeField({ optional: true })
+  at?: string;
   @ObjectField({ optional: true })
   metadata?: Record<string, unknown>;
   @NestedField(() => Inner, { optional: true })
@@ -241,4 +243,22 @@ it('long numbers are compared in a time that grows with their length', () => {
   const zeros = '0'.repeat(500_000);
   expect(survivesDouble(`1${zeros}1`)).toBe(false);
   expect(survivesDouble(`1${zeros}e-500000`)).toBe(true);
+});
+
+it.each([
+  ...['2026-02-28T23:59:59Z', '2024-02-29T00:00:00.123456Z', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59+14:00'].map((at) => [at, 201]),
+  ...[
+    '2026-02-29T00:00:00Z',
+    '2026-02-30T00:00:00Z',
+    '2026-04-31T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T24:01:00Z',
+    '2026-01-01 00:00:00Z',
+  ].map((at) => [at, 422]),
+  ...['9999-12-31T23:59:59-23:59', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '2026-01-01T00:00:00', '2026-01-01', ''].map(
+    (at) => [at, 422],
+  ),
+])('the moment %j is answered %i', async (at, wanted) => {
+  const answer = await make(JSON.stringify({ at }));
+  expect([answer.status, answer.body.at]).toEqual([wanted, wanted === 201 ? at : undefined]);
 });

@@ -17,14 +17,14 @@ import {
   UpdatePromptTemplateRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { BodyLimit, frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
+import { answer, BodyLimit, frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OpenStreams, RateLimit } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
 import { PromptRunner, type PromptFrame } from '../prompt-runner';
 import { PromptsQueries } from '../prompts.queries';
 import { PromptsService } from '../prompts.service';
-import { toFrame, toPromptTemplate, toRevisionSummary, toRun } from './prompts.convert';
+import { toFrame, toPromptTemplate, toRun } from './prompts.convert';
 
 const BY_TEMPLATE: AccessOptions = { params: { template_id: 'uuid_or_slug' } };
 
@@ -89,7 +89,7 @@ export class PromptTemplatesController {
   @OrgMember('prompts', BY_TEMPLATE)
   @Operation({ summary: 'List the revisions of a prompt template', description: 'Newest first.', answers: [PromptTemplateRevisionSummary] })
   async revisions(@CurrentOrg() scope: OrgScope, @Param('template_id') ref: string) {
-    return (await this.prompts.revisionsOf(scope, ref)).map(toRevisionSummary);
+    return (await this.prompts.revisionsOf(scope, ref)).map((revision) => answer(PromptTemplateRevisionSummary, revision));
   }
 
   @Post(':template_id/test')

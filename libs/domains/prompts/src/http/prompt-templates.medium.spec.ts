@@ -116,6 +116,15 @@ describe('a change of a prompt template', () => {
       file_input_mode: 'auto',
       text: null,
     });
+    const facts = (await t.audit({ target_id: id, action: 'prompt_template.updated' })).map(
+      ({ metadata }) => metadata as { fields: string[] },
+    );
+    expect(facts.map(({ fields }) => fields.join())).toEqual([
+      'name,description,tags,file_input_mode',
+      'text,description,file_input_mode',
+      'fields,post_processing_instructions',
+      'text,fields',
+    ]);
     expect((await get('/a/revisions')).map((r: { version: number; changed: string[] }) => [r.version, r.changed.join()])).toEqual([
       [4, 'text,fields'],
       [3, 'fields,post_processing_instructions'],

@@ -1,5 +1,5 @@
-import { PromptDoneFrame, PromptTemplateResponse, PromptTemplateRevisionSummary, PromptTemplateRunResponse } from '@aps/dtos';
-import type { PromptRevision, PromptRun } from '@aps/entities';
+import { PromptDoneFrame, PromptTemplateResponse, PromptTemplateRunResponse } from '@aps/dtos';
+import type { PromptRun } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 import type { PromptFrame } from '../prompt-runner';
 import type { PromptTemplateView } from '../prompts.queries';
@@ -19,5 +19,3 @@ export const toFrame = ({ event, data }: PromptFrame, hideDollars: boolean): obj
   event === 'done'
     ? answer(PromptDoneFrame, toRun(data, hideDollars), { run_id: data.id, output: data.output ?? '', duration_ms: data.duration_ms ?? 0 })
     : data;
-
-export const toRevisionSummary = (r: PromptRevision): PromptTemplateRevisionSummary => answer(PromptTemplateRevisionSummary, r);
