@@ -3,7 +3,6 @@ import { DomainError, type Problem } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import { AgentsRepository } from './agents.repository';
-import { PromptsQueries } from '@aps/prompts';
 import type { SealedAgentConfig } from './sealed-config';
 import { SkillsRepository } from './skills.repository';
 import { parseToolScope } from './tool-scopes';
@@ -20,16 +19,16 @@ interface ReferenceOptions {
 
 /**
  * Checks that what a configuration names is there, and holds it there until the transaction ends: whoever deletes it meanwhile waits,
- * and then finds the reference. Prompt templates are not held: they can be deleted whoever names them.
+ * and then finds the reference.
  *
- * Knowledge bases, connections, processes and environments are checked by form only; nothing exists yet that they could be looked up in.
+ * Knowledge bases, connections, processes and environments are checked by form only; nothing exists yet that they could be looked up in. So are prompt templates,
+ * which are deleted whoever names them: an agent that names one that is gone can still be changed.
  */
 @Injectable()
 export class AgentReferences {
   constructor(
     private readonly agents: AgentsRepository,
     private readonly skills: SkillsRepository,
-    private readonly prompts: PromptsQueries,
   ) {}
 
   /** @throws DomainError `unknown_reference` with every problem */
@@ -38,9 +37,8 @@ export class AgentReferences {
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
       (refs[field] ?? []).map((text, i) => ({ path: [field, i], tool: parseToolScope(text) })),
     );
-    const slugsOf = (kind: 'agent' | 'prompt') => tools.flatMap(({ tool }) => (tool?.kind === kind ? [tool.slug] : []));
-    const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
-    const prompts = await this.prompts.slugsAmong(tx, scope, slugsOf('prompt'));
+    const slugs = tools.flatMap(({ tool }) => (tool?.kind === 'agent' ? [tool.slug] : []));
+    const agents = await this.agents.hold(tx, scope, { ids: children, slugs });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
     const mountable = await this.skills.hold(tx, scope, skills);
 
@@ -50,7 +48,6 @@ export class AgentReferences {
     const problems = [
       ...tools.flatMap(({ path, tool }) => {
         if (!tool) return unknown(path, 'There is no such tool scope');
-        if (tool.kind === 'prompt') return prompts.has(tool.slug) ? [] : unknown(path, 'There is no prompt template of this slug');
         if (tool.kind !== 'agent') return [];
         if (tool.slug === self?.slug) return unknown(path, 'An agent cannot be its own tool');
         return there.slugs.has(tool.slug) ? [] : unknown(path, 'There is no agent of this slug');

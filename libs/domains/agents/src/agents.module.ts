@@ -1,6 +1,5 @@
 import { Module, OnModuleInit } from '@nestjs/common';
 import { InferenceModule, ModelUsers } from '@aps/inference';
-import { PromptsModule } from '@aps/prompts';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -27,7 +26,7 @@ const exported = [
 ];
 
 @Module({
-  imports: [InferenceModule, PromptsModule],
+  imports: [InferenceModule],
   providers: [...exported, AgentReferences, AgentsRepository, SkillsRepository],
   exports: exported,
 })

@@ -4,7 +4,7 @@ import { DecisionMakingModule } from '@aps/decisions';
 import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
-import { PromptToolsModule } from '@aps/prompts';
+import { PromptsModule, PromptToolsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
 import { ChatsQueries } from './chats.queries';
 import { ChatsRepository } from './chats.repository';
@@ -99,7 +99,7 @@ export class ChatsModule {}
 
 /** The running of turns, for workers. */
 @Module({
-  imports: [ChatsModule, AgentsModule, DecisionMakingModule, FilesModule, InferenceModule, PromptToolsModule, ToolsModule],
+  imports: [ChatsModule, AgentsModule, DecisionMakingModule, FilesModule, InferenceModule, PromptsModule, PromptToolsModule, ToolsModule],
   providers: [
     TurnRunner,
     TurnClaims,

@@ -17,7 +17,7 @@ export class DecisionGate {
   constructor(private readonly decisions: DecisionsRepository) {}
 
   /**
-   * Asked by the tool gateway before a call runs, in the transaction that would run it.
+   * Asked before a call is made: in the transaction that would run it, or before the call goes out.
    *
    * @param turn `decision_log` as it was at the start of the turn; where it is off nothing is asked for
    * @returns what the model is told instead of a result; null when the call may run. A call that no mode covers asks no database

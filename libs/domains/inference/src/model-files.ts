@@ -99,12 +99,17 @@ export class ModelFiles {
     if (most < 1) return lacking(file, 'size', NO_ROOM);
     const bytes = await file.read(Math.min(file.size_bytes, most * MAX_BYTES_PER_CHARACTER));
     if (!bytes) return gone(file);
-    const text = decode(bytes);
+    const { text, garbled } = decode(bytes, bytes.length < file.size_bytes);
     const content = text.slice(0, most).toWellFormed();
     this.characters -= content.length;
     const whole = bytes.length === file.size_bytes && content.length === text.length;
     const what = whole ? 'its content follows' : `its first ${content.length} characters follow, and the rest was left out`;
-    return { text: `${note(file, what)}\n${fenced(content)}`, content, ...(!whole && { lacks: { why: 'size', what } }) };
+    const lacks: ModelFile['lacks'] = garbled
+      ? { why: 'kind', what: 'it is not text throughout' }
+      : whole
+        ? undefined
+        : { why: 'size', what: `it has more than ${most} characters` };
+    return { text: `${note(file, what)}\n${fenced(content)}`, content, ...(lacks && { lacks }) };
   }
 }
 
@@ -126,8 +131,17 @@ function fenced(text: string): string {
   return `${fence}\n${text.replace(/\n$/, '')}\n${fence}`;
 }
 
-function decode(bytes: Buffer): string {
+/** What no text holds, though its first bytes may have looked like one. */
+const NO_TEXT = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/;
+
+/** The text of bytes; what is none in it is replaced, and told. A cut may go through a character. */
+function decode(bytes: Buffer, cut: boolean): { text: string; garbled: boolean } {
   const [first, second] = bytes;
   const encoding = first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes);
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: cut });
+    return { text, garbled: NO_TEXT.test(text) };
+  } catch {
+    return { text: new TextDecoder(encoding).decode(bytes), garbled: true };
+  }
 }

@@ -85,10 +85,10 @@ export function receiptRow({ resolved, usage, ...input }: ReceiptInput): Receipt
 /** A receipt's values, in the order of {@link RECEIPT_COLUMNS}. */
 export const receiptValues = (row: ReceiptRow & ReceiptOwner): unknown[] => RECEIPT_COLUMNS.map((column) => row[column]);
 
-// A step that is delivered again after its receipt was written must not be charged for twice.
+// A step that is delivered again after its receipt was written must not be charged for twice, nor a receipt whose commit was not heard of.
 const INSERT = statement(`
   INSERT INTO inference_receipts (${RECEIPT_COLUMNS.join(', ')}) VALUES (${RECEIPT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})
-  ON CONFLICT (turn_id, step_no) DO NOTHING`);
+  ON CONFLICT DO NOTHING`);
 
 const SPENT = statement<{ chats: string; total: string }>(`
   SELECT trim_scale(coalesce(sum(usd_cost) FILTER (WHERE chat_id IS NOT NULL), 0))::text AS chats, trim_scale(coalesce(sum(usd_cost), 0))::text AS total
@@ -96,7 +96,7 @@ const SPENT = statement<{ chats: string; total: string }>(`
 
 @Injectable()
 export class ReceiptsRepository {
-  /** @returns false when the step has its receipt already */
+  /** @returns false when the step, or the call, has its receipt already */
   async insert(db: Db, row: ReceiptRow & ReceiptOwner): Promise<boolean> {
     return (await db.execute(INSERT, receiptValues(row))) > 0;
   }

@@ -1,3 +1,3 @@
 export * from './prompts.module';
-export { PromptsQueries, type PromptTemplateView } from './prompts.queries';
+export { PromptsQueries, type PromptTemplateView, type RunnablePrompt } from './prompts.queries';
 export { PromptsService, type PromptTemplateInput } from './prompts.service';

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { entitle } from '@aps/billing/testing';
 import { FilesService } from '@aps/files';
 import { OrgScope } from '@aps/guards';
@@ -98,6 +99,24 @@ describe('attachments', () => {
     expect(await output(path, { attachments: [{ file_id: mine.file_id.toUpperCase() }] })).toContain('mine');
   });
 
+  it('that are text only where they begin are refused, and not garbled', async () => {
+    const path = await aTemplate({ text: 'Look.' });
+    const head = 'plain '.repeat(1_000);
+    for (const tail of [Buffer.from('caf\xe9', 'latin1'), Buffer.alloc(4)])
+      expect(await refusal(path, { attachments: [inline('a.txt', Buffer.concat([Buffer.from(head), tail]))] })).toEqual([
+        422,
+        'unsupported_media',
+        'attachments.0',
+      ]);
+    const long = await t.call('POST', `${path}/test`, { as: org.owner, body: { attachments: [inline('a.txt', 'x'.repeat(1_000_001))] } });
+    expect(long.body.detail[0].msg).toBe('The model cannot be given this file: it has more than 1000000 characters.');
+  });
+
+  it('are looked at before anything else is', async () => {
+    const { status, body } = await t.call('POST', `${org.path}/prompt-templates/none/test`, { as: org.owner, body: { attachments: [{}] } });
+    expect([status, body.code]).toEqual([422, 'validation_error']);
+  });
+
   it.each<[string, object[], string[]]>([
     ['nothing', [{}], ['attachments.0.filename', 'attachments.0.media_type', 'attachments.0.data_base64']],
     ['both ways at once', [{ ...inline('a', 'a'), file_id: '0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee' }], ['attachments.0.file_id']],
@@ -124,6 +143,9 @@ describe('attachments', () => {
     expect(await output(path, { attachments: [image, inline('b.txt', 'x'.repeat(900_000))] })).toContain('[1 image]');
     const large = inline('a.png', Buffer.concat([PNG, Buffer.alloc(5 * MiB - PNG.length)]));
     expect(await refusal(path, { attachments: [large] })).toEqual([422, 'prompt_too_long', 'attachments.0']);
+    const grown = gzipSync(JSON.stringify({ input_text: 'x'.repeat(2 * MiB) }));
+    const headers = { Authorization: `Bearer ${org.owner.token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+    expect((await fetch(`${t.url}${path}/test`, { method: 'POST', headers, body: grown })).status).toBe(413);
     const tooLarge = { as: org.owner, body: { input_text: 'x'.repeat(8 * MiB) } };
     expect((await t.call('POST', `${path}/test`, tooLarge)).status).toBe(413);
     expect((await t.call('POST', `${org.path}/prompt-templates`, { as: org.owner, body: { name: 'x'.repeat(MiB) } })).status).toBe(413);

@@ -48,10 +48,11 @@ export class PromptFiles {
   ) {}
 
   /**
-   * Never inside a transaction. The model gets each file whole, or none is read.
+   * Never inside a transaction. The model gets each file whole, or the request is refused.
    *
    * @returns in their order, what stands at the address first
-   * @throws DomainError 422 `validation_error`, `unknown_reference`, `address_refused`, `input_url_failed`, `unsupported_media`, `prompt_too_long`
+   * @param attachments which {@link refuseMalformed} has let through
+   * @throws DomainError 422 `unknown_reference`, `address_refused`, `input_url_failed`, `unsupported_media`, `prompt_too_long`
    */
   async read(
     scope: OrgScope,
@@ -59,7 +60,6 @@ export class PromptFiles {
     model: { vision: boolean; mode: FileInputMode },
     signal: AbortSignal,
   ): Promise<ModelFile[]> {
-    refuseMalformed(attachments);
     const uploads = await this.uploads(scope, attachments);
     const attached = attachments.map(({ file_id, filename, data_base64 }, i): Named => {
       const file = file_id === undefined ? inMemory(filename!, Buffer.from(data_base64!, 'base64')) : uploads.get(file_id.toLowerCase())!;
@@ -105,7 +105,7 @@ export class PromptFiles {
 }
 
 /** @throws DomainError `validation_error` with what is wrong with each */
-function refuseMalformed(attachments: PromptAttachment[]): void {
+export function refuseMalformed(attachments: readonly PromptAttachment[] = []): void {
   const problems: Problem[] = [];
   let bytes = 0;
   for (const [i, { file_id, ...sent }] of attachments.entries()) {

@@ -25,7 +25,7 @@ import { Database, NO_CALLER, storable, type Slice, type Tx } from '@aps/platfor
 import { runtimeConfig } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { extractionOf, schemaOf } from './extraction.policy';
-import { PromptFiles, type PromptFilesRequest } from './prompt-files';
+import { PromptFiles, refuseMalformed, type PromptFilesRequest } from './prompt-files';
 import { BEAT_MS, PromptRunsRepository, type PromptRunEnd } from './prompt-runs.repository';
 import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
 import { render } from './variables.policy';
@@ -83,7 +83,7 @@ export interface PromptCaller {
   agentId?: string | null;
   /** Names a call that may be made again; see {@link PromptRunner.answerTo}. */
   callKey?: string;
-  /** Adds what the run cost where such costs are summed up; in the transaction of its receipt, and before it. */
+  /** Adds what the run cost where such costs are summed up; in the transaction of its receipt. */
   charge?: (tx: Tx, cost: Pick<ReceiptRow, 'usd_cost' | 'credits'>) => Promise<void>;
 }
 
@@ -138,6 +138,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
    *   `model_not_callable`, `model_not_priced`, `template_empty`, `input_missing`, `missing_variables`, `prompt_too_long`, and those of files
    */
   async prepare(scope: OrgScope, ref: string, request: PromptRequest, signal: AbortSignal): Promise<PreparedPrompt> {
+    refuseMalformed(request.attachments);
     const template = await this.templates.get(scope, ref);
     const structured = template.fields.length > 0;
     const blocker = await this.blockers.of(scope.orgId);
@@ -282,7 +283,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
       );
   }
 
-  /** One call, whose tokens count whatever becomes of its answer. */
+  /** One call, whose tokens count whatever is made of its answer; those of one that was cut are not known. */
   private async ask(
     model: ResolvedModel,
     work: Work,
@@ -324,7 +325,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     { output, data, usage, firstTokenMs }: Work,
     { chatId: chat_id = null, agentId: agent_id = null, charge }: PromptCaller,
   ): Promise<PromptRun> {
-    // By the run's id: of two receipts that a lost answer of the database would make, one is refused.
+    // By the run's id: what is tried again after a commit whose answer was lost, charges nothing and finds the run as it ended.
     const call = { resolved: model, feature: 'prompt_default', durationMs: how.duration_ms!, firstTokenMs, id };
     const receipt = usage && receiptRow({ ...call, usage });
     const owner = { org_id: scope.orgId, chat_id, turn_id: null, step_no: null, agent_id };
@@ -333,10 +334,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
       try {
         // Not for the caller to lose, who may have gone.
         return await this.db.transaction(NO_CALLER, async (tx) => {
-          if (receipt) {
-            await charge?.(tx, receipt);
-            await this.receipts.insert(tx, { ...receipt, ...owner });
-          }
+          if (receipt && (await this.receipts.insert(tx, { ...receipt, ...owner }))) await charge?.(tx, receipt);
           return this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
         });
       } catch (cause) {

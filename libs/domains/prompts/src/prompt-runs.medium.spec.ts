@@ -1,6 +1,7 @@
 import { entitle } from '@aps/billing/testing';
 import { Agent, AgentRevision, Chat, InferenceReceipt, PromptRun } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { Database, NO_CALLER } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
@@ -266,6 +267,32 @@ describe('runs', () => {
     expect((await answered).at(-1)).toMatchObject(['error', lost.error]);
     expect(await t.db.manager.findBy(PromptRun, { org_id: org.id })).toMatchObject([{ ...lost, cost_usd: expect.any(String) }]);
   });
+});
+
+it('a run whose commit was not heard of is told as it ended, and charged once', async () => {
+  const path = await aTemplate({ text: 'a' });
+  const db = t.get(Database);
+  const transaction = db.transaction.bind(db);
+  let ends = 0;
+  jest.spyOn(db, 'transaction').mockImplementation(async (caller, work) => {
+    const done = await transaction(caller, work);
+    if (caller === NO_CALLER && !ends++) throw new Error('Connection terminated unexpectedly');
+    return done;
+  });
+  const charge = jest.fn(() => Promise.resolve());
+  const runner = t.get(PromptRunner);
+  const prepared = await runner.prepare(org.scope, 'a', {}, new AbortController().signal);
+  const frames: string[] = [];
+  await runner.run(org.scope, prepared, {
+    source: 'agent',
+    charge,
+    signal: new AbortController().signal,
+    tell: ({ event }) => frames.push(event),
+  });
+  jest.restoreAllMocks();
+  expect([ends, frames.at(-1), charge.mock.calls.length]).toEqual([2, 'done', 1]);
+  expect(await runs(path)).toMatchObject([{ status: 'succeeded' }]);
+  expect(await t.db.manager.countBy(InferenceReceipt, { org_id: org.id })).toBe(1);
 });
 
 it('nothing is run for a client that has gone before it began', async () => {

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { PromptTemplate } from '@aps/entities';
+import type { PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, OrgListing, OrgTable, type Db, type Listed, type Slice } from '@aps/platform/database';
-import { In } from 'typeorm';
+import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import type { ToolGrants } from '@aps/tools';
+import { mayRunPrompts, namedPrompts, reachesPrompt } from './prompt-grants.policy';
 import type { PromptContent } from './prompts.policy';
+import { variablesIn } from './variables.policy';
 
 /** A template with what it says now. */
 export interface PromptTemplateView extends PromptTemplate, PromptContent {
@@ -22,11 +24,24 @@ const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string }>({
   what: 'Prompt template',
 });
 
+/** Templates that a model is told of at most. */
+const MAX_LISTED = 50;
+
+/** A template as agents are told of it. */
+export interface RunnablePrompt extends Pick<PromptTemplate, 'slug' | 'name' | 'description'> {
+  /** It reads `input_text`. */
+  structured: boolean;
+  variables: string[];
+}
+
+const RUNNABLE = statement<Omit<RunnablePrompt, 'variables'> & Pick<PromptContent, 'text' | 'post_processing_instructions'>>(`
+  SELECT t.slug, t.name, t.description, r.text, r.post_processing_instructions, jsonb_array_length(r.fields) > 0 AS structured
+  FROM prompt_templates t JOIN prompt_revisions r ON r.template_id = t.id AND r.version = t.version
+  WHERE t.org_id = $1 AND t.deleted_at IS NULL AND (t.slug = ANY($2) OR $3) ORDER BY t.slug LIMIT $4`);
+
 /** Reads templates, by an id or a slug. Never writes. */
 @Injectable()
 export class PromptsQueries {
-  private readonly templates = new OrgTable(PromptTemplate, 'Prompt template');
-
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
@@ -34,10 +49,19 @@ export class PromptsQueries {
     return VIEWS.page(this.db, scope, { project_id: project_id?.toLowerCase() }, page);
   }
 
-  /** Those of the slugs that templates have. */
-  async slugsAmong(db: Db, scope: OrgScope, slugs: string[]): Promise<Set<string>> {
-    const found = slugs.length ? await this.templates.list(db, scope, { slug: In(slugs) }, {}) : [];
-    return new Set(found.map(({ slug }) => slug));
+  /** What an agent may run, by slug, as its model is told of it; at most fifty. */
+  async runnable(db: Db, scope: OrgScope, grants: Pick<ToolGrants, 'allowed_tools' | 'denied_tools'>): Promise<RunnablePrompt[]> {
+    if (!mayRunPrompts(grants)) return [];
+    const limit = MAX_LISTED + grants.denied_tools.length;
+    const found = await db.query(RUNNABLE, [scope.orgId, namedPrompts(grants), grants.allowed_tools.includes('*'), limit]);
+    return found
+      .filter(({ slug }) => reachesPrompt(grants, slug))
+      .slice(0, MAX_LISTED)
+      .map(({ text, post_processing_instructions, structured, ...named }) => ({
+        ...named,
+        structured,
+        variables: variablesIn([text, structured ? post_processing_instructions : null]),
+      }));
   }
 
   /** @throws DomainError `not_found` */

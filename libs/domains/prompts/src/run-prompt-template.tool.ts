@@ -3,14 +3,13 @@ import { DomainError } from '@aps/contracts';
 import type { PromptRun } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { storable } from '@aps/platform/database';
-import { defineTool, reaches, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import { defineTool, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { PromptRunner, type PreparedPrompt, type PromptCaller, type PromptFrame, type PromptRequest } from './prompt-runner';
+import { mayRunPrompts, reachesPrompt } from './prompt-grants.policy';
 import { PromptsQueries } from './prompts.queries';
 
 const SLUG = 'run_prompt_template';
-/** What grants a template begins with; its slug follows. */
-const SCOPE = 'prompt:';
 
 const parameters = z.object({
   template: z.string().min(1).max(64).describe('Slug or id of the template'),
@@ -20,9 +19,10 @@ const parameters = z.object({
 type Request = z.infer<typeof parameters>;
 
 const refused = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
+/** Where the output is no more than the data in JSON, it is not said twice. */
 const answered = ({ id, output, data }: PromptRun): ToolResult => ({
   kind: 'result',
-  content: JSON.stringify({ run_id: id, output, ...(data && { data }) }),
+  content: JSON.stringify({ run_id: id, ...(data && { data }), ...(output !== JSON.stringify(data) && { output }) }),
 });
 
 /** The tool by which an agent runs the templates that it is granted, by `prompt:{slug}` or `*`. */
@@ -40,7 +40,7 @@ export class RunPromptTemplateTool {
         description: 'Runs a prompt template: gives you its answer, or what it has extracted from `input_text`.',
         scope: 'core',
         accessLevel: 'read',
-        availableTo: ({ allowed_tools }) => allowed_tools.some((scope) => scope === '*' || scope.startsWith(SCOPE)),
+        availableTo: mayRunPrompts,
         parameters,
         callOut: (request, context) => this.callOut(request, context),
       }),
@@ -57,7 +57,7 @@ export class RunPromptTemplateTool {
     } catch (error) {
       if (!(error instanceof DomainError) || error.status >= 500) throw error;
       const problems = (error.problems ?? []).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
-      return refused([error.detail, ...problems].join('\n'));
+      return refused(problems.join('\n') || error.detail);
     }
   }
 
@@ -67,7 +67,7 @@ export class RunPromptTemplateTool {
     const template = await this.templates.get(scope, ref).catch((error: unknown) => {
       throw error instanceof DomainError && error.code === 'not_found' ? unknown : error;
     });
-    if (!reaches(grants, { slug: SLUG, scope: `${SCOPE}${template.slug}` })) throw unknown;
+    if (!reachesPrompt(grants, template.slug)) throw unknown;
     return template;
   }
 

@@ -6,7 +6,7 @@ export const MAX_RENDERED = 2_000_000;
 const VARIABLE = /\{\{[ \t]*([\p{L}_][\p{L}\p{N}_.-]{0,127})[ \t]*\}\}/gu;
 
 /** Names that texts ask for, each once, in the order in which they come. */
-const namesIn = (texts: (string | null)[]): string[] => [
+export const variablesIn = (texts: (string | null)[]): string[] => [
   ...new Set(texts.flatMap((text) => [...(text ?? '').matchAll(VARIABLE)].map(([, name]) => name))),
 ];
 
@@ -16,7 +16,7 @@ const namesIn = (texts: (string | null)[]): string[] => [
  * @throws DomainError 422 `missing_variables`, which names them all; `prompt_too_long`
  */
 export function render<T extends Record<string, string | null>>(texts: T, variables: Record<string, unknown>): T {
-  const names = namesIn(Object.values(texts));
+  const names = variablesIn(Object.values(texts));
   const missing = names.filter((name) => !Object.hasOwn(variables, name));
   if (missing.length) {
     const msg = 'The template asks for this variable.';

@@ -88,7 +88,7 @@ export const isSwitchable = (scope: string): boolean => scope === WEB_SCOPE || s
  * `core` is always granted; `*` grants everything; a deny of the scope or of the tool itself wins. A scope that the chat has switched off
  * is not reached, whatever is granted.
  */
-export function reaches(grants: ToolGrants, tool: Pick<Tool, 'slug' | 'scope' | 'availableTo'>): boolean {
+export function reaches(grants: ToolGrants, tool: Tool): boolean {
   if (grants.denied_tools.includes(tool.scope) || grants.denied_tools.includes(tool.slug)) return false;
   if (grants.enabled_scopes && isSwitchable(tool.scope) && !grants.enabled_scopes.includes(tool.scope)) return false;
   if (tool.availableTo && !tool.availableTo(grants)) return false;

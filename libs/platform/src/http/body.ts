@@ -28,6 +28,9 @@ const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, MINUS
 const IN_NUMBER = Array.from({ length: 256 }, (_, byte) => '0123456789+-.eE'.includes(String.fromCharCode(byte)));
 const EXPONENT = /[eE]/;
 
+/** So many places of such numbers are told; whoever sends more mends these first. */
+const MAX_INEXACT = 20;
+
 /** So many digits come out of a double as they went in. */
 const SAFE_DIGITS = 15;
 
@@ -55,7 +58,10 @@ function inspect(raw: Buffer): Findings {
       const start = i;
       while (IN_NUMBER[raw[i + 1]]) i++;
       const text = raw.toString('latin1', start, i + 1);
-      if ((text.length > SAFE_DIGITS || EXPONENT.test(text)) && !survivesDouble(text)) found.inexact.push([start, i + 1]);
+      if ((text.length > SAFE_DIGITS || EXPONENT.test(text)) && !survivesDouble(text)) {
+        found.inexact.push([start, i + 1]);
+        if (found.inexact.length === MAX_INEXACT) return found;
+      }
     }
   }
   return found;
@@ -126,7 +132,10 @@ function isJson(contentType = ''): boolean {
   return /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType) && /^utf-8$/i.test(charset);
 }
 
-/** Parses JSON bodies, of the handlers that say so with {@link BodyLimit} larger ones. By the path: bodies are read before the handler is known. */
+/**
+ * Parses JSON bodies, of the handlers that say so with {@link BodyLimit} larger ones, where they come as they are: a body is read before it
+ * is known who sends it, and must not grow on the way. By the path, since the handler is not known either.
+ */
 export function jsonBodies(app: INestApplicationContext): RequestHandler {
   const larger: { path: RegExp; parse: RequestHandler }[] = [];
   for (const { controllers } of app.get(ModulesContainer).values())
@@ -140,7 +149,10 @@ export function jsonBodies(app: INestApplicationContext): RequestHandler {
       }
     }
   const usual = jsonBody(JSON_BODY_LIMIT);
-  return (req, res, next) => (larger.find(({ path }) => path.test(req.path))?.parse ?? usual)(req, res, next);
+  return (req, res, next) => {
+    const found = req.headers['content-encoding'] === undefined && larger.find(({ path }) => path.test(req.path));
+    return (found ? found.parse : usual)(req, res, next);
+  };
 }
 
 /**

@@ -262,3 +262,8 @@ it.each([
   const answer = await make(JSON.stringify({ at }));
   expect([answer.status, answer.body.at]).toEqual([wanted, wanted === 201 ? at : undefined]);
 });
+
+it('of very many numbers that a double does not keep the first are told, in no time', async () => {
+  const { status, body } = await make(`{"metadata":{"n":[${'1e999,'.repeat(150_000)}1]}}`);
+  expect([status, body.code, body.detail.length]).toEqual([422, 'number_unsafe', 20]);
+});

@@ -13,6 +13,7 @@ import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { eventMessage, numbered, type NewEvent } from '../chat.types';
 import { ChildWaits } from '../delegation/child-waits';
+import { PromptsQueries } from '@aps/prompts';
 import { TurnAttachments } from './attachments';
 import { grantsOf } from './grants';
 import { Compaction } from './compaction';
@@ -88,6 +89,7 @@ export class ModelStepRunner {
     private readonly attachments: TurnAttachments,
     private readonly children: ChildWaits,
     private readonly delegates: AgentDelegates,
+    private readonly prompts: PromptsQueries,
   ) {}
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
@@ -244,12 +246,13 @@ export class ModelStepRunner {
   private async system(turn: RunningTurn): Promise<string | undefined> {
     const { claim, config } = turn;
     const scope = OrgScope.system(claim.org_id, 'turn');
-    const [skills, agents, memories] = await Promise.all([
+    const [skills, agents, prompts, memories] = await Promise.all([
       config.mounted_skills.length ? this.skills.bySlugs(this.db, scope, config.mounted_skills) : [],
       this.delegates.reachable(this.db, scope, config),
+      this.prompts.runnable(this.db, scope, config),
       config.memory_enabled ? this.memories.newest(this.db, scope, { kind: 'agent', id: claim.agent_id }, MEMORIES_IN_PROMPT) : [],
     ]);
-    return systemPrompt({ agent: config, skills, agents, memories });
+    return systemPrompt({ agent: config, skills, agents, prompts, memories });
   }
 
   private async commit(

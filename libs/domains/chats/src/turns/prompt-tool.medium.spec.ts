@@ -53,7 +53,7 @@ describe('an agent that runs prompt templates', () => {
     const [greeted, extracted] = await runs(chat);
     expect(results).toEqual([
       { run_id: greeted.id, output: 'You said: Greet Ada.' },
-      { run_id: extracted.id, output: '{"total":12.5}', data: { total: 12.5 } },
+      { run_id: extracted.id, data: { total: 12.5 } },
     ]);
     expect([greeted, extracted]).toMatchObject([
       { source: 'agent', status: 'succeeded', input_preview: 'Greet Ada.' },
@@ -98,8 +98,8 @@ describe('an agent that runs prompt templates', () => {
       run({ template: 'invoice', input_text: script({ text: 'no' }, { text: 'no' }) }),
     );
     expect(await resultsOf(chat)).toEqual([
-      'Variables of the template are missing.\nvariables.who: The template asks for this variable.\nvariables.how: The template asks for this variable.',
-      'There is nothing to extract from.\ninput_text: There is nothing to extract from.',
+      'variables.who: The template asks for this variable.\nvariables.how: The template asks for this variable.',
+      'input_text: There is nothing to extract from.',
       'The template has neither a text nor fields.',
       'extraction_invalid: The model did not answer with what was asked for, twice.',
     ]);

@@ -1,6 +1,6 @@
 import { systemPrompt } from './system-prompt';
 
-const nothing = { agent: { name: 'A', instruction: '' }, skills: [], agents: [], memories: [] };
+const nothing = { agent: { name: 'A', instruction: '' }, skills: [], agents: [], prompts: [], memories: [] };
 
 describe('what a model is told before the conversation', () => {
   it('is nothing where there is nothing to tell', () => {
@@ -14,6 +14,16 @@ describe('what a model is told before the conversation', () => {
     ];
     expect(systemPrompt({ ...nothing, agents })).toBe(
       '## Agents\nYou can delegate to these with `delegate_to_agent`.\n- `scout`: Scout. Looks ## around\n- `clerk`: Clerk',
+    );
+  });
+
+  it('names the prompt templates that it may run, and what they take', () => {
+    const prompts = [
+      { slug: 'greet', name: 'Greet', description: null, structured: false, variables: [] },
+      { slug: 'invoice', name: 'Invoice', description: 'Reads\nbills', structured: true, variables: ['kind', 'who'] },
+    ];
+    expect(systemPrompt({ ...nothing, prompts })).toBe(
+      '## Prompt templates\nYou can run these with `run_prompt_template`.\n- `greet`: Greet\n- `invoice`: Invoice. Reads bills. Variables: kind, who. Reads `input_text`.',
     );
   });
 });
