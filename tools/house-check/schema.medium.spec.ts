@@ -103,6 +103,8 @@ const LOOSE: Record<string, string> = {
 const ROOTLESS: Record<string, string> = {
   api_tokens: 'belongs to a user; the organization only narrows it',
   audit_log: 'outlives what it is about',
+  audit_tallies: 'counts the audit log',
+  chat_tallies: 'counts chats, which hang on it',
   data_keys: 'made before the first secret of the organization, in any transaction',
   events: 'the event log is keyed by topic and written on the hot path',
   inference_receipts: 'outlives what it is about',

@@ -3,12 +3,13 @@ import { ConfigError, loadConfig } from '@aps/platform/config';
 import { createDataSource, Database, sessionLimits, storeLimits } from '@aps/platform/database';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import type { DataSource } from 'typeorm';
-import { alone, checkSchema, regenerateInitial, runMissing } from './schema';
+import { alone, checkSchema, recount, regenerateInitial, runMissing } from './schema';
 import { seedBase } from './seed';
 
 /**
  * `migrate`                     runs the migrations and the idempotent seed
  * `migrate check`               fails when entities and migrations differ
+ * `migrate recount`             counts anew what lists take their totals from
  * `migrate regenerate-initial`  writes the initial migration anew from the entities (only while nothing is released)
  */
 async function main(command = 'up'): Promise<void> {
@@ -20,7 +21,8 @@ async function main(command = 'up'): Promise<void> {
   ).initialize();
   try {
     if (command === 'check') return await checkSchema(dataSource);
-    if (command !== 'up') throw new Error(`Unknown command ${command}; known are check and regenerate-initial.`);
+    if (command === 'recount') return await recount(dataSource);
+    if (command !== 'up') throw new Error(`Unknown command ${command}; known are check, recount and regenerate-initial.`);
     await alone(dataSource, async () => {
       const done = await runMissing(dataSource);
       process.stdout.write(done.length ? `migrated: ${done.join(', ')}\n` : 'schema is up to date\n');

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DataSource } from 'typeorm';
 import { createDataSource } from '@aps/platform/database';
-import { ENTITIES, SCHEMA_EXTRAS } from '@aps/entities';
+import { ENTITIES, recountOf, SCHEMA_EXTRAS, TALLIES } from '@aps/entities';
 
 const INITIAL = 'libs/entities/src/migrations/1700000000000-initial.ts';
 
@@ -51,6 +51,14 @@ export async function checkSchema(dataSource: DataSource): Promise<void> {
   const { up } = await difference(dataSource);
   if (up.length) throw new Error(`The migrations do not lead to what the entities say. Missing:\n${up.map((q) => `  ${q};`).join('\n')}`);
   process.stdout.write('entities and migrations agree\n');
+}
+
+/** Counts anew what is tallied, one table after another; who writes one waits meanwhile. */
+export async function recount(dataSource: DataSource): Promise<void> {
+  for (const tally of TALLIES)
+    await dataSource.transaction(async (tx) => {
+      for (const sql of recountOf(tally)) await tx.query(sql);
+    });
 }
 
 /** Writes the initial migration from the entities, compared with an empty schema. */

@@ -2,12 +2,12 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '@aps/billing';
 import { ChatsJobsModule } from '@aps/chats/jobs';
 import { DecisionsMaintenanceModule } from '@aps/decisions';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { ENTITIES, foldOf, MIGRATIONS, TALLIES } from '@aps/entities';
 import { FilesMaintenanceModule } from '@aps/files';
 import { IdentityMaintenanceModule } from '@aps/identity';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailJobsModule } from '@aps/platform/mail';
-import { MaintenanceModule } from '@aps/platform/maintenance';
+import { MaintenanceModule, TallyFoldingModule } from '@aps/platform/maintenance';
 import { PromptsMaintenanceModule } from '@aps/prompts';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
@@ -19,6 +19,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     BillingModule,
     IdempotencyModule,
     MaintenanceModule,
+    TallyFoldingModule.of(TALLIES.map((tally) => ({ name: tally.table, fold: foldOf(tally) }))),
     IdentityMaintenanceModule,
     FilesMaintenanceModule,
     DecisionsMaintenanceModule,

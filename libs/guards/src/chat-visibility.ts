@@ -1,10 +1,19 @@
+/** In `private_to` of what is seen by everyone in the organization. */
+const EVERYONE = '00000000-0000-0000-0000-000000000000';
+
 /**
  * Who sees a chat, as a condition in SQL: everyone in the organization when it is shared or no human began it, otherwise its creator
- * alone; a deleted one nobody. Child chats carry their root's creator and sharing. It stands here because every domain that keeps
- * something of chats hides it by this rule.
+ * alone; a deleted one nobody. Child chats carry their root's creator and sharing. The column `private_to` says it of each chat; the rule
+ * stands here because every domain that keeps something of chats hides it so.
  *
  * @param user SQL of the reader's id; null is the system, which sees all that is not deleted
  * @param chat alias of the table `chats`; that it is of the right organization is for the caller to ask
  */
 export const chatSeenBy = (user: string, chat = 'c'): string =>
-  `(${chat}.deleted_at IS NULL AND (${chat}.shared OR ${chat}.created_by IS NULL OR ${chat}.created_by = ${user} OR ${user}::uuid IS NULL))`;
+  `(${chat}.private_to = '${EVERYONE}' OR ${chat}.private_to = ${user} OR (${user}::uuid IS NULL AND ${chat}.private_to IS NOT NULL))`;
+
+/** The same for a user, as conditions that exclude each other: what each finds lies together, in the index that has `private_to`. */
+export const seenByEither = (user: string, row = 'c'): [string, string] => [
+  `${row}.private_to = '${EVERYONE}'`,
+  `${row}.private_to = ${user}`,
+];

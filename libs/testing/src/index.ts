@@ -1,2 +1,3 @@
 export * from './eventually';
 export * from './test-service';
+export * from './random';

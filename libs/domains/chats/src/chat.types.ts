@@ -32,7 +32,8 @@ export interface TranscriptRow {
   covered?: boolean;
 }
 
-type InnerColumns = 'enabled_scopes' | 'depth' | 'turn_seq' | 'current_turn_id' | 'compaction_id' | 'pending_turns' | 'deleted_at';
+type InnerColumns =
+  'enabled_scopes' | 'depth' | 'turn_seq' | 'current_turn_id' | 'compaction_id' | 'pending_turns' | 'deleted_at' | 'private_to';
 
 /** A chat without its messages. */
 export interface ChatRow extends Omit<Chat, InnerColumns | 'pause' | 'model_mode_override'> {

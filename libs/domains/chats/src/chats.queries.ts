@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { Todo } from '@aps/entities';
-import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { seenByEither, type OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Listed, type Slice } from '@aps/platform/database';
 import type { ChatRow, MessageRow } from './chat.types';
 import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT } from './chats.repository';
@@ -11,16 +11,19 @@ import { TodoRepository } from './tools/todo.repository';
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
-/** `seen_by` is who reads; null is the system. */
-const SEEN = new OrgListing<ChatRow, { seen_by: string | null; agent_id?: string; ids?: string[] }>({
+/** `seen_by` is who reads, `seen` that somebody may: for the system. */
+const SEEN = new OrgListing<ChatRow, { seen_by?: string; seen?: boolean; agent_id?: string; ids?: string[] }>({
   key: 'c.id',
   org: 'c.org_id',
   select: CHAT_COLUMNS,
   from: 'chats c',
-  where: { seen_by: chatSeenBy('$'), agent_id: 'c.agent_id = $', ids: 'c.id = ANY($::uuid[])' },
+  where: { seen_by: seenByEither('$'), seen: 'c.private_to IS NOT NULL', agent_id: 'c.agent_id = $', ids: 'c.id = ANY($::uuid[])' },
+  tally: { from: 'chat_tallies t', where: { seen_by: seenByEither('$', 't'), seen: 'true', agent_id: 't.agent_id = $' } },
   // UUIDv7 ids are in order of creation.
   order: 'c.id DESC',
 });
+
+const seenBy = ({ actor: { userId } }: OrgScope) => (userId === null ? { seen: true } : { seen_by: userId });
 
 /** Reads of chats. Never writes. */
 @Injectable()
@@ -40,7 +43,7 @@ export class ChatsQueries {
 
   /** Those of some chats that the caller may open, in no order. */
   byIds(scope: OrgScope, ids: string[]): Promise<ChatRow[]> {
-    return SEEN.list(this.db, scope, { seen_by: scope.actor.userId, ids });
+    return SEEN.list(this.db, scope, { ...seenBy(scope), ids });
   }
 
   /** Which of these chats their users may still open, in one question and in their order. */
@@ -66,7 +69,7 @@ export class ChatsQueries {
    * @throws DomainError 404 where there are no chats because there is no such agent
    */
   async list(scope: OrgScope, agentId: string, slice: Slice): Promise<Listed<ChatRow>> {
-    const chats = await SEEN.page(this.db, scope, { seen_by: scope.actor.userId, agent_id: agentId }, slice);
+    const chats = await SEEN.page(this.db, scope, { ...seenBy(scope), agent_id: agentId }, slice);
     if (chats.total === 0) await this.agents.idOf(scope, agentId);
     return chats;
   }

@@ -28,6 +28,15 @@ const LINES = new Listing<AuditLine, AuditFilter>({
     org_id: 'a.org_id = $',
     platform: `a.source = 'admin' OR a.org_id IS NULL`,
   },
+  tally: {
+    from: 'audit_tallies t',
+    where: {
+      action: 't.action = $',
+      actor_id: 't.actor_id = $',
+      org_id: 't.org_id = $',
+      platform: `t.source = 'admin' OR t.org_id = '00000000-0000-0000-0000-000000000000'`,
+    },
+  },
   // The id breaks ties: rows of one transaction share their time.
   order: 'a.created_at DESC, a.id DESC',
 });

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { Agent, AgentRevision } from '../agents/agents.entities';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
@@ -17,6 +17,8 @@ export interface ChatPause {
 @Entity('chats')
 @Unique('chats_org_id', ['org_id', 'id'])
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
+// What each reader sees of an agent's chats lies together.
+@Index('chats_seen', ['agent_id', 'private_to', 'id'])
 @Index('chats_root', ['root_chat_id'])
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
 @Index('chats_rollout', ['rollout_id', 'arm_label', 'org_id'], { where: 'rollout_id IS NOT NULL' })
@@ -45,6 +47,8 @@ export class Chat {
   @Column('boolean', { default: false }) shared: boolean;
   /** Null when no human began it. */
   @Column('uuid', { nullable: true }) created_by: string | null;
+  /** Who sees it, which a trigger keeps: the nil UUID is everyone in the organization, null nobody any more. */
+  @Column('uuid', { nullable: true }) private_to: string | null;
   @Column('uuid', { nullable: true }) environment_id: string | null;
   @Column('boolean', { nullable: true }) sandbox_enabled: boolean | null;
   @Column('text', { nullable: true }) model_mode_override: string | null;
@@ -74,6 +78,20 @@ export class Chat {
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** How many chats an agent has, by who may see them; see {@link CHAT_TALLY}. */
+@Entity('chat_tallies')
+@Index('chat_tallies_agent', ['agent_id', 'private_to'])
+@Index('chat_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class ChatTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  /** As of chats. */
+  @Column('uuid') private_to: string;
+  @Column('int') n: number;
+  @Column('boolean', { default: false }) folded: boolean;
 }
 
 export interface ToolCallRecord {

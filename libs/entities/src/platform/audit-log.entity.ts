@@ -1,9 +1,11 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Who did what. Written in the transaction of the effect; never changed. */
 @Entity('audit_log')
 @Index('audit_log_org', ['org_id', 'created_at'])
 @Index('audit_log_created', ['created_at'])
+@Index('audit_log_action', ['action', 'created_at'])
+@Index('audit_log_actor', ['actor_id', 'created_at'])
 export class AuditLogRow {
   @PrimaryColumn('uuid') id: string;
   @Column('text') source: 'admin' | 'business';
@@ -15,4 +17,20 @@ export class AuditLogRow {
   @Column('jsonb', { default: () => "'{}'" }) metadata: Record<string, unknown>;
   @Column('text', { nullable: true }) request_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+/** How many rows the audit log has, by what is looked for in it; see {@link AUDIT_TALLY}. */
+@Entity('audit_tallies')
+@Index('audit_tallies_org', ['org_id', 'action'])
+@Index('audit_tallies_actor', ['actor_id'])
+@Index('audit_tallies_source', ['source', 'action'])
+@Index('audit_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class AuditTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  @Column('text') source: string;
+  @Column('text') action: string;
+  @Column('uuid') actor_id: string;
+  @Column('int') n: number;
+  @Column('boolean', { default: false }) folded: boolean;
 }

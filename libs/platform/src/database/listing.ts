@@ -18,9 +18,17 @@ interface Pieces {
   order: string;
 }
 
+/**
+ * A condition; or several that exclude each other, of which one must hold. What each of those finds lies together in an index, so the first
+ * rows of a page are among the first of each; the order is then that of the key.
+ */
+type Condition = string | readonly string[];
+
 export interface ListingOptions<Values> extends Pieces {
   /** Conditions by the name of their value, for which `$` stands; one without a `$` holds where its value is true. */
-  where?: { readonly [V in keyof Values]-?: string };
+  where?: { readonly [V in keyof Values]-?: Condition };
+  /** A tally of the rows: the total is the sum of its `n`, where it knows every value that is looked for. */
+  tally?: { from: string; where: { readonly [V in keyof Values]?: Condition } };
   /** Names a row in a 404. */
   what?: string;
 }
@@ -46,7 +54,7 @@ export class Listing<Row, Values extends object> {
   private readonly made = new Map<string, Statements<Row>>();
 
   constructor(private readonly options: ListingOptions<Values>) {
-    this.full = statementsOf<Row>(options, Object.values(options.where ?? {}));
+    this.full = this.statementsFor(Object.keys(options.where ?? {}) as (keyof Values)[]);
   }
 
   page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
@@ -81,41 +89,64 @@ export class Listing<Row, Values extends object> {
   }
 
   private having(values: Values): { statements: Statements<Row>; bound: unknown[] } {
-    const conditions = Object.entries<string>(this.options.where ?? {})
-      .map(([name, sql]) => ({ name, sql, value: values[name as keyof Values] as unknown }))
-      .filter(({ sql, value }) => (takesValue(sql) ? value !== undefined : value === true));
-    const names = conditions.map(({ name }) => name).join();
-    let statements = this.made.get(names);
-    if (!statements) {
-      statements = statementsOf<Row>(this.options, conditions.map(({ sql }) => sql)); // prettier-ignore
-      this.made.set(names, statements);
-    }
-    return { statements, bound: conditions.filter(({ sql }) => takesValue(sql)).map(({ value }) => value) };
+    const where = this.options.where as Record<string, Condition> | undefined;
+    const looked = Object.entries(where ?? {})
+      .map(([name, sql]) => ({ name, bound: takesValue(sql), value: values[name as keyof Values] as unknown }))
+      .filter(({ bound, value }) => (bound ? value !== undefined : value === true));
+    const names = looked.map(({ name }) => name);
+    let statements = this.made.get(names.join());
+    if (!statements) this.made.set(names.join(), (statements = this.statementsFor(names as (keyof Values)[])));
+    return { statements, bound: looked.filter(({ bound }) => bound).map(({ value }) => value) };
+  }
+
+  private statementsFor(names: (keyof Values)[]): Statements<Row> {
+    const { key, slug, select, from, always, order, where, tally } = this.options;
+    const conditions = names.map((name) => where![name]);
+    const held = numbered(conditions);
+    const values = conditions.filter(takesValue).length;
+    const found = `${from} WHERE ${allOf(always, held.map(oneOf))}`;
+    const tallied = tally && names.every((name) => tally.where[name]) && `${tally.from} WHERE ${allOf(undefined, numbered(names.map((name) => tally.where[name]!)).map(oneOf))}`; // prettier-ignore
+    const rows = `SELECT ${select} FROM ${found}`;
+    const count = tallied ? `SELECT coalesce(sum(n), 0)::int AS total FROM ${tallied}` : `SELECT count(*)::int AS total FROM ${found}`;
+    const [limit, offset] = [`$${values + 1}`, `$${values + 2}`];
+    const ranges = held.find((condition) => typeof condition !== 'string') as string[] | undefined;
+    if (ranges && order !== `${key} DESC`) throw new Error(`Rows in ranges are in the order of their key, and not by ${order}.`);
+    const range = (one: string) =>
+      `(SELECT ${key} AS key FROM ${from} WHERE ${allOf(
+        always,
+        held.map((condition) => (condition === ranges ? one : oneOf(condition))),
+      )}
+        ORDER BY ${order} LIMIT ${limit}::bigint + ${offset}::bigint)`;
+    const keys = ranges
+      ? `SELECT key FROM (${ranges.map(range).join(' UNION ALL ')}) found ORDER BY key DESC LIMIT ${limit} OFFSET ${offset}`
+      : `SELECT ${key} FROM ${found} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
+    return {
+      all: statement<Row>(`${rows} ORDER BY ${order}`),
+      // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
+      // conditions again, so that no row gets in by a key that is not its alone.
+      page: statement<Row>(`SELECT ${select}, (${count}) AS total FROM ${found} AND ${key} = ANY (ARRAY(${keys})) ORDER BY ${order}`),
+      byKey: statement<Row>(`${rows} AND ${key} = $${values + 1}`),
+      bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${values + 1}`),
+      count: statement<{ total: number }>(count),
+    };
   }
 }
 
-const takesValue = (condition: string): boolean => condition.includes('$');
+const takesValue = (condition: Condition): boolean => [condition].flat().some((sql) => sql.includes('$'));
 
-function statementsOf<Row>({ key, slug, select, from, always, order }: Pieces, conditions: string[]): Statements<Row> {
+/** Each condition with the number of its value. */
+function numbered(conditions: Condition[]): Condition[] {
   let values = 0;
-  const held = conditions.map((condition) => (takesValue(condition) ? condition.replaceAll('$', `$${++values}`) : condition));
-  const where = [...(always ? [always] : []), ...held].map((condition) => `(${condition})`).join(' AND ') || 'true';
-  const found = `${from} WHERE ${where}`;
-  const rows = `SELECT ${select} FROM ${found}`;
-  const count = `SELECT count(*)::int AS total FROM ${found}`;
-  return {
-    all: statement<Row>(`${rows} ORDER BY ${order}`),
-    // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
-    // conditions again, so that no row gets in by a key that is not its alone.
-    page: statement<Row>(
-      `SELECT ${select}, (${count}) AS total FROM ${found}
-       AND ${key} = ANY (ARRAY(SELECT ${key} FROM ${found} ORDER BY ${order} LIMIT $${values + 1} OFFSET $${values + 2})) ORDER BY ${order}`,
-    ),
-    byKey: statement<Row>(`${rows} AND ${key} = $${values + 1}`),
-    bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${values + 1}`),
-    count: statement<{ total: number }>(count),
-  };
+  return conditions.map((condition) => {
+    const place = takesValue(condition) ? `$${++values}` : '';
+    const placed = (sql: string) => sql.replaceAll('$', place);
+    return typeof condition === 'string' ? placed(condition) : condition.map(placed);
+  });
 }
+
+const oneOf = (condition: Condition): string => [condition].flat().join(' OR ');
+const allOf = (always: string | undefined, conditions: string[]): string =>
+  [...(always ? [always] : []), ...conditions].map((condition) => `(${condition})`).join(' AND ') || 'true';
 
 type OfOrg = { org_id: string };
 
@@ -126,7 +157,9 @@ export class OrgListing<Row, Values extends object> {
   /** @param options.org the column of the organization, e.g. `m.org_id` */
   constructor({ org, ...options }: ListingOptions<Values> & { org: string }) {
     const where = { ...options.where, org_id: `${org} = $` } as ListingOptions<Values & OfOrg>['where'];
-    this.rows = new Listing<Row, Values & OfOrg>({ ...options, where });
+    // A tally has the organization as its rows have it.
+    const tally = options.tally && { ...options.tally, where: { ...options.tally.where, org_id: 'org_id = $' } };
+    this.rows = new Listing<Row, Values & OfOrg>({ ...options, where, tally } as ListingOptions<Values & OfOrg>);
   }
 
   page(db: Db, scope: Tenant, values: Values, slice: Slice): Promise<Listed<Row>> {

@@ -3,6 +3,7 @@ import { Maintenance } from './maintenance';
 import { PlatformTasks } from './platform-tasks';
 
 export * from './maintenance';
+export { TallyFoldingModule } from './tally-folding';
 
 /** For worker applications. Needs the database, crypto and idempotency rooms. */
 @Global()

@@ -1,18 +1,8 @@
 import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
+import { random } from '@aps/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-
-/** Numbers that look random and follow from a seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the first one's seed. */
 const SCHEDULES = Number(process.env.CERTIFY_SCHEDULES ?? 200);
