@@ -105,6 +105,8 @@ const ROOTLESS: Record<string, string> = {
   audit_log: 'outlives what it is about',
   audit_tallies: 'counts the audit log',
   chat_tallies: 'counts chats, which hang on it',
+  decision_tallies: 'counts decisions, which hang on it',
+  hitl_tallies: 'counts requests, which hang on it',
   data_keys: 'made before the first secret of the organization, in any transaction',
   events: 'the event log is keyed by topic and written on the hot path',
   inference_receipts: 'outlives what it is about',

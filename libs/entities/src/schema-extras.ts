@@ -7,6 +7,9 @@ interface Extra {
   down: string;
 }
 
+/** Tables that keep something of chats, and are listed across them. */
+const OF_CHATS = ['decisions', 'hitl_requests'];
+
 /**
  * What entity decorators cannot say: indexes over expressions and triggers. The migrations create these after the tables; TypeORM's
  * comparison of entities and database does not look at them.
@@ -33,6 +36,33 @@ export const SCHEMA_EXTRAS: Extra[] = [
     name: 'chats_private_to',
     up: `CREATE TRIGGER chats_private_to BEFORE INSERT OR UPDATE OF shared, created_by, deleted_at ON chats FOR EACH ROW EXECUTE FUNCTION chats_set_private_to()`,
     down: 'DROP TRIGGER chats_private_to ON chats',
+  },
+  // What belongs to chats is seen as they are. The lock holds off who shares or deletes the chat meanwhile; a turn has it anyway.
+  {
+    name: 'private_to_of_chat',
+    up: `CREATE FUNCTION private_to_of_chat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.chat_id IS NULL THEN NEW.private_to := '00000000-0000-0000-0000-000000000000';
+      ELSE SELECT c.private_to INTO NEW.private_to FROM chats c WHERE c.id = NEW.chat_id FOR SHARE; END IF;
+      RETURN NEW; END $$`,
+    down: 'DROP FUNCTION private_to_of_chat()',
+  },
+  ...OF_CHATS.map((table) => ({
+    name: `${table}_private_to`,
+    up: `CREATE TRIGGER ${table}_private_to BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION private_to_of_chat()`,
+    down: `DROP TRIGGER ${table}_private_to ON ${table}`,
+  })),
+  {
+    name: 'chats_carry_private_to',
+    up: `CREATE FUNCTION chats_carry_private_to() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      ${OF_CHATS.map((table) => `UPDATE ${table} SET private_to = NEW.private_to WHERE chat_id = NEW.id;`).join(' ')}
+      RETURN NULL; END $$`,
+    down: 'DROP FUNCTION chats_carry_private_to()',
+  },
+  {
+    name: 'chats_carried',
+    up: `CREATE TRIGGER chats_carried AFTER UPDATE OF shared, created_by, deleted_at ON chats FOR EACH ROW
+      WHEN (OLD.private_to IS DISTINCT FROM NEW.private_to) EXECUTE FUNCTION chats_carry_private_to()`,
+    down: 'DROP TRIGGER chats_carried ON chats',
   },
   ...TALLIES.flatMap(tallied),
 ];

@@ -26,6 +26,34 @@ export const CHAT_TALLY: Tally = {
   moves: ['shared', 'created_by', 'deleted_at'],
 };
 
+export const DECISION_TALLY: Tally = {
+  table: 'decision_tallies',
+  of: 'decisions',
+  by: {
+    ...{
+      org_id: 'row.org_id',
+      agent_id: 'row.agent_id',
+      private_to: 'row.private_to',
+      kind: 'row.kind',
+      review_status: 'row.review_status',
+    },
+    ...{ deviation: 'row.deviation', determination: 'row.determination', archived: 'row.archived_at IS NOT NULL' },
+  },
+  counts: 'row.private_to IS NOT NULL',
+  moves: ['private_to', 'review_status', 'archived_at'],
+};
+
+export const HITL_TALLY: Tally = {
+  table: 'hitl_tallies',
+  of: 'hitl_requests',
+  by: {
+    ...{ org_id: 'row.org_id', agent_id: `coalesce(row.agent_id, '${NOBODY}')`, private_to: 'row.private_to' },
+    ...{ assignee_user_id: `coalesce(row.assignee_user_id, '${NOBODY}')`, status: 'row.status' },
+  },
+  counts: 'row.private_to IS NOT NULL',
+  moves: ['private_to', 'assignee_user_id', 'status'],
+};
+
 export const AUDIT_TALLY: Tally = {
   table: 'audit_tallies',
   of: 'audit_log',
@@ -37,7 +65,7 @@ export const AUDIT_TALLY: Tally = {
   },
 };
 
-export const TALLIES = [CHAT_TALLY, AUDIT_TALLY];
+export const TALLIES = [CHAT_TALLY, DECISION_TALLY, HITL_TALLY, AUDIT_TALLY];
 
 const namesOf = ({ by }: Tally): string => Object.keys(by).join(', ');
 const valuesOf = ({ by }: Tally, row: string): string => Object.values(by).map((sql) => sql.replaceAll('row.', `${row}.`)).join(', '); // prettier-ignore

@@ -1,3 +1,5 @@
+import type { OrgScope } from './org-scope';
+
 /** In `private_to` of what is seen by everyone in the organization. */
 const EVERYONE = '00000000-0000-0000-0000-000000000000';
 
@@ -7,7 +9,7 @@ const EVERYONE = '00000000-0000-0000-0000-000000000000';
  * stands here because every domain that keeps something of chats hides it so.
  *
  * @param user SQL of the reader's id; null is the system, which sees all that is not deleted
- * @param chat alias of the table `chats`; that it is of the right organization is for the caller to ask
+ * @param chat alias of the table `chats`, or of one that has its chat's `private_to`; that it is of the right organization is for the caller to ask
  */
 export const chatSeenBy = (user: string, chat = 'c'): string =>
   `(${chat}.private_to = '${EVERYONE}' OR ${chat}.private_to = ${user} OR (${user}::uuid IS NULL AND ${chat}.private_to IS NOT NULL))`;
@@ -17,3 +19,7 @@ export const seenByEither = (user: string, row = 'c'): [string, string] => [
   `${row}.private_to = '${EVERYONE}'`,
   `${row}.private_to = ${user}`,
 ];
+
+/** Who reads, as the values of a listing: `seen_by`, or `seen` by anybody, which is for the system. */
+export const readerOf = ({ actor: { userId } }: OrgScope): { seen_by?: string; seen?: true } =>
+  userId === null ? { seen: true } : { seen_by: userId };

@@ -1,5 +1,6 @@
 /** Lists and figures over few rows and over many: what a page costs must follow the page, and not what lies beside it. */
 import { strictEqual } from 'node:assert';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../dev/lib/postgres.mjs';
 import { closedLoop, figure, middle, median, printTable } from '../lib/measure.mjs';
 import { Product } from '../lib/systems.mjs';
@@ -79,6 +80,16 @@ const reads = ({ rows, mine, theirs, chat, template }) => {
   ];
 };
 
+/** Waits until the worker has folded what the seeds appended. */
+async function folded(url) {
+  const tallies = await query(
+    url,
+    `SELECT table_name AS name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'folded'`,
+  );
+  const left = tallies.map(({ name }) => `(SELECT count(*)::int FROM ${name} WHERE NOT folded)`).join(' + ');
+  while ((await query(url, `SELECT ${left} AS n`))[0].n > 0) await sleep(500);
+}
+
 /** A database with so many rows behind a product that had started, and planned its statements, before they came. */
 async function grown(servers, name, rows) {
   const url = Object.assign(new URL(servers.env.DATABASE_URL), { pathname: `/${name}` }).href;
@@ -121,6 +132,7 @@ async function grown(servers, name, rows) {
   const rest = { rows, org, owner, chat: anyChat, template: template.id, revision: template.current_revision.id };
   for (const seed of ['audit', 'runs', 'events']) await query(url, SEEDS[seed](rest));
   await query(url, `UPDATE chats SET event_seq = ${rows} WHERE id = '${anyChat}'`);
+  await folded(url);
   await query(url, 'VACUUM ANALYZE');
   return { product, url, api, reads: reads(asked) };
 }

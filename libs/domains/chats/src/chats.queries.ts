@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { Todo } from '@aps/entities';
-import { seenByEither, type OrgScope } from '@aps/guards';
+import { readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Listed, type Slice } from '@aps/platform/database';
 import type { ChatRow, MessageRow } from './chat.types';
 import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT } from './chats.repository';
@@ -23,8 +23,6 @@ const SEEN = new OrgListing<ChatRow, { seen_by?: string; seen?: boolean; agent_i
   order: 'c.id DESC',
 });
 
-const seenBy = ({ actor: { userId } }: OrgScope) => (userId === null ? { seen: true } : { seen_by: userId });
-
 /** Reads of chats. Never writes. */
 @Injectable()
 export class ChatsQueries {
@@ -43,7 +41,7 @@ export class ChatsQueries {
 
   /** Those of some chats that the caller may open, in no order. */
   byIds(scope: OrgScope, ids: string[]): Promise<ChatRow[]> {
-    return SEEN.list(this.db, scope, { ...seenBy(scope), ids });
+    return SEEN.list(this.db, scope, { ...readerOf(scope), ids });
   }
 
   /** Which of these chats their users may still open, in one question and in their order. */
@@ -69,7 +67,7 @@ export class ChatsQueries {
    * @throws DomainError 404 where there are no chats because there is no such agent
    */
   async list(scope: OrgScope, agentId: string, slice: Slice): Promise<Listed<ChatRow>> {
-    const chats = await SEEN.page(this.db, scope, { ...seenBy(scope), agent_id: agentId }, slice);
+    const chats = await SEEN.page(this.db, scope, { ...readerOf(scope), agent_id: agentId }, slice);
     if (chats.total === 0) await this.agents.idOf(scope, agentId);
     return chats;
   }

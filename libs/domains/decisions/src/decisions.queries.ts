@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { DomainError, notFound } from '@aps/contracts';
 import { Decision, type DecisionKind, type ReviewStatus } from '@aps/entities';
-import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import {
   Database,
   listed,
@@ -38,31 +38,57 @@ export interface DecisionGroup {
   sample_decision_ids: string[];
 }
 
-const IN_CHATS = 'decisions d JOIN chats c ON c.id = d.chat_id AND c.org_id = d.org_id';
+type Values = Omit<DecisionFilter, 'deviation'> & {
+  seen_by?: string;
+  seen?: boolean;
+  agent_id?: string;
+  chat_id?: string;
+  live?: boolean;
+  deviation?: true;
+  conformity?: true;
+};
 
-/** `seen_by` is who reads; null is the system. */
-const SEEN = new OrgListing<Decision, DecisionFilter & { seen_by: string | null; agent_id?: string; chat_id?: string; live?: boolean }>({
+/** As {@link readerOf} says who reads. */
+const SEEN = new OrgListing<Decision, Values>({
   key: 'd.id',
   org: 'd.org_id',
   select: 'd.*',
-  from: IN_CHATS,
+  from: 'decisions d',
   where: {
-    seen_by: chatSeenBy('$'),
+    seen_by: seenByEither('$', 'd'),
+    seen: 'd.private_to IS NOT NULL',
     agent_id: 'd.agent_id = $',
     chat_id: 'd.chat_id = $',
     kind: 'd.kind = $',
     review_status: 'd.review_status = $',
-    deviation: 'd.deviation = $',
+    // Written out and no value: deviations have an index of their own.
+    deviation: 'd.deviation',
+    conformity: 'NOT d.deviation',
     determination: 'd.determination',
     archived: 'd.archived_at IS NOT NULL',
     live: 'd.archived_at IS NULL',
+  },
+  tally: {
+    from: 'decision_tallies t',
+    where: {
+      seen_by: seenByEither('$', 't'),
+      seen: 'true',
+      agent_id: 't.agent_id = $',
+      kind: 't.kind = $',
+      review_status: 't.review_status = $',
+      deviation: 't.deviation',
+      conformity: 'NOT t.deviation',
+      determination: 't.determination',
+      archived: 't.archived',
+      live: 'NOT t.archived',
+    },
   },
   order: 'd.id DESC',
   what: 'Decision',
 });
 
 /** Decisions of an agent in chats that the reader may open. Values: org, user (null = system), agent. */
-export const OF_AGENT = `${IN_CHATS} WHERE d.org_id = $1 AND d.agent_id = $3 AND ${chatSeenBy('$2')}`;
+export const OF_AGENT = `decisions d WHERE d.org_id = $1 AND d.agent_id = $3 AND ${chatSeenBy('$2', 'd')}`;
 const MATCHES = `($4::text IS NULL OR d.kind = $4) AND ($5::text IS NULL OR d.review_status = $5) AND ($6::boolean IS NULL OR d.deviation = $6) AND ($7::boolean IS NOT TRUE OR d.determination)`;
 
 /** A statement about what a filter finds, for the live queue and for the archive. */
@@ -117,7 +143,10 @@ export class DecisionsQueries {
    */
   async list(scope: OrgScope, agentRef: string, query: DecisionFilter & Slice & { agent_id?: string }): Promise<Listed<Decision>> {
     const agent_id = await this.agentOf(scope, agentRef, query.agent_id);
-    return SEEN.page(this.db, scope, { ...query, agent_id, seen_by: scope.actor.userId, live: !query.archived }, query);
+    const { kind, review_status, determination, archived } = query;
+    const marked = query.deviation === undefined ? {} : query.deviation ? { deviation: true as const } : { conformity: true as const };
+    const values = { kind, review_status, determination, archived, live: !archived, ...marked, agent_id, ...readerOf(scope) };
+    return SEEN.page(this.db, scope, values, query);
   }
 
   /** Grouped by the basis that they cite: the largest group first, then the one that was met latest. The total counts groups. */
@@ -138,7 +167,7 @@ export class DecisionsQueries {
 
   /** @throws DomainError `not_found`, also in a chat that the caller may not open */
   get(db: Db, scope: OrgScope, chatId: string, id: string): Promise<Decision> {
-    return SEEN.get(db, scope, id, { chat_id: chatId, seen_by: scope.actor.userId });
+    return SEEN.get(db, scope, id, { chat_id: chatId, ...readerOf(scope) });
   }
 
   private async agentOf(scope: OrgScope, agentRef: string, repeated = agentRef): Promise<string> {

@@ -17,8 +17,8 @@ export interface ChatPause {
 @Entity('chats')
 @Unique('chats_org_id', ['org_id', 'id'])
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
-// What each reader sees of an agent's chats lies together.
-@Index('chats_seen', ['agent_id', 'private_to', 'id'])
+// What each reader sees of an agent's chats lies together; with the organization, so that whoever skips rows need not read them.
+@Index('chats_seen', ['agent_id', 'private_to', 'id', 'org_id'])
 @Index('chats_root', ['root_chat_id'])
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
 @Index('chats_rollout', ['rollout_id', 'arm_label', 'org_id'], { where: 'rollout_id IS NOT NULL' })

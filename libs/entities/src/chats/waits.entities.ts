@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Chat } from './chats.entities';
 
 export const HITL_STATUSES = ['pending', 'answered', 'cancelled', 'expired'] as const;
@@ -7,7 +7,10 @@ export type HitlStatus = (typeof HITL_STATUSES)[number];
 /** A question to a human that a chat (or a process run) waits for. */
 @Entity('hitl_requests')
 @Unique('hitl_requests_org_id', ['org_id', 'id'])
-@Index('hitl_requests_org', ['org_id', 'status', 'id'])
+// What a reader sees of an organization's lies together, of all and of each status.
+@Index('hitl_requests_seen', ['org_id', 'private_to', 'id'])
+@Index('hitl_requests_status_seen', ['org_id', 'status', 'private_to', 'id'])
+@Index('hitl_requests_assigned', ['org_id', 'assignee_user_id', 'id'], { where: 'assignee_user_id IS NOT NULL' })
 @Index('hitl_requests_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
 @Index('hitl_requests_due', ['expires_at'], { where: `status = 'pending'` })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
@@ -44,8 +47,26 @@ export class HitlRequest {
   @Column('jsonb', { nullable: true }) answer: Record<string, unknown> | null;
   /** What was not done as it was asked for; told with the answer. */
   @Column('text', { nullable: true }) notice: string | null;
+  /** Who sees it besides its assignee: as of its chat, kept by triggers. */
+  @Column('uuid', { nullable: true }) private_to: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** How many requests an organization has, by who may see them and what is looked for; see {@link HITL_TALLY}. */
+@Entity('hitl_tallies')
+@Index('hitl_tallies_org', ['org_id', 'private_to'])
+@Index('hitl_tallies_assignee', ['org_id', 'assignee_user_id'])
+@Index('hitl_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class HitlTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  @Column('uuid') private_to: string;
+  @Column('uuid') assignee_user_id: string;
+  @Column('text') status: string;
+  @Column('int') n: number;
+  @Column('boolean', { default: false }) folded: boolean;
 }
 
 /** A call by which one chat waits for another. */

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Agent, AgentRevision } from '../agents/agents.entities';
 import { Chat } from '../chats/chats.entities';
 
@@ -11,8 +11,13 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @Entity('decisions')
 @Unique('decisions_call', ['turn_id', 'tool_call_id'])
 @Index('decisions_agent', ['org_id', 'agent_id', 'id'])
-// The live queue: what is archived piles up beside it.
-@Index('decisions_queue', ['org_id', 'agent_id', 'id'], { where: 'archived_at IS NULL' })
+// The live queue: what is archived piles up beside it. Of each, what a reader sees lies together; with the organization, so that whoever
+// skips rows need not read them.
+@Index('decisions_queue', ['agent_id', 'private_to', 'id', 'org_id'], { where: 'archived_at IS NULL' })
+@Index('decisions_archive', ['agent_id', 'private_to', 'id', 'org_id'], { where: 'archived_at IS NOT NULL' })
+@Index('decisions_review', ['agent_id', 'private_to', 'review_status', 'id'], { where: 'archived_at IS NULL' })
+@Index('decisions_deviations', ['agent_id', 'private_to', 'id'], { where: 'deviation' })
+@Index('decisions_determinations', ['agent_id', 'private_to', 'id'], { where: 'determination' })
 @Index('decisions_chat', ['chat_id', 'id'])
 @Index('decisions_age', ['org_id', 'created_at'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
@@ -47,6 +52,26 @@ export class Decision {
   @Column('uuid', { nullable: true }) reviewed_by: string | null;
   @Column('timestamptz', { nullable: true }) reviewed_at: Date | null;
   @Column('timestamptz', { nullable: true }) archived_at: Date | null;
+  /** Who sees it: as of its chat, kept by triggers. */
+  @Column('uuid', { nullable: true }) private_to: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** How many decisions an agent has made, by who may see them and what is looked for; see {@link DECISION_TALLY}. */
+@Entity('decision_tallies')
+@Index('decision_tallies_agent', ['agent_id', 'private_to'])
+@Index('decision_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class DecisionTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  @Column('uuid') private_to: string;
+  @Column('text') kind: string;
+  @Column('text') review_status: string;
+  @Column('boolean') deviation: boolean;
+  @Column('boolean') determination: boolean;
+  @Column('boolean') archived: boolean;
+  @Column('int') n: number;
+  @Column('boolean', { default: false }) folded: boolean;
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { HitlRequest, HitlStatus } from '@aps/entities';
-import { chatSeenBy, type OrgScope } from '@aps/guards';
+import { readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import { Database, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** Which requests are listed; what is not given does not matter. */
@@ -17,20 +17,27 @@ export type SeenRequest = HitlRequest & {
   assignee_is_member: boolean;
 };
 
-/** Requests of chats that the caller may open, of process runs, and those that are assigned to the caller. `seen_by` null is the system. */
-const SEEN = new OrgListing<SeenRequest, HitlFilter & { seen_by: string | null }>({
+/** What a reader sees by what it belongs to, and what else is assigned to the reader: so none is found twice. */
+const seen = (row: string): string[] => [
+  ...seenByEither('$', row),
+  `${row}.assignee_user_id = $ AND NOT (${seenByEither('$', row).join(' OR ')})`,
+];
+
+/** Requests of chats that the caller may open, of process runs, and those that are assigned to the caller; as {@link readerOf} says who reads. */
+const SEEN = new OrgListing<SeenRequest, HitlFilter & { seen_by?: string; seen?: boolean }>({
   key: 'h.id',
   org: 'h.org_id',
   select: `h.*, EXISTS (SELECT 1 FROM memberships a WHERE a.org_id = h.org_id AND a.user_id = h.assignee_user_id) AS assignee_is_member`,
   from: 'hitl_requests h',
   where: {
-    seen_by: `h.chat_id IS NULL OR EXISTS (
-      SELECT 1 FROM chats c WHERE c.id = h.chat_id AND (${chatSeenBy('$')} OR (c.deleted_at IS NULL AND h.assignee_user_id = $)))`,
+    seen_by: seen('h'),
+    seen: 'h.private_to IS NOT NULL',
     status: 'h.status = $',
     chat_id: 'h.chat_id = $',
     run_id: 'h.run_id = $',
     agent_id: 'h.agent_id = $',
   },
+  tally: { from: 'hitl_tallies t', where: { seen_by: seen('t'), seen: 'true', status: 't.status = $', agent_id: 't.agent_id = $' } },
   order: 'h.id DESC',
   what: 'Request',
 });
@@ -42,11 +49,11 @@ export class HitlQueries {
 
   /** Newest first. */
   list(scope: OrgScope, { status, chat_id, run_id, agent_id }: HitlFilter, slice: Slice): Promise<Listed<HitlRequest>> {
-    return SEEN.page(this.db, scope, { status, chat_id, run_id, agent_id, seen_by: scope.actor.userId }, slice);
+    return SEEN.page(this.db, scope, { status, chat_id, run_id, agent_id, ...readerOf(scope) }, slice);
   }
 
   /** @throws DomainError 404 */
   get(scope: OrgScope, id: string, db: Db = this.db): Promise<SeenRequest> {
-    return SEEN.get(db, scope, id, { seen_by: scope.actor.userId });
+    return SEEN.get(db, scope, id, readerOf(scope));
   }
 }

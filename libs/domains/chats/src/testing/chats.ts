@@ -3,6 +3,7 @@ import { AgentsHttpModule } from '@aps/agents/http';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule, Blockers, type Blocker } from '@aps/billing';
 import { SwitchableConnections, type SwitchableConnection } from '@aps/chats';
+import { DecisionsHttpModule } from '@aps/decisions/http';
 import type { Dialect } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -49,6 +50,7 @@ const CHATS = [
   AgentsHttpModule,
   ChatsHttpModule,
   ChatsJobsModule,
+  DecisionsHttpModule,
   MaintenanceModule,
   MailJobsModule,
   WorkersModule.forQueues('turns', 'titles', 'maintenance'),
