@@ -35,10 +35,6 @@ describe('delegation when workers die, or all comes at once', () => {
   afterEach(() => jest.restoreAllMocks());
 
   const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
-  const expireLease = (chat: string) =>
-    app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
-      chat,
-    ]);
   const count = async (chat: string, type: string) =>
     (await app.db.query(sql(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND type = $2`), [chat, type])).length;
   const pauses = async (chat: string) =>
@@ -61,7 +57,7 @@ describe('delegation when workers die, or all comes at once', () => {
         death.died = true;
         if (death.when === 'after') await original(...args);
         // Whatever it had begun meanwhile is somebody else's by now.
-        await expireLease(claim.chat_id);
+        await app.expireLease(claim.chat_id);
         throw new LeaseEnded('lost');
       });
     };
@@ -193,7 +189,7 @@ describe('delegation when workers die, or all comes at once', () => {
     await died;
     // As if it had been delivered too often.
     await app.db.execute(sql('UPDATE turns SET deliveries = 3 WHERE chat_id = $1'), [chat]);
-    await expireLease(chat);
+    await app.expireLease(chat);
     await get(TurnRunner).run({ org_id: org.id, chat_id: chat, turn_id }, { signal: new AbortController().signal } as JobContext);
     const failed = await app.until(boss, chat, (c) => c.status === 'ERRORED');
     expect(failed.error.code).toBe('worker_lost');
@@ -223,7 +219,7 @@ describe('delegation when workers die, or all comes at once', () => {
     const rows = claim!.transcript ?? (await turns.transcript(app.db, claim!));
     expect(rows.map((r) => r.role)).toEqual(['user', 'system']);
     jest.restoreAllMocks();
-    await expireLease(chat);
+    await app.expireLease(chat);
     expect(repliesOf(await app.settled(boss, chat, 1))).toEqual(['You said: hello']);
   });
 
@@ -277,7 +273,7 @@ describe('delegation when workers die, or all comes at once', () => {
     expect([...(await turns.heartbeat(app.db, held)).keys()]).toEqual([held[0].id]);
     jest.restoreAllMocks();
     for (const { chat } of held) {
-      await expireLease(chat);
+      await app.expireLease(chat);
       await app.settled(boss, chat, 1);
     }
   });

@@ -84,10 +84,6 @@ describe('turns that wait for humans', () => {
     (await rows<{ arguments: unknown }>('SELECT arguments FROM charges WHERE chat_id = $1', chat)).map((c) => c.arguments);
   const eventsOf = (chat: string) =>
     rows<{ type: string; data: Record<string, unknown> }>(`SELECT type, data FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`, chat);
-  const expireLease = (chat: string) =>
-    app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
-      chat,
-    ]);
   /** A chat that waits for the answers to these calls of one step. */
   const waiting = async (...calls: Record<string, unknown>[]) => {
     const chat = await app.chat(org);
@@ -140,7 +136,7 @@ describe('turns that wait for humans', () => {
       });
       await answer(id, { decision: 'approve' });
       await died;
-      await expireLease(chat);
+      await app.expireLease(chat);
       expect(toolResults(await app.settled(org, chat, 1))).toEqual(['charged 250']);
       expect(await charges(chat)).toEqual([{ amount: 250 }]);
     });
@@ -161,7 +157,7 @@ describe('turns that wait for humans', () => {
       });
       await answer(dying.id, { decision: 'approve', note: 'Do it' });
       await died;
-      await expireLease(dying.chat);
+      await app.expireLease(dying.chat);
       expect(toolResults(await app.settled(org, dying.chat, 1))).toEqual(['A human approved this and says: Do it\n\nwired 5']);
       expect(wired).toEqual([wired[0], wired[0]]);
       await answer(failing.id, { decision: 'approve' });

@@ -47,7 +47,10 @@ const MEMBER_BY = statement<{ user_id: string }>(
 /** The table of questions to humans. Whoever changes a request of a chat holds the chat's row lock. */
 @Injectable()
 export class HitlRepository {
-  async insert(tx: Tx, request: Omit<HitlRequest, 'status' | 'answered_by' | 'answered_at' | 'answer' | 'private_to' | 'updated_at'>): Promise<void> {
+  async insert(
+    tx: Tx,
+    request: Omit<HitlRequest, 'status' | 'answered_by' | 'answered_at' | 'answer' | 'private_to' | 'updated_at'>,
+  ): Promise<void> {
     const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
     await tx.execute(INSERT, [
       request.id,

@@ -10,12 +10,13 @@ import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
-import type { Answer, Bearer } from '@aps/platform/testing';
+import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
 import { ChatsJobsModule } from '../jobs';
+import { TurnSweeper } from '../turns/turn-sweeper';
 
 /** A frame of an event stream. `data` is the envelope. */
 export interface Frame {
@@ -41,6 +42,8 @@ export const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_
 /** A message that has the agent call one tool, and then say `done`. */
 export const calls = (tool: string, args: Record<string, unknown>): string =>
   script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
+
+const EXPIRE = sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`);
 
 /** Gateway and worker in one process. */
 const CHATS = [
@@ -113,6 +116,12 @@ export class ChatsService extends TestService {
 
   read(org: TestOrg, chat: string, as: Bearer = org.owner): Promise<Answer> {
     return this.call('GET', `${org.path}/${chat}`, { as });
+  }
+
+  /** Has the worker of the chat's turn be silent for too long, and that be noticed. */
+  async expireLease(chat: string): Promise<void> {
+    await this.db.execute(EXPIRE, [chat]);
+    await this.get(TurnSweeper).sweep();
   }
 
   /** Asks until the chat is as wanted; what it was last is in the failure. */

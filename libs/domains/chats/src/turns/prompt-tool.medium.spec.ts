@@ -37,8 +37,6 @@ const resultsOf = async (chat: string): Promise<string[]> => {
   return (messages as { role: string; content: string }[]).filter(({ role }) => role === 'tool').map(({ content }) => content);
 };
 const runs = (chat_id: string) => app.db.manager.find(PromptRun, { where: { chat_id }, order: { id: 'ASC' } });
-const expireLease = (chat: string) =>
-  app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [chat]);
 
 describe('an agent that runs prompt templates', () => {
   it('gets what they answer or extract, and its chat counts what that cost', async () => {
@@ -141,7 +139,7 @@ describe('an agent that runs prompt templates', () => {
     });
     const chat = await asked(run({ template: 'greet' }));
     await died;
-    await expireLease(chat);
+    await app.expireLease(chat);
     const [result] = await resultsOf(chat);
     const [only, ...others] = await runs(chat);
     expect([JSON.parse(result), others]).toEqual([{ run_id: only.id, output: 'You said: Hello.' }, []]);

@@ -167,10 +167,7 @@ describe('the last step of a turn', () => {
     await app.db.execute(sql(`UPDATE chats c SET compaction_id = k.id FROM chat_compactions k WHERE k.chat_id = c.id AND c.id = $1`), [
       chat,
     ]);
-    await app.db.execute(
-      sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`),
-      [chat],
-    );
+    await app.expireLease(chat);
     await over(org, chat, 2);
     expect(await rows('SELECT status, model_steps FROM turns WHERE chat_id = $1', chat)).toEqual([{ status: 'done', model_steps: 2 }]);
   });

@@ -22,10 +22,6 @@ describe('turns that are cut off at a bad moment', () => {
 
   const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
   /** What the death of a worker leaves: the lease runs out by itself. */
-  const expireLease = (chat: string) =>
-    app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`), [
-      chat,
-    ]);
 
   it('do not wait a second time when the worker dies right after the wait', async () => {
     const chat = await app.chat(org);
@@ -37,7 +33,7 @@ describe('turns that are cut off at a bad moment', () => {
     });
     await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 1 } }] }, { text: 'awake' }));
     await died;
-    await expireLease(chat);
+    await app.expireLease(chat);
     const body = await app.settled(org, chat, 1);
     expect(contents(body, 'tool').map((c) => JSON.parse(c) as unknown)).toEqual([expect.objectContaining({ status: 'elapsed' })]);
     const pauses = await app.db.query(sql(`SELECT seq FROM events WHERE topic = 'chat:' || $1 AND data->'pause'->>'kind' = 'timer'`), [
@@ -75,7 +71,7 @@ describe('turns that are cut off at a bad moment', () => {
     await app.send(org, chat, 'hello');
     await died;
     await app.db.execute(sql(`UPDATE outbox SET available_at = now() + interval '1 hour'`));
-    await expireLease(chat);
+    await app.expireLease(chat);
     expect(contents(await app.settled(org, chat, 1), 'assistant')).toEqual(['You said: hello']);
   });
 
@@ -97,16 +93,16 @@ describe('turns that are cut off at a bad moment', () => {
     const expired = async () => (await metrics.getSingleMetric('lease_expired_total')!.get()).values[0].value;
     const ends: [(claim: ClaimRow, chat: string) => Promise<unknown>, number][] = [
       [(claim) => turns.release(app.db, claim), 0],
-      [(_, chat) => expireLease(chat), 1],
+      [(_, chat) => app.expireLease(chat), 1],
     ];
     for (const [end, counts] of ends) {
       jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
       const chat = await app.chat(org);
       const { turn_id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
       const claim = await turns.claim(app.db, { turn_id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
-      await end(claim!, chat);
-      const before = await expired();
       jest.restoreAllMocks();
+      const before = await expired();
+      await end(claim!, chat);
       await app.settled(org, chat, 1);
       expect((await expired()) - before).toBe(counts);
     }
@@ -128,7 +124,7 @@ describe('turns that are cut off at a bad moment', () => {
     expect(await turns.lockOwned(app.db, id, first!.fence)).toBeNull();
     expect(await turns.lockOwned(app.db, id, second!.fence)).not.toBeNull();
     jest.restoreAllMocks();
-    await expireLease(chat);
+    await app.expireLease(chat);
     await app.settled(org, chat, 1);
   });
 
