@@ -100,35 +100,48 @@ export class Listing<Row, Values extends object> {
   }
 
   private statementsFor(names: (keyof Values)[]): Statements<Row> {
-    const { key, slug, select, from, always, order, where, tally } = this.options;
-    const conditions = names.map((name) => where![name]);
-    const held = numbered(conditions);
-    const values = conditions.filter(takesValue).length;
-    const found = `${from} WHERE ${allOf(always, held.map(oneOf))}`;
-    const tallied = tally && names.every((name) => tally.where[name]) && `${tally.from} WHERE ${allOf(undefined, numbered(names.map((name) => tally.where[name]!)).map(oneOf))}`; // prettier-ignore
+    const { key, slug, select, from, always, order, where } = this.options;
+    const conditions = numbered(names.map((name) => where![name]));
+    const found = `${from} WHERE ${allOf([always, ...conditions.map(oneOf)])}`;
     const rows = `SELECT ${select} FROM ${found}`;
-    const count = tallied ? `SELECT coalesce(sum(n), 0)::int AS total FROM ${tallied}` : `SELECT count(*)::int AS total FROM ${found}`;
-    const [limit, offset] = [`$${values + 1}`, `$${values + 2}`];
-    const ranges = held.find((condition) => typeof condition !== 'string') as string[] | undefined;
-    if (ranges && order !== `${key} DESC`) throw new Error(`Rows in ranges are in the order of their key, and not by ${order}.`);
-    const range = (one: string) =>
-      `(SELECT ${key} AS key FROM ${from} WHERE ${allOf(
-        always,
-        held.map((condition) => (condition === ranges ? one : oneOf(condition))),
-      )}
-        ORDER BY ${order} LIMIT ${limit}::bigint + ${offset}::bigint)`;
-    const keys = ranges
-      ? `SELECT key FROM (${ranges.map(range).join(' UNION ALL ')}) found ORDER BY key DESC LIMIT ${limit} OFFSET ${offset}`
-      : `SELECT ${key} FROM ${found} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
+    const count = this.talliedFor(names) ?? `SELECT count(*)::int AS total FROM ${found}`;
+    const next = 1 + names.filter((name) => takesValue(where![name])).length;
+    const keys = this.keysOf(conditions, `$${next}`, `$${next + 1}`);
     return {
       all: statement<Row>(`${rows} ORDER BY ${order}`),
       // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
       // conditions again, so that no row gets in by a key that is not its alone.
       page: statement<Row>(`SELECT ${select}, (${count}) AS total FROM ${found} AND ${key} = ANY (ARRAY(${keys})) ORDER BY ${order}`),
-      byKey: statement<Row>(`${rows} AND ${key} = $${values + 1}`),
-      bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${values + 1}`),
+      byKey: statement<Row>(`${rows} AND ${key} = $${next}`),
+      bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${next}`),
       count: statement<{ total: number }>(count),
     };
+  }
+
+  /** The keys of a page. Of ranges each gives as many as the page could need of it. */
+  private keysOf(conditions: Condition[], limit: string, offset: string): string {
+    const { key, from, always, order } = this.options;
+    const first = (held: string[], bounds: string) =>
+      `SELECT ${key} AS key FROM ${from} WHERE ${allOf([always, ...held])} ORDER BY ${order} ${bounds}`;
+    const ranges = conditions.find((condition) => typeof condition !== 'string') as readonly string[] | undefined;
+    if (!ranges) return first(conditions.map(oneOf), `LIMIT ${limit} OFFSET ${offset}`);
+    if (order !== `${key} DESC`) throw new Error(`Rows in ranges are in the order of their key, and not by ${order}.`);
+    const firsts = ranges.map((range) => {
+      const held = conditions.map((condition) => (condition === ranges ? range : oneOf(condition)));
+      return `(${first(held, `LIMIT ${limit}::bigint + ${offset}::bigint`)})`;
+    });
+    return `SELECT key FROM (${firsts.join(' UNION ALL ')}) found ORDER BY key DESC LIMIT ${limit} OFFSET ${offset}`;
+  }
+
+  /** The total by the tally, where that knows all that is looked for. */
+  private talliedFor(names: (keyof Values)[]): string | undefined {
+    const { where, tally } = this.options;
+    const conditions = names.map((name) => tally?.where[name]);
+    if (!tally || !conditions.every((condition) => condition !== undefined)) return undefined;
+    // Both have the values at the same places.
+    const odd = names.find((name, i) => takesValue(where![name]) !== takesValue(conditions[i]));
+    if (odd !== undefined) throw new Error(`The tally takes another value for ${String(odd)} than the rows.`);
+    return `SELECT coalesce(sum(n), 0)::int AS total FROM ${tally.from} WHERE ${allOf(numbered(conditions).map(oneOf))}`;
   }
 }
 
@@ -145,8 +158,8 @@ function numbered(conditions: Condition[]): Condition[] {
 }
 
 const oneOf = (condition: Condition): string => [condition].flat().join(' OR ');
-const allOf = (always: string | undefined, conditions: string[]): string =>
-  [...(always ? [always] : []), ...conditions].map((condition) => `(${condition})`).join(' AND ') || 'true';
+const allOf = (conditions: (string | undefined)[]): string =>
+  conditions.flatMap((condition) => (condition ? [`(${condition})`] : [])).join(' AND ') || 'true';
 
 type OfOrg = { org_id: string };
 

@@ -1,0 +1,37 @@
+import { Listing, type ListingOptions } from './listing';
+
+type Values = { seen_by?: string; kind?: string };
+const OPTIONS: ListingOptions<Values> = {
+  key: 'x.id',
+  select: 'x.*',
+  from: 'things x',
+  where: { seen_by: [`x.private_to = 'everyone'`, 'x.private_to = $'], kind: 'x.kind = $' },
+  tally: { from: 'thing_tallies t', where: { seen_by: [`t.private_to = 'everyone'`, 't.private_to = $'] } },
+  order: 'x.id DESC',
+};
+
+describe('a listing', () => {
+  it('takes the first of each range, and its total of the tally where that knows all that is looked for', () => {
+    const { page, count } = new Listing<object, Pick<Values, 'seen_by'>>(OPTIONS as never).full;
+    const text = page.text.replace(/\s+/g, ' ');
+    expect(text).toContain(
+      `SELECT key FROM ((SELECT x.id AS key FROM things x WHERE (x.private_to = 'everyone') AND (x.kind = $2) ORDER BY x.id DESC LIMIT $3::bigint + $4::bigint) UNION ALL (SELECT x.id AS key FROM things x WHERE (x.private_to = $1) AND (x.kind = $2)`,
+    );
+    // The tally does not know the kind.
+    expect(count.text).toBe(
+      `SELECT count(*)::int AS total FROM things x WHERE (x.private_to = 'everyone' OR x.private_to = $1) AND (x.kind = $2)`,
+    );
+    const known = new Listing<object, Values>({
+      ...OPTIONS,
+      tally: { ...OPTIONS.tally!, where: { ...OPTIONS.tally!.where, kind: 't.kind = $' } },
+    }).full;
+    expect(known.count.text).toBe(
+      `SELECT coalesce(sum(n), 0)::int AS total FROM thing_tallies t WHERE (t.private_to = 'everyone' OR t.private_to = $1) AND (t.kind = $2)`,
+    );
+  });
+
+  it.each<[string, Partial<ListingOptions<Values>>]>([
+    ['ranges in another order than their key’s', { order: 'x.name' }],
+    ['a tally that takes a value where the rows take none', { tally: { from: 't', where: { seen_by: 't.private_to = $', kind: 'true' } } }],
+  ])('refuses %s', (_, odd) => expect(() => new Listing<object, Values>({ ...OPTIONS, ...odd })).toThrow());
+});
