@@ -3,7 +3,7 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { createDataSource } from '@aps/platform/database';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { alone, checkSchema, runMissing } from '../migrate/schema';
+import { alone, checkSchema, recount, runMissing } from '../migrate/schema';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -63,6 +63,18 @@ describe('migrations', () => {
     } finally {
       await later.destroy();
     }
+  });
+
+  it('what totals are taken from is counted anew by a command', async () => {
+    const id = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
+    await empty.query(`INSERT INTO audit_log (id, source, action, target_kind) VALUES ($1, 'admin', 'org.suspended', 'organization')`, [
+      id,
+    ]);
+    const kept = () => empty.query<object[]>('SELECT org_id, source, action, actor_id, n FROM audit_tallies');
+    const before = await kept();
+    await empty.query('UPDATE audit_tallies SET n = 7');
+    await recount(empty);
+    expect([before.length, await kept()]).toEqual([1, before]);
   });
 
   it('a difference is noticed', async () => {

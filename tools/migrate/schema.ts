@@ -59,6 +59,7 @@ export async function recount(dataSource: DataSource): Promise<void> {
     await dataSource.transaction(async (tx) => {
       for (const sql of recountOf(tally)) await tx.query(sql);
     });
+  process.stdout.write(`counted anew: ${TALLIES.map(({ of }) => of).join(', ')}\n`);
 }
 
 /** Writes the initial migration from the entities, compared with an empty schema. */
