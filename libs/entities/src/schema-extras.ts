@@ -1,4 +1,4 @@
-import { TALLIES, tallied } from './tallies';
+import { NIL_UUID, TALLIES, tallied } from './tallies';
 
 /** A part of the schema that entities do not have. */
 interface Extra {
@@ -28,7 +28,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
   {
     name: 'chats_set_private_to',
     up: `CREATE FUNCTION chats_set_private_to() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      NEW.private_to := CASE WHEN NEW.deleted_at IS NOT NULL THEN NULL WHEN NEW.shared OR NEW.created_by IS NULL THEN '00000000-0000-0000-0000-000000000000' ELSE NEW.created_by END;
+      NEW.private_to := CASE WHEN NEW.deleted_at IS NOT NULL THEN NULL WHEN NEW.shared OR NEW.created_by IS NULL THEN '${NIL_UUID}' ELSE NEW.created_by END;
       RETURN NEW; END $$`,
     down: 'DROP FUNCTION chats_set_private_to()',
   },
@@ -41,7 +41,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
   {
     name: 'private_to_of_chat',
     up: `CREATE FUNCTION private_to_of_chat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF NEW.chat_id IS NULL THEN NEW.private_to := '00000000-0000-0000-0000-000000000000';
+      IF NEW.chat_id IS NULL THEN NEW.private_to := '${NIL_UUID}';
       ELSE SELECT c.private_to INTO NEW.private_to FROM chats c WHERE c.id = NEW.chat_id FOR SHARE; END IF;
       RETURN NEW; END $$`,
     down: 'DROP FUNCTION private_to_of_chat()',

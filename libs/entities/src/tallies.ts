@@ -16,7 +16,8 @@ export interface Tally {
   moves?: string[];
 }
 
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** Stands for nobody in tallies, and for everyone in `private_to`. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export const CHAT_TALLY: Tally = {
   table: 'chat_tallies',
@@ -30,14 +31,14 @@ export const DECISION_TALLY: Tally = {
   table: 'decision_tallies',
   of: 'decisions',
   by: {
-    ...{
-      org_id: 'row.org_id',
-      agent_id: 'row.agent_id',
-      private_to: 'row.private_to',
-      kind: 'row.kind',
-      review_status: 'row.review_status',
-    },
-    ...{ deviation: 'row.deviation', determination: 'row.determination', archived: 'row.archived_at IS NOT NULL' },
+    org_id: 'row.org_id',
+    agent_id: 'row.agent_id',
+    private_to: 'row.private_to',
+    kind: 'row.kind',
+    review_status: 'row.review_status',
+    deviation: 'row.deviation',
+    determination: 'row.determination',
+    archived: 'row.archived_at IS NOT NULL',
   },
   counts: 'row.private_to IS NOT NULL',
   moves: ['private_to', 'review_status', 'archived_at'],
@@ -47,8 +48,11 @@ export const HITL_TALLY: Tally = {
   table: 'hitl_tallies',
   of: 'hitl_requests',
   by: {
-    ...{ org_id: 'row.org_id', agent_id: `coalesce(row.agent_id, '${NOBODY}')`, private_to: 'row.private_to' },
-    ...{ assignee_user_id: `coalesce(row.assignee_user_id, '${NOBODY}')`, status: 'row.status' },
+    org_id: 'row.org_id',
+    agent_id: `coalesce(row.agent_id, '${NIL_UUID}')`,
+    private_to: 'row.private_to',
+    assignee_user_id: `coalesce(row.assignee_user_id, '${NIL_UUID}')`,
+    status: 'row.status',
   },
   counts: 'row.private_to IS NOT NULL',
   moves: ['private_to', 'assignee_user_id', 'status'],
@@ -58,10 +62,10 @@ export const AUDIT_TALLY: Tally = {
   table: 'audit_tallies',
   of: 'audit_log',
   by: {
-    org_id: `coalesce(row.org_id, '${NOBODY}')`,
+    org_id: `coalesce(row.org_id, '${NIL_UUID}')`,
     source: 'row.source',
     action: 'row.action',
-    actor_id: `coalesce(row.actor_id, '${NOBODY}')`,
+    actor_id: `coalesce(row.actor_id, '${NIL_UUID}')`,
   },
 };
 
@@ -114,9 +118,11 @@ export const foldOf = (tally: Tally): string => {
     SELECT count(*)::int AS n FROM found`;
 };
 
-/** SQL that counts anew, in the order in which it must run, within a transaction. Nobody writes the counted table meanwhile. */
+/** SQL that counts anew, in the order in which it must run, within a transaction. Nobody writes the counted table meanwhile, and nobody folds. */
 export const recountOf = (tally: Tally): string[] => [
   `LOCK TABLE ${tally.of} IN SHARE MODE`,
+  // A fold that is under way would leave a sum that is not seen yet, and so not deleted.
+  `LOCK TABLE ${tally.table} IN EXCLUSIVE MODE`,
   `DELETE FROM ${tally.table}`,
   `INSERT INTO ${tally.table} (${namesOf(tally)}, n, folded)
    SELECT ${valuesOf(tally, 'row')}, count(*), true FROM ${tally.of} row WHERE ${countsOf(tally, 'row')} GROUP BY ${Object.keys(tally.by).map((_, i) => i + 1).join(', ')}`, // prettier-ignore

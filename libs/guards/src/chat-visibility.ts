@@ -1,7 +1,5 @@
+import { NIL_UUID as EVERYONE } from '@aps/entities';
 import type { OrgScope } from './org-scope';
-
-/** In `private_to` of what is seen by everyone in the organization. */
-const EVERYONE = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Who sees a chat, as a condition in SQL: everyone in the organization when it is shared or no human began it, otherwise its creator

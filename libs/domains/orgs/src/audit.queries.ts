@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditLogRow } from '@aps/entities';
+import { NIL_UUID, type AuditLogRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, Listing, type Listed, type Slice } from '@aps/platform/database';
 import { OrgLimits } from './org-limits';
@@ -34,7 +34,7 @@ const LINES = new Listing<AuditLine, AuditFilter>({
       action: 't.action = $',
       actor_id: 't.actor_id = $',
       org_id: 't.org_id = $',
-      platform: `t.source = 'admin' OR t.org_id = '00000000-0000-0000-0000-000000000000'`,
+      platform: `t.source = 'admin' OR t.org_id = '${NIL_UUID}'`,
     },
   },
   // The id breaks ties: rows of one transaction share their time.

@@ -101,6 +101,10 @@ export class PromptsService {
 const targetOf = (id: string) => ({ kind: 'prompt_template', id });
 
 const columnsOf = ({ name, description, model, reasoning_effort, file_input_mode, tags }: PromptTemplateInput) => ({
-  ...{ name, description, model, reasoning_effort, tags: tags && [...new Set(tags)] },
+  name,
+  description,
+  model,
+  reasoning_effort,
+  tags: tags && [...new Set(tags)],
   file_input_mode: file_input_mode === null ? ('auto' as const) : file_input_mode,
 });

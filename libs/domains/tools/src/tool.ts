@@ -20,7 +20,7 @@ export interface ToolContext {
   idempotencyKey: string;
   /** Aborted when the turn must end here. */
   signal: AbortSignal;
-  /** Counts what a model was asked for by the call towards its chat; in the transaction of the receipt, and before it. */
+  /** Counts what a model was asked for by the call towards its chat; in the transaction of its receipt. */
   charge(tx: Tx, cost: ToolCost): Promise<void>;
 }
 

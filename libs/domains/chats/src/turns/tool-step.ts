@@ -65,7 +65,7 @@ interface Undecided {
   content: string;
 }
 
-/** Runs the calls that a model asked for. Each call's effect and its result are one transaction. */
+/** Runs the calls that a model asked for. Each call's effect and its result are one transaction; of a call that goes out the result alone. */
 @Injectable()
 export class ToolStepRunner {
   private readonly logger = new Logger('ToolStepRunner');
