@@ -55,11 +55,11 @@ export async function checkSchema(dataSource: DataSource): Promise<void> {
 
 /** Counts anew what is tallied, one table after another; who writes one waits meanwhile. */
 export async function recount(dataSource: DataSource): Promise<void> {
-  for (const tally of TALLIES)
+  for (const statements of TALLIES.flatMap(recountOf))
     await dataSource.transaction(async (tx) => {
-      for (const sql of recountOf(tally)) await tx.query(sql);
+      for (const sql of statements) await tx.query(sql);
     });
-  process.stdout.write(`counted anew: ${TALLIES.map(({ of }) => of).join(', ')}\n`);
+  process.stdout.write(`counted anew: ${TALLIES.map(({ table }) => table).join(', ')}\n`);
 }
 
 /** Writes the initial migration from the entities, compared with an empty schema. */

@@ -31,7 +31,19 @@ export * from './platform/outbound-mail.entity';
 export * from './platform/outbox.entity';
 export { MIGRATIONS } from './migrations';
 export { SCHEMA_EXTRAS } from './schema-extras';
-export { AUDIT_TALLY, CHAT_TALLY, DECISION_TALLY, HITL_TALLY, NIL_UUID, foldOf, recountOf, TALLIES, type Tally } from './tallies';
+export {
+  AUDIT_TALLY,
+  BASIS_TALLY,
+  CHAT_TALLY,
+  DECISION_TALLY,
+  HITL_TALLY,
+  NIL_UUID,
+  USAGE_TALLY,
+  foldOf,
+  recountOf,
+  TALLIES,
+  type Tally,
+} from './tallies';
 
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- the type by which TypeORM itself knows entity classes
 type EntityClass = Function;

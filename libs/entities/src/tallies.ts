@@ -1,15 +1,24 @@
 /**
- * How many rows a table has by some of their columns: so the total of a list does not grow with the list. Triggers append a 1 for each row
- * that comes and a -1 for each that goes, in its transaction, so the sum is exact at any moment and nobody waits for another's counter; a
- * maintenance task folds what was appended. See docs/adr/0019-totals-are-tallied.md.
+ * Sums over the rows of a table by some of their columns: so what is summed up does not grow with the rows. Triggers append what each row
+ * adds that comes, and the same less for each that goes, in its transaction, so a sum is exact at any moment and nobody waits for
+ * another's counter; a maintenance task folds what was appended. See docs/adr/0019-totals-are-tallied.md.
  */
 export interface Tally {
-  /** The table of the sums: {@link Tally.by}, `n`, and whether it is folded. */
+  /** The table of the sums: {@link Source.by}, {@link Source.sums}, and whether it is folded. */
   table: string;
-  /** The table whose rows are counted. */
-  of: string;
-  /** Its columns, each with what a row puts there, in which `row` stands for the row. Never null: the nil UUID stands for nobody. */
+  /** What is summed up. Several have the same names in `by`. */
+  of: readonly [Source, ...Source[]];
+}
+
+/** Rows of a table in a tally. In its SQL `row` stands for the row. */
+export interface Source {
+  rows: string;
+  /** The tally's columns, each with what a row puts there. Never null: the nil UUID stands for nobody, an empty text for nothing. */
   by: Record<string, string>;
+  /** What a row adds, by the tally's column; without it, 1 to `n`. */
+  sums?: Record<string, string>;
+  /** A time of the row, of which the tally's `latest` has the newest. Null where a row has gone that was not folded yet: then it is to be looked for. */
+  latest?: string;
   /** Which rows count. */
   counts?: string;
   /** Columns of the table whose change may take a row from one sum to another. */
@@ -21,15 +30,18 @@ export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export const CHAT_TALLY: Tally = {
   table: 'chat_tallies',
-  of: 'chats',
-  by: { org_id: 'row.org_id', agent_id: 'row.agent_id', private_to: 'row.private_to' },
-  counts: 'row.private_to IS NOT NULL',
-  moves: ['shared', 'created_by', 'deleted_at'],
+  of: [
+    {
+      rows: 'chats',
+      by: { org_id: 'row.org_id', agent_id: 'row.agent_id', private_to: 'row.private_to' },
+      counts: 'row.private_to IS NOT NULL',
+      moves: ['shared', 'created_by', 'deleted_at'],
+    },
+  ],
 };
 
-export const DECISION_TALLY: Tally = {
-  table: 'decision_tallies',
-  of: 'decisions',
+const DECISIONS = {
+  rows: 'decisions',
   by: {
     org_id: 'row.org_id',
     agent_id: 'row.agent_id',
@@ -42,61 +54,142 @@ export const DECISION_TALLY: Tally = {
   },
   counts: 'row.private_to IS NOT NULL',
   moves: ['private_to', 'review_status', 'archived_at'],
+} satisfies Source;
+
+export const DECISION_TALLY: Tally = { table: 'decision_tallies', of: [DECISIONS] };
+
+/** The same by what they cite as well: for groups. Apart, since a total shall not add up a row for each rule. */
+export const BASIS_TALLY: Tally = {
+  table: 'basis_tallies',
+  of: [{ ...DECISIONS, by: { ...DECISIONS.by, basis: 'row.basis' }, latest: 'row.created_at' }],
 };
 
 export const HITL_TALLY: Tally = {
   table: 'hitl_tallies',
-  of: 'hitl_requests',
-  by: {
-    org_id: 'row.org_id',
-    agent_id: `coalesce(row.agent_id, '${NIL_UUID}')`,
-    private_to: 'row.private_to',
-    assignee_user_id: `coalesce(row.assignee_user_id, '${NIL_UUID}')`,
-    status: 'row.status',
-  },
-  counts: 'row.private_to IS NOT NULL',
-  moves: ['private_to', 'assignee_user_id', 'status'],
+  of: [
+    {
+      rows: 'hitl_requests',
+      by: {
+        org_id: 'row.org_id',
+        agent_id: `coalesce(row.agent_id, '${NIL_UUID}')`,
+        private_to: 'row.private_to',
+        assignee_user_id: `coalesce(row.assignee_user_id, '${NIL_UUID}')`,
+        status: 'row.status',
+      },
+      counts: 'row.private_to IS NOT NULL',
+      moves: ['private_to', 'assignee_user_id', 'status'],
+    },
+  ],
 };
 
 export const AUDIT_TALLY: Tally = {
   table: 'audit_tallies',
-  of: 'audit_log',
-  by: {
-    org_id: `coalesce(row.org_id, '${NIL_UUID}')`,
-    source: 'row.source',
-    action: 'row.action',
-    actor_id: `coalesce(row.actor_id, '${NIL_UUID}')`,
-  },
+  of: [
+    {
+      rows: 'audit_log',
+      by: {
+        org_id: `coalesce(row.org_id, '${NIL_UUID}')`,
+        source: 'row.source',
+        action: 'row.action',
+        actor_id: `coalesce(row.actor_id, '${NIL_UUID}')`,
+      },
+    },
+  ],
 };
 
-export const TALLIES = [CHAT_TALLY, DECISION_TALLY, HITL_TALLY, AUDIT_TALLY];
+const hourOf = (column: string) => `date_trunc('hour', row.${column}, 'UTC')`;
 
-const namesOf = ({ by }: Tally): string => Object.keys(by).join(', ');
-const valuesOf = ({ by }: Tally, row: string): string => Object.values(by).map((sql) => sql.replaceAll('row.', `${row}.`)).join(', '); // prettier-ignore
-const countsOf = ({ counts = 'true' }: Tally, row: string): string => counts.replaceAll('row.', `${row}.`);
+/** What organizations use, by the hour: chats begun, turns dispatched, and what model calls took. */
+export const USAGE_TALLY: Tally = {
+  table: 'usage_tallies',
+  of: [
+    {
+      rows: 'inference_receipts',
+      by: {
+        org_id: 'row.org_id',
+        hour: hourOf('created_at'),
+        agent_id: `coalesce(row.agent_id, '${NIL_UUID}')`,
+        model_key: 'row.model_key',
+        feature: 'row.feature',
+      },
+      sums: {
+        calls: '1',
+        tokens: 'row.input_tokens::bigint + row.cached_input_tokens + row.cache_write_tokens + row.output_tokens + row.reasoning_tokens',
+        usd_cost: 'coalesce(row.usd_cost, 0)',
+        chats_usd_cost: 'CASE WHEN row.chat_id IS NULL THEN 0 ELSE coalesce(row.usd_cost, 0) END',
+        credits: 'row.credits',
+      },
+    },
+    // Deleted ones, too: they were begun.
+    {
+      rows: 'chats',
+      by: { org_id: 'row.org_id', hour: hourOf('created_at'), agent_id: 'row.agent_id', model_key: `''`, feature: `''` },
+      sums: { chats: '1' },
+    },
+    {
+      rows: 'turns',
+      by: {
+        org_id: 'row.org_id',
+        hour: hourOf('dispatched_at'),
+        agent_id: '(SELECT c.agent_id FROM chats c WHERE c.id = row.chat_id)',
+        model_key: `''`,
+        feature: `''`,
+      },
+      sums: { turns: '1' },
+      counts: `row.status NOT IN ('cancelled', 'skipped')`,
+      moves: ['status'],
+    },
+  ],
+};
+
+export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, USAGE_TALLY];
+
+const sumsOf = ({ sums = { n: '1' } }: Source) => sums;
+const of = (row: string, sql: string) => sql.replaceAll('row.', `${row}.`);
+const namesOf = ({ of: [{ by }] }: Tally): string[] => Object.keys(by);
+/** All that its sources add to. */
+const summedOf = (tally: Tally): string[] => [...new Set(tally.of.flatMap((source) => Object.keys(sumsOf(source))))];
+const hasLatest = (tally: Tally): boolean => tally.of[0].latest !== undefined;
 
 /** What keeps a tally, as an extra of the schema. */
-export function tallied(tally: Tally): { name: string; up: string; down: string }[] {
-  const { table, of, moves } = tally;
-  const append = (row: string, n: number) =>
-    `IF ${countsOf(tally, row)} THEN INSERT INTO ${table} (${namesOf(tally)}, n) VALUES (${valuesOf(tally, row)}, ${n}); END IF;`;
-  const key = (row: string) => `ROW(${countsOf(tally, row)}, ${valuesOf(tally, row)})`;
+export const tallied = (tally: Tally): { name: string; up: string; down: string }[] =>
+  tally.of.flatMap((source) => kept(tally.table, source));
+
+function kept(table: string, source: Source): { name: string; up: string; down: string }[] {
+  const { rows, by, latest, counts = 'true', moves } = source;
+  const sums = sumsOf(source);
+  const names = [...Object.keys(by), ...Object.keys(sums), ...(latest ? ['latest'] : [])].join(', ');
+  const append = (row: 'OLD' | 'NEW') => {
+    const added = Object.values(sums).map((sum) => (row === 'NEW' ? sum : `-(${sum})`));
+    const values = [...Object.values(by), ...added, ...(latest ? [row === 'NEW' ? latest : 'NULL'] : [])].join(', ');
+    return of(row, `IF ${counts} THEN INSERT INTO ${table} (${names}) VALUES (${values}); END IF;`);
+  };
+  const append_to = `${rows}_append_to_${table}`;
   const trigger = (name: string, when: string) => ({
     name,
-    up: `CREATE TRIGGER ${name} AFTER ${when} EXECUTE FUNCTION ${table}_append()`,
-    down: `DROP TRIGGER ${name} ON ${of}`,
+    up: `CREATE TRIGGER ${name} AFTER ${when} EXECUTE FUNCTION ${append_to}()`,
+    down: `DROP TRIGGER ${name} ON ${rows}`,
   });
+  // A trigger's condition may look at its row alone.
+  const place = (row: string) => of(row, `ROW(${[counts, ...Object.values(by).filter((sql) => !sql.includes('SELECT'))].join(', ')})`);
   return [
     {
-      name: `${table}_append`,
-      up: `CREATE FUNCTION ${table}_append() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF TG_OP <> 'INSERT' THEN ${append('OLD', -1)} END IF;
-        IF TG_OP <> 'DELETE' THEN ${append('NEW', 1)} END IF;
+      name: append_to,
+      up: `CREATE FUNCTION ${append_to}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF TG_OP <> 'INSERT' THEN ${append('OLD')} END IF;
+        IF TG_OP <> 'DELETE' THEN ${append('NEW')} END IF;
         RETURN NULL; END $$`,
-      down: `DROP FUNCTION ${table}_append()`,
+      down: `DROP FUNCTION ${append_to}()`,
     },
-    trigger(`${table}_of`, `INSERT OR DELETE ON ${of} FOR EACH ROW`),
-    ...(moves ? [trigger(`${table}_moved`, `UPDATE OF ${moves.join(', ')} ON ${of} FOR EACH ROW WHEN (${key('OLD')} IS DISTINCT FROM ${key('NEW')})`)] : []), // prettier-ignore
+    trigger(`${table}_of_${rows}`, `INSERT OR DELETE ON ${rows} FOR EACH ROW`),
+    ...(moves
+      ? [
+          trigger(
+            `${table}_moved_by_${rows}`,
+            `UPDATE OF ${moves.join(', ')} ON ${rows} FOR EACH ROW WHEN (${place('OLD')} IS DISTINCT FROM ${place('NEW')})`,
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -105,25 +198,52 @@ export function tallied(tally: Tally): { name: string; up: string; down: string 
  *
  * @returns SQL that answers `n`, how many rows it found
  */
-export const foldOf = (tally: Tally): string => {
-  const names = Object.keys(tally.by);
+export function foldOf(tally: Tally): string {
+  const { table } = tally;
+  const [names, sums] = [namesOf(tally), summedOf(tally)];
+  const key = names.join(', ');
+  const latest = hasLatest(tally)
+    ? [`CASE WHEN bool_and(gone.latest IS NOT NULL) THEN max(gone.latest) ELSE (${newestOf(tally)}) END`]
+    : [];
   return `
     WITH found AS MATERIALIZED (
-      SELECT ${namesOf(tally)} FROM ${tally.table} WHERE NOT folded AND pg_try_advisory_xact_lock(hashtextextended('fold ${tally.table}', 0)) LIMIT $1
+      SELECT ${key} FROM ${table} WHERE NOT folded AND pg_try_advisory_xact_lock(hashtextextended('fold ${table}', 0)) LIMIT $1
     ), gone AS (
-      DELETE FROM ${tally.table} t USING (SELECT DISTINCT * FROM found) f WHERE ${names.map((name) => `t.${name} = f.${name}`).join(' AND ')} RETURNING t.*
+      DELETE FROM ${table} t USING (SELECT DISTINCT * FROM found) f WHERE ${names.map((name) => `t.${name} = f.${name}`).join(' AND ')} RETURNING t.*
     ), sums AS (
-      INSERT INTO ${tally.table} (${namesOf(tally)}, n, folded) SELECT ${namesOf(tally)}, sum(n), true FROM gone GROUP BY ${namesOf(tally)} HAVING sum(n) <> 0
+      INSERT INTO ${table} (${[key, ...sums, ...latest.map(() => 'latest'), 'folded'].join(', ')})
+      SELECT ${[key, ...sums.map((sum) => `sum(${sum})`), ...latest, 'true'].join(', ')} FROM gone GROUP BY ${key}
+      HAVING ${sums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}
     )
     SELECT count(*)::int AS n FROM found`;
-};
+}
 
-/** SQL that counts anew, in the order in which it must run, within a transaction. Nobody writes the counted table meanwhile, and nobody folds. */
-export const recountOf = (tally: Tally): string[] => [
-  `LOCK TABLE ${tally.of} IN SHARE MODE`,
-  // A fold that is under way would leave a sum that is not seen yet, and so not deleted.
-  `LOCK TABLE ${tally.table} IN EXCLUSIVE MODE`,
-  `DELETE FROM ${tally.table}`,
-  `INSERT INTO ${tally.table} (${namesOf(tally)}, n, folded)
-   SELECT ${valuesOf(tally, 'row')}, count(*), true FROM ${tally.of} row WHERE ${countsOf(tally, 'row')} GROUP BY ${Object.keys(tally.by).map((_, i) => i + 1).join(', ')}`, // prettier-ignore
-];
+/** The newest row behind a sum, where one that was counted has gone. */
+function newestOf({ of: [{ rows, by, latest, counts = 'true' }] }: Tally): string {
+  const same = Object.entries(by).map(([name, sql]) => `${sql} = gone.${name}`);
+  return `SELECT max(${latest}) FROM ${rows} row WHERE ${[counts, ...same].join(' AND ')}`;
+}
+
+/**
+ * SQL that counts anew, each source in a transaction of its own and in the order in which it must run there. Nobody writes the counted
+ * table meanwhile, and nobody folds.
+ */
+export const recountOf = (tally: Tally): string[][] =>
+  tally.of.map((source) => {
+    const { table } = tally;
+    const { rows, by, latest, counts = 'true' } = source;
+    const sums = Object.entries(sumsOf(source));
+    const names = [...Object.keys(by), ...sums.map(([name]) => name), ...(latest ? ['latest'] : []), 'folded'];
+    const values = [...Object.values(by), ...sums.map(([, sum]) => `sum(${sum})`), ...(latest ? [`max(${latest})`] : []), 'true'];
+    const places = Object.keys(by).map((_, i) => i + 1);
+    return [
+      `LOCK TABLE ${rows} IN SHARE MODE`,
+      // A fold that is under way would leave a sum that is not seen yet, and so not taken away.
+      `LOCK TABLE ${table} IN EXCLUSIVE MODE`,
+      `UPDATE ${table} SET ${sums.map(([name]) => `${name} = 0`).join(', ')}`,
+      `DELETE FROM ${table} WHERE ${summedOf(tally)
+        .map((sum) => `${sum} = 0`)
+        .join(' AND ')}`,
+      `INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${rows} row WHERE ${counts} GROUP BY ${places.join(', ')}`,
+    ];
+  });

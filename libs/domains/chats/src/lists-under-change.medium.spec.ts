@@ -1,15 +1,4 @@
-import {
-  Agent,
-  AUDIT_TALLY,
-  CHAT_TALLY,
-  Decision,
-  DECISION_TALLY,
-  foldOf,
-  HITL_TALLY,
-  HitlRequest,
-  recountOf,
-  type Tally,
-} from '@aps/entities';
+import { Agent, Decision, foldOf, HitlRequest, recountOf, TALLIES, type Tally } from '@aps/entities';
 import { NO_CALLER } from '@aps/platform/database';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { aMember } from '@aps/orgs/testing';
@@ -20,29 +9,65 @@ import { chatsService } from './testing/chats';
 /** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the seed. */
 const STEPS = Number(process.env.CERTIFY_SCHEDULES ?? 400);
 const WRITERS = 10;
-const TALLIED = [CHAT_TALLY, DECISION_TALLY, HITL_TALLY];
 
 const app = chatsService();
-/** Whether folders are at work, whatever becomes of the test. */
+/** Whether folders are at work, and those who are. */
 let folds = true;
-afterEach(() => (folds = false));
+const folders: Promise<unknown>[] = [];
+afterEach(async () => {
+  folds = false;
+  await Promise.all(folders);
+});
 
 const fold = (tally: Tally) => app.db.query(sql<{ n: number }>(foldOf(tally)), [7]);
 /** What adds up to something, by what it is the sum of. */
-const sums = async ({ table, by }: Tally) => {
-  const names = Object.keys(by).join(', ');
-  return app.db.query(sql(`SELECT ${names}, sum(n)::int AS n FROM ${table} GROUP BY ${names} HAVING sum(n) <> 0 ORDER BY ${names}`));
+const sums = async ({ table, of }: Tally) => {
+  const names = Object.keys(of[0].by).join(', ');
+  const summed = of.flatMap((source) => Object.keys(source.sums ?? { n: '1' }));
+  // The newest is not known while something that has gone is not folded.
+  const latest = of[0].latest && !folds ? ', max(latest) AS latest' : '';
+  return app.db.query(
+    sql(`SELECT ${names}, ${summed.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}${latest} FROM ${table}
+      GROUP BY ${names} HAVING ${summed.map((sum) => `sum(${sum}) <> 0`).join(' OR ')} ORDER BY ${names}`),
+  );
 };
+const recount = (tally: Tally) =>
+  app.db.transaction(NO_CALLER, async (tx) => {
+    for (const statement of recountOf(tally).flat()) await tx.execute(sql(statement));
+  });
+
+type Listed = { id: string; basis: string; review_status: string; created_at: string };
+
+/** Of decisions, newest first. In no order: times are rounded here. */
+const groupedByHand = (decisions: Listed[]) =>
+  [...new Set(decisions.map(({ basis }) => basis))].map((basis) => {
+    const of = decisions.filter((decision) => decision.basis === basis);
+    return expect.objectContaining({
+      basis,
+      count: of.length,
+      unreviewed: of.filter((d) => d.review_status === 'unreviewed').length,
+      latest_at: of
+        .map((d) => d.created_at)
+        .sort()
+        .at(-1),
+      sample_decision_ids: of.slice(0, 3).map(({ id }) => id),
+    });
+  });
 
 it('lists and totals are right while chats come, go, are shown and hidden, and what is in them changes; nobody sees what is a colleague’s', async () => {
   const org = await app.org();
-  const lists = [org.path, `${org.path.replace(/\/chats$/, '')}/decisions`, `/api/orgs/${org.id}/hitl-requests`];
+  const decisions = `${org.path.replace(/\/chats$/, '')}/decisions`;
+  const groups = `${decisions}/groups`;
+  const lists = [org.path, decisions, `/api/orgs/${org.id}/hitl-requests`];
   const ask = (list: string, query: string, as: Bearer): Promise<Answer> => app.call('GET', list + query, { as });
   const people: Bearer[] = [org.owner, org.member, await aMember(app, org, 'MEMBER')];
   const { live_revision_id } = await app.db.manager.findOneByOrFail(Agent, { id: org.agentId });
   const seed = Number(process.env.TEST_SEED ?? 1);
   /** Chats that everyone may have seen at some time. */
   const shown = new Set<string>();
+  /** Chats by their decisions, and who began them. */
+  const chatOf = new Map<string, string>();
+  const ownerOf = new Map<string, number>();
   const wrong: string[] = [];
   let left = STEPS;
   let over = false;
@@ -50,7 +75,13 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
   const made = async (n: number, as: Bearer): Promise<string> => {
     const chat_id = await app.chat(org, { title: `of ${n}` }, as);
     const where = { org_id: org.id, chat_id, agent_id: org.agentId, turn_id: uuidv7(), tool_call_id: 'call' };
-    await app.insert(Decision, { ...where, agent_revision_id: live_revision_id!, kind: 'act', summary: `of ${n}`, basis: 'Rule' });
+    ownerOf.set(chat_id, n);
+    for (const basis of ['Rule', chat_id]) {
+      const what = { kind: 'act' as const, summary: `of ${n}`, basis, agent_revision_id: live_revision_id! };
+      const id = uuidv7();
+      chatOf.set(id, chat_id);
+      await app.insert(Decision, { ...where, ...what, id, tool_call_id: basis });
+    }
     await app.insert(HitlRequest, { ...where, kind: 'question', prompt: `of ${n}`, expires_at: new Date() });
     return chat_id;
   };
@@ -60,6 +91,7 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
     const as = people[who];
     const mine: string[] = [];
     while (left-- > 0) {
+      if (left === STEPS / 2) for (const tally of TALLIES) await recount(tally);
       const dice = next();
       const one = mine[Math.floor(next() * mine.length)];
       if (!one || dice < 0.3) mine.push(await made(who, as));
@@ -74,7 +106,8 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
     }
   };
   const read = async (who: number) => {
-    while (!over)
+    const isHidden = (chatId: string) => ownerOf.has(chatId) && ownerOf.get(chatId) !== who && !shown.has(chatId);
+    while (!over) {
       for (const list of lists) {
         const [all, page] = [(await ask(list, '', people[who])).body, (await ask(list, '?limit=5&offset=1', people[who])).body];
         for (const { id, chat_id = id, title, summary, prompt } of [...all.items, ...page.items])
@@ -83,12 +116,16 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
         if (page.items.length && page.items.length !== Math.min(5, page.total - 1))
           wrong.push(`${who} has ${page.items.length} rows of ${page.total} in ${list}`);
       }
+      for (const { basis, sample_decision_ids } of (await ask(groups, '?limit=50', people[who])).body.items)
+        for (const chat of [basis, ...sample_decision_ids.map((id: string) => chatOf.get(id))])
+          if (isHidden(chat)) wrong.push(`${who} sees ${chat} in groups`);
+    }
   };
   const folding = async () => {
-    while (folds) for (const tally of TALLIED) await fold(tally);
+    while (folds) for (const tally of TALLIES) await fold(tally);
   };
   const reading = Promise.all(people.map((_, who) => read(who)));
-  const folded = Promise.all([folding(), folding()]);
+  folders.push(folding(), folding());
   await Promise.all(Array.from({ length: WRITERS }, (_, n) => write(n))).finally(() => (over = true));
   await reading;
   expect(wrong).toEqual([]);
@@ -98,23 +135,22 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
       for (const query of ['', ...(list.endsWith('/decisions') ? ['&archived=true', '&review_status=unreviewed'] : [])]) {
         const [{ total }, { items }] = [(await ask(list, `?limit=1${query}`, as)).body, (await ask(list, `?${query}`, as)).body];
         expect([list, query, total]).toEqual([list, query, items.length]);
+        if (list === decisions) {
+          const { items: found, total: groupsFound } = (await ask(groups, `?${query}`, as)).body;
+          expect(found).toEqual(expect.arrayContaining(groupedByHand(items)));
+          expect([found.length, groupsFound]).toEqual(Array(2).fill(groupedByHand(items).length));
+        }
       }
-  for (const tally of TALLIED) {
-    const kept = await sums(tally);
-    await app.db.transaction(NO_CALLER, async (tx) => {
-      for (const statement of recountOf(tally)) await tx.execute(sql(statement));
-    });
-    expect(await sums(tally)).toEqual(kept);
-  }
-  folds = false;
-  await folded;
 });
 
-it('what is folded is one row for each sum, and none for nothing', async () => {
-  for (const tally of [...TALLIED, AUDIT_TALLY]) {
+it('what is folded is one row for each sum, and none for nothing; to count it anew changes nothing', async () => {
+  for (const tally of TALLIES) {
     const before = await sums(tally);
     for (let n = 1; n > 0;) [{ n }] = await fold(tally);
     const [{ rows }] = await app.db.query(sql<{ rows: number }>(`SELECT count(*)::int AS rows FROM ${tally.table}`));
-    expect([await sums(tally), rows]).toEqual([before, before.length]);
+    const after = await sums(tally);
+    expect([after.length, rows]).toEqual([before.length, before.length]);
+    await recount(tally);
+    expect(await sums(tally)).toEqual(after);
   }
 });

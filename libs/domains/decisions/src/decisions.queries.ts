@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { DomainError, notFound } from '@aps/contracts';
-import { Decision, type DecisionKind, type ReviewStatus } from '@aps/entities';
+import { Decision, NIL_UUID, type DecisionKind, type ReviewStatus } from '@aps/entities';
 import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import {
   Database,
@@ -114,15 +114,35 @@ export function forFilter<Row>(
   return [archived ? both.archive : both.live, [orgId, actor.userId, agentId, kind, review_status, deviation, determination]];
 }
 
-const GROUPS = filtered<DecisionGroup>(
-  (matches) => `
-  SELECT d.basis, count(*)::int AS count, count(*) FILTER (WHERE d.review_status = 'unreviewed')::int AS unreviewed, count(*) FILTER (WHERE d.review_status = 'disputed')::int AS disputed,
-    max(d.created_at) AS latest_at, (array_agg(d.id ORDER BY d.id DESC))[1:3] AS sample_decision_ids
-  FROM ${OF_AGENT} AND ${matches} GROUP BY d.basis ORDER BY count DESC, latest_at DESC, d.basis LIMIT $8 OFFSET $9`,
-);
-const GROUP_TOTAL = filtered<{ total: number }>(
-  (matches) => `SELECT count(DISTINCT d.basis)::int AS total FROM ${OF_AGENT} AND ${matches}`,
-);
+/** What matches, of decisions or of their tally. Values: organization, agent, kind, review status, deviation, determination. */
+const matching = (rows: string, archived: string) =>
+  `${rows}.org_id = $1 AND ${rows}.agent_id = $2 AND ($3::text IS NULL OR ${rows}.kind = $3) AND ($4::text IS NULL OR ${rows}.review_status = $4) AND ($5::boolean IS NULL OR ${rows}.deviation = $5)
+   AND ($6::boolean IS NOT TRUE OR ${rows}.determination) AND (${archived}) = $7`;
+
+/*
+ * Groups come from the tally, and of a page alone the newest decisions from the rows: each reader's of a basis lie together. The newest of a
+ * group is looked for where the tally has lost it, until it is folded.
+ */
+const groups = (seen: string) =>
+  statement<DecisionGroup & { total: number }>(`
+  WITH sums AS (
+    SELECT t.basis, sum(t.n)::int AS count, coalesce(sum(t.n) FILTER (WHERE t.review_status = 'unreviewed'), 0)::int AS unreviewed,
+      coalesce(sum(t.n) FILTER (WHERE t.review_status = 'disputed'), 0)::int AS disputed,
+      CASE WHEN bool_and(t.latest IS NOT NULL) THEN max(t.latest) END AS latest, array_agg(DISTINCT t.private_to) AS readers
+    FROM basis_tallies t WHERE ${matching('t', 't.archived')} AND ${seen} GROUP BY t.basis HAVING sum(t.n) > 0
+  ), page AS (
+    SELECT s.basis, s.count, s.unreviewed, s.disputed, s.readers, count(*) OVER ()::int AS total,
+      coalesce(s.latest, (SELECT max(d.created_at) FROM decisions d WHERE d.basis = s.basis AND d.private_to = ANY (s.readers) AND ${matching('d', 'd.archived_at IS NOT NULL')})) AS latest_at
+    FROM sums s ORDER BY count DESC, latest_at DESC, basis LIMIT $8 OFFSET $9
+  )
+  SELECT page.basis, page.count, page.unreviewed, page.disputed, page.latest_at, page.total,
+    ARRAY(SELECT newest.id FROM unnest(page.readers) reader CROSS JOIN LATERAL (
+      SELECT d.id FROM decisions d WHERE d.basis = page.basis AND d.private_to = reader AND ${matching('d', 'd.archived_at IS NOT NULL')} ORDER BY d.id DESC LIMIT 3
+    ) newest ORDER BY newest.id DESC LIMIT 3) AS sample_decision_ids
+  FROM page ORDER BY count DESC, latest_at DESC, basis`);
+/** For a user, who is the tenth value; and for the system. */
+const GROUPS = { seen: groups(`t.private_to IN ('${NIL_UUID}', $10)`), all: groups('true') };
+
 const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id = $3 AND ${chatSeenBy('$2')}`);
 
 /** Reads decisions of chats that the caller may open, whether the log is on or off. Never writes. */
@@ -152,10 +172,14 @@ export class DecisionsQueries {
   /** Grouped by the basis that they cite: the largest group first, then the one that was met latest. The total counts groups. */
   async groups(scope: OrgScope, agentRef: string, query: DecisionFilter & Slice & { agent_id?: string }): Promise<Listed<DecisionGroup>> {
     const agentId = await this.agentOf(scope, agentRef, query.agent_id);
-    const [groups, values] = forFilter(GROUPS, scope, agentId, query);
-    const [total] = forFilter(GROUP_TOTAL, scope, agentId, query);
-    const rows = this.db.query(groups, [...values, ...sliceBounds(query)]);
-    return listed(query, rows, async () => (await this.db.query(total, values))[0].total);
+    const { kind, review_status, deviation, determination, archived = false } = query;
+    const values = [scope.orgId, agentId, kind, review_status, deviation, determination, archived];
+    const { userId } = scope.actor;
+    const page = (slice: Slice) =>
+      userId === null
+        ? this.db.query(GROUPS.all, [...values, ...sliceBounds(slice)])
+        : this.db.query(GROUPS.seen, [...values, ...sliceBounds(slice), userId]);
+    return listed(query, page(query), async () => (await page({ limit: 1 }))[0]?.total ?? 0);
   }
 
   /** Oldest first, archived ones included. @throws DomainError `not_found` for a chat that the caller may not open */

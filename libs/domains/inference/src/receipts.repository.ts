@@ -91,8 +91,8 @@ const INSERT = statement(`
   ON CONFLICT DO NOTHING`);
 
 const SPENT = statement<{ chats: string; total: string }>(`
-  SELECT trim_scale(coalesce(sum(usd_cost) FILTER (WHERE chat_id IS NOT NULL), 0))::text AS chats, trim_scale(coalesce(sum(usd_cost), 0))::text AS total
-  FROM inference_receipts WHERE org_id = $1 AND created_at >= $2 AND created_at < $3`);
+  SELECT trim_scale(coalesce(sum(chats_usd_cost), 0))::text AS chats, trim_scale(coalesce(sum(usd_cost), 0))::text AS total
+  FROM usage_tallies WHERE org_id = $1 AND hour >= $2 AND hour < $3`);
 
 @Injectable()
 export class ReceiptsRepository {
@@ -101,7 +101,7 @@ export class ReceiptsRepository {
     return (await db.execute(INSERT, receiptValues(row))) > 0;
   }
 
-  /** US dollars of a period: what chats cost, and what all calls did. */
+  /** US dollars of a period that begins and ends with an hour: what chats cost, and what all calls did. */
   async spent(db: Db, scope: OrgScope, from: Date, to: Date): Promise<{ chats: string; total: string }> {
     return (await db.query(SPENT, [scope.orgId, from, to]))[0];
   }

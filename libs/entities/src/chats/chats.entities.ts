@@ -170,6 +170,7 @@ export interface TurnWait {
 @Index('turns_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
 @Index('turns_queued', ['org_id'], { where: `status = 'queued' AND finished_at IS NULL` })
 @Index('turns_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
+@Index('turns_age', ['org_id', 'dispatched_at'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)
 export class Turn {

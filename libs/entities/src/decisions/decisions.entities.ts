@@ -18,6 +18,7 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @Index('decisions_review', ['agent_id', 'private_to', 'review_status', 'id'], { where: 'archived_at IS NULL' })
 @Index('decisions_deviations', ['agent_id', 'private_to', 'id'], { where: 'deviation' })
 @Index('decisions_determinations', ['agent_id', 'private_to', 'id'], { where: 'determination' })
+@Index('decisions_basis', ['agent_id', 'private_to', 'basis', 'id'])
 @Index('decisions_chat', ['chat_id', 'id'])
 @Index('decisions_age', ['org_id', 'created_at'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
@@ -73,5 +74,26 @@ export class DecisionTally {
   @Column('boolean') determination: boolean;
   @Column('boolean') archived: boolean;
   @Column('int') n: number;
+  @Column('boolean', { default: false }) folded: boolean;
+}
+
+/** The same by what they cite, for groups; see {@link BASIS_TALLY}. */
+@Entity('basis_tallies')
+@Index('basis_tallies_agent', ['agent_id', 'private_to'])
+@Index('basis_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class BasisTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') agent_id: string;
+  @Column('uuid') private_to: string;
+  @Column('text') kind: string;
+  @Column('text') review_status: string;
+  @Column('boolean') deviation: boolean;
+  @Column('boolean') determination: boolean;
+  @Column('boolean') archived: boolean;
+  @Column('text') basis: string;
+  @Column('int') n: number;
+  /** When the newest of them was made; null where one has gone, and the newest is to be looked for. */
+  @Column('timestamptz', { nullable: true }) latest: Date | null;
   @Column('boolean', { default: false }) folded: boolean;
 }

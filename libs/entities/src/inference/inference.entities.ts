@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
 
 /** An address that models are called at, and the dialect spoken there. With an owner it is one organization's own. */
@@ -167,4 +167,29 @@ export class InferenceReceipt {
   @Column('int') duration_ms: number;
   @Column('int', { nullable: true }) first_token_ms: number | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+/** What organizations have used, by the hour; see {@link USAGE_TALLY}. */
+@Entity('usage_tallies')
+@Index('usage_tallies_hour', ['org_id', 'hour'])
+@Index('usage_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class UsageTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  /** Its begin, in UTC. */
+  @Column('timestamptz') hour: Date;
+  @Column('uuid') agent_id: string;
+  /** Empty for chats and turns, as is the feature. */
+  @Column('text') model_key: string;
+  @Column('text') feature: string;
+  @Column('int', { default: 0 }) chats: number;
+  @Column('int', { default: 0 }) turns: number;
+  @Column('int', { default: 0 }) calls: number;
+  /** Of all kinds. */
+  @Column('bigint', { default: 0 }) tokens: string;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) usd_cost: string;
+  /** Of it, what was spent in chats. */
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) chats_usd_cost: string;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) credits: string;
+  @Column('boolean', { default: false }) folded: boolean;
 }

@@ -59,6 +59,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"messages\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"role\" text NOT NULL, \"content\" text NOT NULL, \"attachments\" jsonb, \"tool_calls\" jsonb, \"tool_call_id\" text, \"tool_name\" text, \"provider_state\" jsonb, \"model\" text, \"usage\" jsonb, \"finish_reason\" text, \"interrupted\" boolean NOT NULL DEFAULT false, \"turn_id\" uuid, \"turn_no\" integer NOT NULL, \"author_id\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"messages_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"messages_finish_reason\" CHECK (finish_reason IN ('stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty')), CONSTRAINT \"messages_role\" CHECK (role IN ('user', 'assistant', 'tool', 'system')), CONSTRAINT \"PK_18325f38ae6de43878487eff986\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"messages_turn\" ON \"messages\"  (\"turn_id\") WHERE turn_id IS NOT NULL");
     await runner.query("CREATE TABLE \"turns\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"status\" text NOT NULL, \"cause\" text NOT NULL, \"message_id\" uuid, \"model\" text, \"model_mode_override\" text, \"reasoning_effort\" text, \"unpriced_allowed\" boolean NOT NULL DEFAULT false, \"lease_owner\" text, \"lease_expires_at\" TIMESTAMP WITH TIME ZONE, \"fence\" bigint NOT NULL DEFAULT '0', \"parked\" boolean NOT NULL DEFAULT false, \"wait\" jsonb, \"deliveries\" integer NOT NULL DEFAULT '0', \"steps_done\" integer NOT NULL DEFAULT '0', \"model_steps\" integer NOT NULL DEFAULT '0', \"error\" jsonb, \"dispatched_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"turns_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"turns_status\" CHECK (status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')), CONSTRAINT \"PK_66edaea493f45e3c39d7c3553ed\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"turns_age\" ON \"turns\"  (\"org_id\", \"dispatched_at\") ");
     await runner.query("CREATE INDEX \"turns_parked\" ON \"turns\"  (\"org_id\", \"dispatched_at\") WHERE parked");
     await runner.query("CREATE INDEX \"turns_queued\" ON \"turns\"  (\"org_id\") WHERE status = 'queued' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"turns_owned\" ON \"turns\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
@@ -83,6 +84,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"decisions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"agent_revision_id\" uuid NOT NULL, \"turn_id\" uuid NOT NULL, \"tool_call_id\" text NOT NULL, \"tool_slug\" text, \"connection_id\" text, \"arguments_digest\" text, \"kind\" text NOT NULL, \"summary\" text NOT NULL, \"basis\" text NOT NULL, \"rationale\" text, \"deviation\" boolean NOT NULL DEFAULT false, \"determination\" boolean NOT NULL DEFAULT false, \"confidence\" numeric(4,3), \"review_status\" text NOT NULL DEFAULT 'unreviewed', \"review_note\" text, \"should_have\" text, \"reviewed_by\" uuid, \"reviewed_at\" TIMESTAMP WITH TIME ZONE, \"archived_at\" TIMESTAMP WITH TIME ZONE, \"private_to\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"decisions_call\" UNIQUE (\"turn_id\", \"tool_call_id\"), CONSTRAINT \"decisions_review_status\" CHECK (review_status IN ('unreviewed', 'agreed', 'disputed', 'reverted')), CONSTRAINT \"decisions_kind\" CHECK (kind IN ('act', 'no_act', 'escalate')), CONSTRAINT \"PK_48eee6fa229cd5e43648f6a2ec3\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"decisions_age\" ON \"decisions\"  (\"org_id\", \"created_at\") ");
     await runner.query("CREATE INDEX \"decisions_chat\" ON \"decisions\"  (\"chat_id\", \"id\") ");
+    await runner.query("CREATE INDEX \"decisions_basis\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"basis\", \"id\") ");
     await runner.query("CREATE INDEX \"decisions_determinations\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\") WHERE determination");
     await runner.query("CREATE INDEX \"decisions_deviations\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\") WHERE deviation");
     await runner.query("CREATE INDEX \"decisions_review\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"review_status\", \"id\") WHERE archived_at IS NULL");
@@ -92,6 +94,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"decision_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"private_to\" uuid NOT NULL, \"kind\" text NOT NULL, \"review_status\" text NOT NULL, \"deviation\" boolean NOT NULL, \"determination\" boolean NOT NULL, \"archived\" boolean NOT NULL, \"n\" integer NOT NULL, \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_b43a6d145d97bd6cc1c9746870a\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"decision_tallies_appended\" ON \"decision_tallies\"  (\"folded\") WHERE NOT folded");
     await runner.query("CREATE INDEX \"decision_tallies_agent\" ON \"decision_tallies\"  (\"agent_id\", \"private_to\") ");
+    await runner.query("CREATE TABLE \"basis_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"private_to\" uuid NOT NULL, \"kind\" text NOT NULL, \"review_status\" text NOT NULL, \"deviation\" boolean NOT NULL, \"determination\" boolean NOT NULL, \"archived\" boolean NOT NULL, \"basis\" text NOT NULL, \"n\" integer NOT NULL, \"latest\" TIMESTAMP WITH TIME ZONE, \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_58a083a20d6f562a8dd06b74161\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"basis_tallies_appended\" ON \"basis_tallies\"  (\"folded\") WHERE NOT folded");
+    await runner.query("CREATE INDEX \"basis_tallies_agent\" ON \"basis_tallies\"  (\"agent_id\", \"private_to\") ");
     await runner.query("CREATE TABLE \"files\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"filename\" text NOT NULL, \"media_type\" text NOT NULL, \"size_bytes\" bigint NOT NULL, \"sha256\" text NOT NULL, \"storage_key\" text NOT NULL, \"created_by\" uuid, \"expires_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"files_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"PK_6c16b9093a142e0e7613b04a3d9\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"files_expiring\" ON \"files\"  (\"expires_at\") WHERE expires_at IS NOT NULL");
     await runner.query("CREATE TABLE \"file_links\" (\"file_id\" uuid NOT NULL, \"target_kind\" text NOT NULL, \"target_id\" text NOT NULL, \"org_id\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_4d01740aac003940701a7bb5c90\" PRIMARY KEY (\"file_id\", \"target_kind\", \"target_id\"))");
@@ -106,6 +111,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"inference_receipts\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"feature\" text NOT NULL, \"chat_id\" uuid, \"turn_id\" uuid, \"step_no\" integer, \"agent_id\" uuid, \"requested_model\" text, \"model_key\" text NOT NULL, \"resolve_reason\" text NOT NULL, \"route_id\" uuid NOT NULL, \"byo_key\" boolean NOT NULL DEFAULT false, \"input_tokens\" integer NOT NULL, \"cached_input_tokens\" integer NOT NULL, \"cache_write_tokens\" integer NOT NULL, \"output_tokens\" integer NOT NULL, \"reasoning_tokens\" integer NOT NULL, \"input_price_per_1m\" numeric(20,6), \"cached_input_price_per_1m\" numeric(20,6), \"cache_write_price_per_1m\" numeric(20,6), \"output_price_per_1m\" numeric(20,6), \"usd_cost\" numeric(20,6), \"credits\" numeric(20,6) NOT NULL DEFAULT '0', \"unpriced\" boolean NOT NULL DEFAULT false, \"duration_ms\" integer NOT NULL, \"first_token_ms\" integer, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"inference_receipts_step\" UNIQUE (\"turn_id\", \"step_no\"), CONSTRAINT \"PK_e0a6b80c121e21c4eeb37157da7\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"inference_receipts_chat\" ON \"inference_receipts\"  (\"chat_id\") WHERE chat_id IS NOT NULL");
     await runner.query("CREATE INDEX \"inference_receipts_org\" ON \"inference_receipts\"  (\"org_id\", \"created_at\") ");
+    await runner.query("CREATE TABLE \"usage_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"hour\" TIMESTAMP WITH TIME ZONE NOT NULL, \"agent_id\" uuid NOT NULL, \"model_key\" text NOT NULL, \"feature\" text NOT NULL, \"chats\" integer NOT NULL DEFAULT '0', \"turns\" integer NOT NULL DEFAULT '0', \"calls\" integer NOT NULL DEFAULT '0', \"tokens\" bigint NOT NULL DEFAULT '0', \"usd_cost\" numeric(20,6) NOT NULL DEFAULT '0', \"chats_usd_cost\" numeric(20,6) NOT NULL DEFAULT '0', \"credits\" numeric(20,6) NOT NULL DEFAULT '0', \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_2725e316afba8d1d8d50b36a7af\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"usage_tallies_appended\" ON \"usage_tallies\"  (\"folded\") WHERE NOT folded");
+    await runner.query("CREATE INDEX \"usage_tallies_hour\" ON \"usage_tallies\"  (\"org_id\", \"hour\") ");
     await runner.query("CREATE TABLE \"prompt_templates\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"slug\" text NOT NULL, \"name\" text NOT NULL, \"description\" text, \"model\" text, \"reasoning_effort\" text, \"file_input_mode\" text NOT NULL DEFAULT 'auto', \"tags\" text array NOT NULL DEFAULT '{}', \"project_id\" uuid, \"version\" integer NOT NULL, \"created_by\" uuid, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_templates_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"prompt_templates_file_input_mode\" CHECK (file_input_mode IN ('auto', 'image', 'text', 'both')), CONSTRAINT \"PK_d8621cc428ff586db3e3a8f5b74\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"prompt_templates_org\" ON \"prompt_templates\"  (\"org_id\", \"created_at\") WHERE deleted_at IS NULL");
     await runner.query("CREATE UNIQUE INDEX \"prompt_templates_slug\" ON \"prompt_templates\"  (\"org_id\", \"slug\") WHERE deleted_at IS NULL");
@@ -251,6 +259,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"prompt_templates_slug\"");
     await runner.query("DROP INDEX \"prompt_templates_org\"");
     await runner.query("DROP TABLE \"prompt_templates\"");
+    await runner.query("DROP INDEX \"usage_tallies_hour\"");
+    await runner.query("DROP INDEX \"usage_tallies_appended\"");
+    await runner.query("DROP TABLE \"usage_tallies\"");
     await runner.query("DROP INDEX \"inference_receipts_org\"");
     await runner.query("DROP INDEX \"inference_receipts_chat\"");
     await runner.query("DROP TABLE \"inference_receipts\"");
@@ -265,6 +276,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP TABLE \"file_links\"");
     await runner.query("DROP INDEX \"files_expiring\"");
     await runner.query("DROP TABLE \"files\"");
+    await runner.query("DROP INDEX \"basis_tallies_agent\"");
+    await runner.query("DROP INDEX \"basis_tallies_appended\"");
+    await runner.query("DROP TABLE \"basis_tallies\"");
     await runner.query("DROP INDEX \"decision_tallies_agent\"");
     await runner.query("DROP INDEX \"decision_tallies_appended\"");
     await runner.query("DROP TABLE \"decision_tallies\"");
@@ -274,6 +288,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"decisions_review\"");
     await runner.query("DROP INDEX \"decisions_deviations\"");
     await runner.query("DROP INDEX \"decisions_determinations\"");
+    await runner.query("DROP INDEX \"decisions_basis\"");
     await runner.query("DROP INDEX \"decisions_chat\"");
     await runner.query("DROP INDEX \"decisions_age\"");
     await runner.query("DROP TABLE \"decisions\"");
@@ -298,6 +313,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"turns_owned\"");
     await runner.query("DROP INDEX \"turns_queued\"");
     await runner.query("DROP INDEX \"turns_parked\"");
+    await runner.query("DROP INDEX \"turns_age\"");
     await runner.query("DROP TABLE \"turns\"");
     await runner.query("DROP INDEX \"messages_turn\"");
     await runner.query("DROP TABLE \"messages\"");

@@ -2,10 +2,9 @@ import { BillingModule } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
 import { anApiToken, aPerson } from '@aps/identity/testing';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { outcome, type Bearer } from '@aps/platform/testing';
+import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { UsageSeeds } from '../testing/usage-seeds';
-import { UsageQueries } from '../usage/usage.queries';
 import { OrgUsageHttpModule } from './administration-http.module';
 
 const HOUR = 3_600_000;
@@ -71,10 +70,34 @@ describe('usage of an organization', () => {
       { model_key: 'embed', calls: 1, tokens: 1, cost_usd: '0', credits: '0' },
     ]);
     expect(body.by_feature.map((f: { feature: string }) => f.feature)).toEqual(['turn', 'title', 'embedding']);
-    // Its first instant is part of it, its last is the next one's.
-    const dayUntil = async (end: Date) => (await t.get(UsageQueries).summary(org.scope, '24h', end)).totals;
-    expect(await dayUntil(new Date(fiveDaysAgo.getTime() + 24 * HOUR))).toMatchObject({ chats: 1, turns: 1, tokens: 1000 });
-    expect(await dayUntil(fiveDaysAgo)).toMatchObject({ chats: 0, turns: 0, tokens: 0 });
+  });
+
+  it('begins a window at its instant, and not with an hour', async () => {
+    const other = await anOrg(t);
+    const seeds = new UsageSeeds(t, other.id);
+    const eve = await seeds.agent('Eve');
+    for (const minutes of [-1, 1]) {
+      const at = hoursAgo(24 + minutes / 60);
+      await seeds.turn(await seeds.chat(eve, at), 1, at);
+      await seeds.receipt(at, { agent_id: eve.id, input_tokens: 10 });
+    }
+    const { body } = await t.call('GET', `/api/orgs/${other.id}/usage?window=24h`, { as: other.owner });
+    expect(body.totals).toMatchObject({ chats: 1, turns: 1, tokens: 10 });
+  });
+
+  it('counts a turn no more that is cancelled later, and a chat still that is deleted', async () => {
+    const other = await anOrg(t);
+    const seeds = new UsageSeeds(t, other.id);
+    const chat = await seeds.chat(await seeds.agent('Eve'), fiveDaysAgo);
+    await seeds.turn(chat, 1, fiveDaysAgo, 'waiting');
+    const used = async () => (await t.call('GET', `/api/orgs/${other.id}/usage`, { as: other.owner })).body;
+    expect((await used()).totals).toMatchObject({ chats: 1, turns: 1 });
+    await t.db.execute(sql(`UPDATE turns SET status = 'cancelled' WHERE chat_id = $1`), [chat]);
+    await t.db.execute(sql('UPDATE chats SET deleted_at = now() WHERE id = $1'), [chat]);
+    expect((await used()).totals).toMatchObject({ chats: 1, turns: 0 });
+    await t.db.execute(sql('DELETE FROM turns WHERE chat_id = $1'), [chat]);
+    await t.db.execute(sql('DELETE FROM chats WHERE id = $1'), [chat]);
+    expect(await used()).toMatchObject({ totals: { chats: 0, turns: 0 }, by_agent: [], by_model: [] });
   });
 
   it('lists every day of a window, the days making up the sum', async () => {

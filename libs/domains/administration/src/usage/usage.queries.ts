@@ -1,34 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
+import { NIL_UUID } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
-import { summarize, type CountRow, type SpendRow, type UsageSummary, type UsageWindow } from './usage.summary';
+import { summarize, type UsageSummary, type UsageWindow, type UsedRow } from './usage.summary';
 
 const HOURS: Record<UsageWindow, number> = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 };
+const HOUR_MS = 3_600_000;
 
-const day = (column: string) => `(${column} AT TIME ZONE 'UTC')::date::text`;
+const TOKENS = 'input_tokens::bigint + cached_input_tokens + cache_write_tokens + output_tokens + reasoning_tokens';
+/** Of the hour in which the window begins. Values: the organization, the begin of the window, and of the next hour. */
+const edge = (column: string) => `org_id = $1 AND ${column} >= $2 AND ${column} < $3`;
 
-// One pass over the receipts gives the totals and every break-down of them, so the parts cannot disagree with the sum.
-const SPEND = statement<SpendRow>(`
+// The hours that are whole come from the tally; the one in which the window begins, from the rows. One pass over both gives the totals and
+// every break-down of them, so the parts cannot disagree with the sum.
+const USED = statement<UsedRow>(`
   SELECT grouping(day, agent_id, model_key, feature) AS level, day, agent_id, model_key, feature,
-         count(*)::int AS calls, coalesce(sum(tokens), 0)::bigint AS tokens,
-         trim_scale(coalesce(sum(usd_cost), 0))::text AS cost_usd, trim_scale(coalesce(sum(credits), 0))::text AS credits
+         sum(chats)::int AS chats, sum(turns)::int AS turns, sum(calls)::int AS calls, sum(tokens)::bigint AS tokens,
+         trim_scale(sum(usd_cost))::text AS cost_usd, trim_scale(sum(credits))::text AS credits
   FROM (
-    SELECT ${day('created_at')} AS day, agent_id, model_key, feature, usd_cost, credits,
-           input_tokens::bigint + cached_input_tokens + cache_write_tokens + output_tokens + reasoning_tokens AS tokens
-    FROM inference_receipts WHERE org_id = $1 AND created_at >= $2 AND created_at < $3
-  ) receipts
-  GROUP BY GROUPING SETS ((), (day), (agent_id), (model_key), (feature))`);
-
-// Deleted chats count: they were begun.
-const CHATS = statement<CountRow>(`
-  SELECT ${day('created_at')} AS day, agent_id, count(*)::int AS count
-  FROM chats WHERE org_id = $1 AND created_at >= $2 AND created_at < $3 GROUP BY 1, 2`);
-
-const TURNS = statement<CountRow>(`
-  SELECT ${day('t.dispatched_at')} AS day, c.agent_id, count(*)::int AS count
-  FROM turns t JOIN chats c ON c.org_id = t.org_id AND c.id = t.chat_id
-  WHERE t.org_id = $1 AND t.dispatched_at >= $2 AND t.dispatched_at < $3 AND t.status NOT IN ('cancelled', 'skipped') GROUP BY 1, 2`);
+    SELECT (at AT TIME ZONE 'UTC')::date::text AS day, nullif(agent_id, '${NIL_UUID}') AS agent_id, nullif(model_key, '') AS model_key, nullif(feature, '') AS feature,
+           chats, turns, calls, tokens, usd_cost, credits
+    FROM (
+      SELECT hour AS at, agent_id, model_key, feature, chats, turns, calls, tokens, usd_cost, credits FROM usage_tallies WHERE org_id = $1 AND hour >= $3
+      UNION ALL
+      SELECT created_at, agent_id, model_key, feature, 0, 0, 1, ${TOKENS}, coalesce(usd_cost, 0), credits FROM inference_receipts WHERE ${edge('created_at')}
+      UNION ALL
+      SELECT created_at, agent_id, '', '', 1, 0, 0, 0, 0, 0 FROM chats WHERE ${edge('created_at')}
+      UNION ALL
+      SELECT t.dispatched_at, c.agent_id, '', '', 0, 1, 0, 0, 0, 0 FROM turns t JOIN chats c ON c.id = t.chat_id
+      WHERE t.${edge('t.dispatched_at')} AND t.status NOT IN ('cancelled', 'skipped')
+    ) found
+  ) used
+  GROUP BY GROUPING SETS ((), (day), (agent_id), (model_key), (feature))
+  HAVING sum(chats) > 0 OR sum(turns) > 0 OR sum(calls) > 0`);
 
 const NAMES = statement<{ id: string; name: string }>('SELECT id, name FROM agents WHERE org_id = $1 AND id = ANY($2::uuid[])');
 
@@ -40,27 +45,16 @@ export class UsageQueries {
     private readonly entitlements: Entitlements,
   ) {}
 
-  /** Dollars are null where the organization is billed in credits. */
-  async summary(scope: OrgScope, window: UsageWindow, now = this.db.now()): Promise<UsageSummary> {
-    const from = new Date(now.getTime() - HOURS[window] * 3_600_000);
-    const values = [scope.orgId, from, now];
-    const [spend, chats, turns, inCredits] = await Promise.all([
-      this.db.query(SPEND, values),
-      this.db.query(CHATS, values),
-      this.db.query(TURNS, values),
+  /** Of the time up to now. Dollars are null where the organization is billed in credits. */
+  async summary(scope: OrgScope, window: UsageWindow): Promise<UsageSummary> {
+    const to = this.db.now();
+    const from = new Date(to.getTime() - HOURS[window] * HOUR_MS);
+    const firstWhole = new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS);
+    const [used, inCredits] = await Promise.all([
+      this.db.query(USED, [scope.orgId, from, firstWhole]),
       this.entitlements.has(scope.orgId, 'enforces_credits'),
     ]);
-    const agentIds = new Set([...spend, ...chats, ...turns].flatMap(({ agent_id }) => agent_id ?? []));
-    const named = await this.db.query(NAMES, [scope.orgId, [...agentIds]]);
-    return summarize({
-      window,
-      from,
-      to: now,
-      spend,
-      chats,
-      turns,
-      names: new Map(named.map(({ id, name }) => [id, name])),
-      showDollars: !inCredits,
-    });
+    const named = await this.db.query(NAMES, [scope.orgId, used.flatMap(({ agent_id }) => agent_id ?? [])]);
+    return summarize({ window, from, to, used, names: new Map(named.map(({ id, name }) => [id, name])), showDollars: !inCredits });
   }
 }

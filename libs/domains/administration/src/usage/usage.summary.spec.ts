@@ -1,13 +1,15 @@
-import { daysOf, summarize, type SpendRow } from './usage.summary';
+import { daysOf, summarize, type UsedRow } from './usage.summary';
 
-const row = (level: number, keys: Partial<SpendRow>, tokens = '0', calls = 1): SpendRow => ({
+const row = (level: number, keys: Partial<UsedRow>): UsedRow => ({
   level,
   day: null,
   agent_id: null,
   model_key: null,
   feature: null,
-  calls,
-  tokens,
+  chats: 0,
+  turns: 0,
+  calls: 1,
+  tokens: '0',
   cost_usd: '0.1',
   credits: '1',
   ...keys,
@@ -17,9 +19,7 @@ const facts = {
   window: '24h' as const,
   from: new Date('2026-11-19T12:00:00Z'),
   to: new Date('2026-11-20T12:00:00Z'),
-  spend: [],
-  chats: [],
-  turns: [],
+  used: [],
   names: new Map([['a', 'Ada']]),
   showDollars: true,
 };
@@ -50,8 +50,8 @@ describe('summarize', () => {
   });
 
   it('keeps the sum apart from calls that no agent made', () => {
-    const spend = [row(0b1111, {}, '30', 3), row(0b1011, {}, '10'), row(0b1011, { agent_id: 'a' }, '20', 2)];
-    const summary = summarize({ ...facts, spend });
+    const used = [row(0b1111, { tokens: '30' }), row(0b1011, { tokens: '10' }), row(0b1011, { agent_id: 'a', tokens: '20' })];
+    const summary = summarize({ ...facts, used });
     expect(summary.totals.tokens).toBe(30);
     expect(summary.by_agent).toEqual([
       expect.objectContaining({ agent_id: 'a', agent_name: 'Ada', tokens: 20 }),
@@ -59,41 +59,45 @@ describe('summarize', () => {
     ]);
   });
 
-  it('lists agents that have chats but no calls', () => {
-    const chats = [{ day: '2026-11-20', agent_id: 'b', count: 2 }];
-    const turns = [
-      { day: '2026-11-20', agent_id: 'b', count: 3 },
-      { day: '2026-11-19', agent_id: 'b', count: 1 },
+  it('lists agents that have chats but no calls, and no model or feature for them', () => {
+    const nothing = { calls: 0, cost_usd: '0', credits: '0' };
+    const used = [
+      row(0b1011, { agent_id: 'b', chats: 2, turns: 4, ...nothing }),
+      row(0b0111, { day: '2026-11-20', chats: 2, turns: 3, ...nothing }),
+      row(0b0111, { day: '2026-11-19', turns: 1, ...nothing }),
+      row(0b1101, { chats: 2, turns: 4, ...nothing }),
+      row(0b1110, { chats: 2, turns: 4, ...nothing }),
     ];
-    const summary = summarize({ ...facts, chats, turns });
+    const summary = summarize({ ...facts, used });
     expect(summary.by_agent).toEqual([{ agent_id: 'b', agent_name: null, chats: 2, turns: 4, tokens: 0, cost_usd: '0', credits: '0' }]);
     expect(summary.by_day.map(({ chats: c, turns: t }) => [c, t])).toEqual([
       [0, 1],
       [2, 3],
     ]);
+    expect([summary.by_model, summary.by_feature]).toEqual([[], []]);
   });
 
   it('orders by tokens', () => {
-    const spend = [
-      row(0b1101, { model_key: 'small' }, '1'),
-      row(0b1101, { model_key: 'large' }, '100'),
-      row(0b1110, { feature: 'title' }, '5'),
-      row(0b1110, { feature: 'compaction' }, '5'),
+    const used = [
+      row(0b1101, { model_key: 'small', tokens: '1' }),
+      row(0b1101, { model_key: 'large', tokens: '100' }),
+      row(0b1110, { feature: 'title', tokens: '5' }),
+      row(0b1110, { feature: 'compaction', tokens: '5' }),
     ];
-    const summary = summarize({ ...facts, spend });
+    const summary = summarize({ ...facts, used });
     expect(summary.by_model.map((m) => m.model_key)).toEqual(['large', 'small']);
     expect(summary.by_feature.map((f) => f.feature)).toEqual(['compaction', 'title']);
   });
 
   it('hides every dollar where credits are billed', () => {
-    const spend = [
+    const used = [
       row(0b1111, {}),
       row(0b0111, { day: '2026-11-20' }),
       row(0b1011, { agent_id: 'a' }),
       row(0b1101, { model_key: 'm' }),
       row(0b1110, { feature: 'f' }),
     ];
-    const { totals, by_day, by_agent, by_model, by_feature } = summarize({ ...facts, spend, showDollars: false });
+    const { totals, by_day, by_agent, by_model, by_feature } = summarize({ ...facts, used, showDollars: false });
     for (const item of [totals, ...by_day, ...by_agent, ...by_model, ...by_feature]) expect(item.cost_usd).toBeNull();
     expect(totals.credits).toBe('1');
   });

@@ -185,6 +185,15 @@ describe('the groups', () => {
     const items = [{ basis: 'Rule four', count: 1, unreviewed: 0, disputed: 1 }];
     expect(await groups('?review_status=disputed')).toMatchObject({ total: 1, items });
   });
+
+  it('know their newest when what was newer has gone', async () => {
+    const agent = await anAgent(t, chat.org);
+    const [older, newer] = await someDecisions(t, await aChat(t, agent), 2);
+    await inBulk(t, agent, 'archive', { decision_ids: [newer] });
+    const { created_at } = await t.make('GET', `${agent.path}`, { as: chat.org.owner }).then(({ items }) => items[0]);
+    const items = [{ count: 1, latest_at: created_at, sample_decision_ids: [older] }];
+    expect(await t.make('GET', `${agent.path}/groups`, { as: chat.org.owner })).toMatchObject({ total: 1, items });
+  });
 });
 
 describe('a chat that the caller may not open', () => {
