@@ -122,6 +122,7 @@ const ROOTLESS: Record<string, string> = {
   hitl_tallies: 'counts requests, which hang on it',
   usage_tallies: 'counts chats, turns and receipts, which hang on it',
   data_keys: 'made before the first secret of the organization, in any transaction',
+  event_counts: 'counts events',
   events: 'the event log is keyed by topic and written on the hot path',
   inference_receipts: 'outlives what it is about',
   turn_steps: 'the journal of a turn, written twice a step by whoever holds its fence',

@@ -1,3 +1,4 @@
+import { EVENTS_COUNTED_EVERY } from './platform/event.entity';
 import { NIL_UUID, TALLIES, tallied } from './tallies';
 
 /** A part of the schema that entities do not have. */
@@ -63,6 +64,25 @@ export const SCHEMA_EXTRAS: Extra[] = [
     up: `CREATE TRIGGER chats_carried AFTER UPDATE OF shared, created_by, deleted_at ON chats FOR EACH ROW
       WHEN (OLD.private_to IS DISTINCT FROM NEW.private_to) EXECUTE FUNCTION chats_carry_private_to()`,
     down: 'DROP TRIGGER chats_carried ON chats',
+  },
+  // Events never change, and what is before one is there before it: counted once, it holds for ever.
+  {
+    name: 'events_count',
+    up: `CREATE FUNCTION events_count() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      WITH counted AS (SELECT seq, counts FROM event_counts WHERE topic = NEW.topic AND seq < NEW.seq ORDER BY seq DESC LIMIT 1),
+        found AS (
+          SELECT key AS type, value::int AS n FROM counted CROSS JOIN jsonb_each_text(counted.counts)
+          UNION ALL SELECT e.type, 1 FROM events e WHERE e.topic = NEW.topic AND e.seq <= NEW.seq AND e.seq > coalesce((SELECT seq FROM counted), 0)
+        )
+      INSERT INTO event_counts (topic, seq, org_id, counts)
+      SELECT NEW.topic, NEW.seq, NEW.org_id, jsonb_object_agg(type, n) FROM (SELECT type, sum(n) AS n FROM found GROUP BY type) sums;
+      RETURN NULL; END $$`,
+    down: 'DROP FUNCTION events_count()',
+  },
+  {
+    name: 'events_counted',
+    up: `CREATE TRIGGER events_counted AFTER INSERT ON events FOR EACH ROW WHEN (NEW.seq % ${EVENTS_COUNTED_EVERY} = 0) EXECUTE FUNCTION events_count()`,
+    down: 'DROP TRIGGER events_counted ON events',
   },
   ...TALLIES.flatMap(tallied),
 ];

@@ -116,6 +116,10 @@ async function writeDirectly(
     sql(`INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status) VALUES ($1, 1, $2, $3, 'model', 'done')`),
     [o.turnId, o.id, o.chatId],
   );
+  await db.execute(sql(`INSERT INTO event_counts (topic, seq, org_id, counts) VALUES ('chat:' || $1::uuid, 0, $2, '{}')`), [
+    o.chatId,
+    o.id,
+  ]);
   await db.execute(sql(`INSERT INTO todos (id, org_id, chat_id, position, title, status) VALUES ($1, $2, $3, 0, $4, 'pending')`), [
     uuidv7(),
     o.id,

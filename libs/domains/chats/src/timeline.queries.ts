@@ -14,7 +14,7 @@ const STEP_ENDS = `('message_completed', 'tool_result')`;
  * that the event ended, 1 the event itself.
  *
  * Places alone are counted and cut; contents, steps and receipts are read for the rows of the page. Events come backwards from their
- * index, so a page near the newest end reads no more than itself; the count, which reads every event of the chat, stands beside it. Not
+ * index, so a page near the newest end reads no more than itself; the count reads the events since the last that were counted. Not
  * prepared once: how to read fifty rows and how to read all of them are different plans.
  */
 const TIMELINE = statement<TimelineRow & { total: number }>(`
@@ -24,8 +24,13 @@ const TIMELINE = statement<TimelineRow & { total: number }>(`
     SELECT e.seq AS place, s.part FROM events e JOIN (VALUES (1), (0)) s(part) ON s.part = 1 OR e.type IN ${STEP_ENDS}
     WHERE e.topic = ${TOPIC} AND e.type NOT IN ${STREAM_ONLY} AND EXISTS (SELECT 1 FROM c)
     ORDER BY e.seq DESC, s.part DESC LIMIT $5 OFFSET $6
+  ), counted AS (
+    SELECT k.seq, k.counts FROM event_counts k WHERE k.topic = ${TOPIC} ORDER BY k.seq DESC LIMIT 1
   ), n AS (
-    SELECT (SELECT count(*) + count(*) FILTER (WHERE e.type IN ${STEP_ENDS}) FROM events e WHERE e.topic = ${TOPIC} AND e.type NOT IN ${STREAM_ONLY}) AS total FROM c
+    SELECT (SELECT coalesce(sum(CASE WHEN o.type IN ${STEP_ENDS} THEN 2 * o.n ELSE o.n END), 0) FROM (
+      SELECT key AS type, value::int AS n FROM counted CROSS JOIN jsonb_each_text(counted.counts)
+      UNION ALL SELECT e.type, 1 FROM events e WHERE e.topic = ${TOPIC} AND e.seq > coalesce((SELECT seq FROM counted), 0)
+    ) o WHERE o.type NOT IN ${STREAM_ONLY}) AS total FROM c
   )
   SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, page.place, page.part, e.type, e.data, e.created_at, m.id AS message_id, m.author_id, m.attachments,
          s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason, s.detail->>'provider_finish_reason' AS provider_finish_reason,

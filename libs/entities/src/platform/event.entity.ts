@@ -10,3 +10,15 @@ export class EventRow {
   @Column('jsonb') data: Record<string, unknown>;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
+
+/** After so many events of a topic it is counted what they were. */
+export const EVENTS_COUNTED_EVERY = 1_000;
+
+/** How many events of each type a topic has up to a number, itself included: so nobody has to count them all. Kept by a trigger. */
+@Entity('event_counts')
+export class EventCounts {
+  @PrimaryColumn('text') topic: string;
+  @PrimaryColumn('int') seq: number;
+  @Column('uuid') org_id: string;
+  @Column('jsonb') counts: Record<string, number>;
+}

@@ -84,6 +84,27 @@ describe('timeline', () => {
     expect(events.filter((e) => /^\d+$/.test(e.id)).map((e) => e.id)).toEqual(stored.map((e) => String(e.seq)));
   });
 
+  it('has the total of a long one, wherever its thousands end', async () => {
+    const chat = await app.chat(org);
+    const types = ['status_changed', 'tool_result', 'title_changed', 'message_completed', 'message_restarted', 'todo_updated'];
+    let total = 0;
+    for (const [from, to] of [
+      [1, 999],
+      [1000, 1000],
+      [1001, 3456],
+      [3457, 4000],
+    ]) {
+      await app.db.execute(
+        sql(`INSERT INTO events (topic, seq, org_id, type, data)
+          SELECT 'chat:' || $1::uuid, n, $2, ($5::text[])[1 + n % 6], '{"message_id": null, "message": {}}' FROM generate_series($3::int, $4::int) n`),
+        [chat, org.id, from, to, types],
+      );
+      // Each sixth ends a step, twice; two in six are of the stream alone.
+      for (let n = from; n <= to; n++) total += [1, 2, 0, 2, 0, 1][n % 6];
+      expect([to, (await timeline(chat, '?limit=1')).body.total]).toEqual([to, total]);
+    }
+  });
+
   it('tells who wrote what, with its attachments', async () => {
     const file = { file_id: uuidv7(), filename: 'a.txt' };
     const chat = await app.chat(org);
