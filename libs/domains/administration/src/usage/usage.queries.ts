@@ -13,14 +13,14 @@ const TOKENS = 'input_tokens::bigint + cached_input_tokens + cache_write_tokens 
 const edge = (column: string) => `org_id = $1 AND ${column} >= $2 AND ${column} < $3`;
 
 // The hours that are whole come from the tally; the one in which the window begins, from the rows. One pass over both gives the totals and
-// every break-down of them, so the parts cannot disagree with the sum.
+// every break-down of them, so the parts cannot disagree with the sum. What the break-downs are made of is added up first: they are five.
 const USED = statement<UsedRow>(`
   SELECT grouping(day, agent_id, model_key, feature) AS level, day, agent_id, model_key, feature,
          sum(chats)::int AS chats, sum(turns)::int AS turns, sum(calls)::int AS calls, sum(tokens)::bigint AS tokens,
          trim_scale(sum(usd_cost))::text AS cost_usd, trim_scale(sum(credits))::text AS credits
   FROM (
     SELECT (at AT TIME ZONE 'UTC')::date::text AS day, nullif(agent_id, '${NIL_UUID}') AS agent_id, nullif(model_key, '') AS model_key, nullif(feature, '') AS feature,
-           chats, turns, calls, tokens, usd_cost, credits
+           sum(chats) AS chats, sum(turns) AS turns, sum(calls) AS calls, sum(tokens) AS tokens, sum(usd_cost) AS usd_cost, sum(credits) AS credits
     FROM (
       SELECT hour AS at, agent_id, model_key, feature, chats, turns, calls, tokens, usd_cost, credits FROM usage_tallies WHERE org_id = $1 AND hour >= $3
       UNION ALL
@@ -30,7 +30,7 @@ const USED = statement<UsedRow>(`
       UNION ALL
       SELECT t.dispatched_at, c.agent_id, '', '', 0, 1, 0, 0, 0, 0 FROM turns t JOIN chats c ON c.id = t.chat_id
       WHERE t.${edge('t.dispatched_at')} AND t.status NOT IN ('cancelled', 'skipped')
-    ) found
+    ) found GROUP BY (at AT TIME ZONE 'UTC')::date, agent_id, model_key, feature
   ) used
   GROUP BY GROUPING SETS ((), (day), (agent_id), (model_key), (feature))
   HAVING sum(chats) > 0 OR sum(turns) > 0 OR sum(calls) > 0`);
