@@ -88,9 +88,10 @@ export class Floor extends System {
 }
 
 export class Product extends System {
-  constructor({ dir, env, seed }, { profileDir } = {}) {
+  /** @param options.admin with what operators call, too */
+  constructor({ dir, env, seed }, { profileDir, admin = false } = {}) {
     super();
-    Object.assign(this, { dir, seed });
+    Object.assign(this, { dir, seed, admin });
     this.env = env;
     this.flags = profileDir ? ['--cpu-prof', '--cpu-prof-dir', path.resolve(profileDir)] : [];
   }
@@ -99,7 +100,10 @@ export class Product extends System {
     const port = await freePort();
     this.url = `http://127.0.0.1:${port}`;
     this.chatsUrl = this.chatsOf(this.seed.agent_id);
-    return [await this.app('api-gateway', port), await this.app('chat-worker')];
+    const adminPort = this.admin && (await freePort());
+    if (this.admin) this.env = { ...this.env, ADMIN_API_URL: `http://127.0.0.1:${adminPort}` };
+    const apps = [await this.app('api-gateway', port), await this.app('chat-worker')];
+    return this.admin ? [...apps, await this.app('admin-api', adminPort)] : apps;
   }
 
   async app(name, port) {
@@ -119,7 +123,7 @@ export class Product extends System {
   }
 
   call(url, options) {
-    return call(url, { ...options, token: this.seed.api_token });
+    return call(url, { token: this.seed.api_token, ...options });
   }
 
   /** With a title, so that no title is asked of the model. */

@@ -1,0 +1,148 @@
+/**
+ * Every list of the API document: what is asked of it, or why it need not be. A house check holds the three to the document, so a new list
+ * gets a line here, and where nothing fills it a seed in `seeds.mjs`.
+ */
+import { ARCHIVED, BASES, DETERMINATION, DEVIATION, NAMED, PENDING, SHARED, few } from './seeds.mjs';
+
+const LIMIT = 20;
+
+const live = (n) => !ARCHIVED.has(n);
+
+/** How many rows have something, as their numbers say. */
+const count = ({ rows }, has) => Array.from({ length: rows }, (_, i) => i + 1).filter(has).length;
+const bases = ({ rows }, has) => new Set(Array.from({ length: rows }, (_, i) => i + 1).filter(has).map((n) => n % BASES)).size; // prettier-ignore
+
+/**
+ * By operation: what is asked, with the parameters of path and query, and how many rows the seeds have added to its total. Who asks is the
+ * owner of the organization, unless `as` is another's token.
+ */
+export const LISTS = {
+  'GET /api/orgs/{org_id}/agents/{agent_id}/chats': (of) => [
+    ['chats, owner', { agent_id: of.mine }, of.rows],
+    ['chats, far on', { agent_id: of.mine, offset: of.rows * 0.9 }, of.rows],
+    ['chats, few seen', { agent_id: of.theirs }, SHARED],
+  ],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/timeline': (of) => [
+    ['timeline', { agent_id: of.varied, chat_id: of.chat }, of.rows],
+  ],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/decisions': (of) => [
+    ['decisions, owner', { agent_id: of.mine }, count(of, live)],
+    ['decisions, far on', { agent_id: of.mine, offset: of.rows * 0.8 }, count(of, live)],
+    ['decisions, few seen', { agent_id: of.theirs }, SHARED],
+    ['decisions, of a kind', { agent_id: of.mine, kind: 'act' }, count(of, (n) => live(n) && n % 3 === 0)],
+    ['decisions, unreviewed', { agent_id: of.mine, review_status: 'unreviewed' }, count(of, (n) => live(n) && n % 2 === 0)],
+    ['decisions, deviations', { agent_id: of.mine, deviation: true }, count(of, (n) => live(n) && DEVIATION.has(n))],
+    ['decisions, no deviations', { agent_id: of.mine, deviation: false }, count(of, (n) => live(n) && !DEVIATION.has(n))],
+    ['decisions, determinations', { agent_id: of.mine, determination: true }, count(of, (n) => live(n) && DETERMINATION.has(n))],
+    ['decisions, archived', { agent_id: of.mine, archived: true }, count(of, ARCHIVED.has)],
+  ],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/decisions/groups': (of) => [
+    ['groups', { agent_id: of.mine }, bases(of, live)],
+    ['groups, all different', { agent_id: of.varied }, count(of, live)],
+    ['groups, few seen', { agent_id: of.theirs }, bases(of, few(of.rows).has)],
+    ['groups, of a kind', { agent_id: of.mine, kind: 'act' }, bases(of, (n) => live(n) && n % 3 === 0)],
+    ['groups, unreviewed', { agent_id: of.mine, review_status: 'unreviewed' }, bases(of, (n) => live(n) && n % 2 === 0)],
+    ['groups, deviations', { agent_id: of.mine, deviation: true }, bases(of, (n) => live(n) && DEVIATION.has(n))],
+    ['groups, determinations', { agent_id: of.mine, determination: true }, bases(of, (n) => live(n) && DETERMINATION.has(n))],
+    ['groups, archived', { agent_id: of.mine, archived: true }, bases(of, ARCHIVED.has)],
+  ],
+  'GET /api/orgs/{org_id}/chats/{chat_id}/decisions': (of) => [['decisions of a chat', { chat_id: of.chat }, of.rows]],
+  'GET /api/orgs/{org_id}/hitl-requests': (of) => [
+    ['HITL requests', {}, of.rows + 3 * SHARED],
+    ['HITL requests, pending', { status: 'pending', agent_id: of.mine }, count(of, PENDING.has)],
+    ['HITL requests, of an agent', { agent_id: of.mine }, of.rows],
+    ['HITL requests, of an agent, few seen', { agent_id: of.theirs }, SHARED],
+    ['HITL requests, of a chat', { chat_id: of.chat }, SHARED],
+    ['HITL requests, of a run', { run_id: NAMED }, SHARED],
+  ],
+  'GET /api/orgs/{org_id}/agents': (of) => [
+    ['agents', {}, of.rows],
+    ['agents, of a team', { team_id: NAMED }, SHARED],
+    ['agents, of no team', { team_id: 'none' }, of.rows - SHARED],
+    ['agents, of a project', { project_id: NAMED }, SHARED],
+    ['agents, of no project', { project_id: 'none' }, of.rows - SHARED],
+  ],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/memories': (of) => [['memories', { agent_id: of.mine }, of.rows]],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/revisions': (of) => [['revisions', { agent_id: of.mine }, of.rows]],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/instruction/revisions': (of) => [['instruction revisions', { agent_id: of.mine }, of.rows]],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/rollouts': (of) => [
+    ['rollouts, one with all chats', { agent_id: of.mine }, of.rows],
+    ['rollouts, those before', { agent_id: of.mine, offset: 1 }, of.rows],
+  ],
+  'GET /api/orgs/{org_id}/skills': (of) => [['skills', {}, of.rows]],
+  'GET /api/orgs/{org_id}/prompt-templates': (of) => [
+    ['prompts', {}, of.rows],
+    ['prompts, of a project', { project_id: NAMED }, SHARED],
+    ['prompts, of no project', { project_id: 'none' }, of.rows - SHARED],
+  ],
+  'GET /api/orgs/{org_id}/prompt-templates/{template_id}/runs': (of) => [['runs of a prompt', { template_id: of.template }]],
+  'GET /api/orgs/{org_id}/members': (of) => [['members', {}, of.rows]],
+  'GET /api/orgs/{org_id}/audit': (of) => [['audit', {}, of.rows + SHARED]],
+  'GET /api/orgs': (of) => [
+    ['organizations, one of many members', {}, 0],
+    ['organizations, many', { as: of.tokens.person }, of.rows],
+  ],
+  'GET /api/models': (of) => [['models, of many organizations', { as: of.tokens.person }, 0]],
+  'GET /api/auth/sessions': (of) => [['sessions', { as: of.tokens.person }, of.rows]],
+  'GET /api/tokens': (of) => [['tokens', { as: of.tokens.person }, of.rows]],
+  'GET /api/admin/orgs': (of) => [
+    ['admin, organizations', { as: of.tokens.operator }, of.rows],
+    ['admin, organizations, suspended', { as: of.tokens.operator, suspended: true }, SHARED],
+    ['admin, organizations, not suspended', { as: of.tokens.operator, suspended: false }, of.rows - SHARED],
+    ['admin, organizations, without a plan', { as: of.tokens.operator, plan_code: '__none__' }, of.rows],
+  ],
+  'GET /api/admin/orgs/{org_id}/audit': (of) => [['admin, audit of one', { as: of.tokens.operator }, of.rows + SHARED]],
+  'GET /api/admin/audit': (of) => [
+    ['admin, audit', { as: of.tokens.operator }, of.rows],
+    ['admin, audit, of an action', { as: of.tokens.operator, action: 'member.removed' }, of.rows - SHARED],
+    ['admin, audit, of a rare action', { as: of.tokens.operator, action: 'organization.suspended' }, SHARED],
+    ['admin, audit, of an actor', { as: of.tokens.operator, actor_id: of.operator }, of.rows - SHARED],
+    ['admin, audit, of another actor', { as: of.tokens.operator, actor_id: of.owner }, SHARED],
+    ['admin, audit, of an organization', { as: of.tokens.operator, org_id: of.org }, SHARED],
+  ],
+  'GET /api/admin/waitlist': (of) => [
+    ['waitlist', { as: of.tokens.operator }, of.rows],
+    ['waitlist, pending', { as: of.tokens.operator, status: 'pending' }, count(of, (n) => n % 2 === 1 && !few(of.rows).has(n))],
+    ['waitlist, dismissed', { as: of.tokens.operator, status: 'dismissed' }, SHARED],
+  ],
+};
+
+/** Lists that cannot grow: how many rows they have at most, and where that is seen to. */
+export const BOUNDED = {
+  'GET /api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/todos': {
+    cap: '100 todos: the tool that replaces them takes no more',
+    where: 'libs/domains/chats/src/tools/core-tools.ts',
+  },
+  'GET /api/orgs/{org_id}/models': {
+    cap: 'the models of the catalog, which no operation adds to; held in memory',
+    where: 'libs/domains/inference/src/seed.catalog.ts',
+  },
+};
+
+/** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */
+export const WHOLE = {
+  'GET /api/orgs/{org_id}/members/invitations': 'Those that are open are seats; one that has expired stays until it is revoked.',
+  'GET /api/orgs/{org_id}/prompt-templates/{template_id}/revisions': 'People write them, and each is without its text.',
+  'GET /api/admin/admins': 'Operators are few.',
+  'GET /api/admin/allowed-emails': 'Operators add them one by one.',
+};
+
+/** What is computed from as many rows, and is no list. */
+export const FIGURES = {
+  'GET /api/orgs/{org_id}/usage': () => [['usage', {}]],
+  'GET /api/orgs/{org_id}/settings/limits/usage': () => [['usage of limits', {}]],
+};
+
+const readsOf = (place, operations, page) =>
+  Object.entries(operations).flatMap(([operation, asked]) =>
+    asked(place).map(([what, { as, ...parameters }, added]) => {
+      const given = { org_id: place.org, ...parameters };
+      const names = [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const query = Object.entries({ ...page, ...parameters }).filter(([name]) => !names.includes(name));
+      const path = operation.replace('GET ', '').replace(/\{(\w+)\}/g, (_, name) => given[name]);
+      return { what, path: `${path}?${new URLSearchParams(query)}`, as, added };
+    }),
+  );
+
+/** All that is read of a place, in one order for all places. */
+export const reads = (place) => [...readsOf(place, LISTS, { limit: LIMIT }), ...readsOf(place, FIGURES, {})];
