@@ -43,13 +43,16 @@ export const LISTS = {
     ['groups, of a kind', { agent_id: of.mine, kind: 'act' }, bases(of, (n) => live(n) && n % 3 === 0)],
     ['groups, unreviewed', { agent_id: of.mine, review_status: 'unreviewed' }, bases(of, (n) => live(n) && n % 2 === 0)],
     ['groups, deviations', { agent_id: of.mine, deviation: true }, bases(of, (n) => live(n) && DEVIATION.has(n))],
+    ['groups, no deviations', { agent_id: of.mine, deviation: false }, bases(of, (n) => live(n) && !DEVIATION.has(n))],
     ['groups, determinations', { agent_id: of.mine, determination: true }, bases(of, (n) => live(n) && DETERMINATION.has(n))],
     ['groups, archived', { agent_id: of.mine, archived: true }, bases(of, ARCHIVED.has)],
   ],
   'GET /api/orgs/{org_id}/chats/{chat_id}/decisions': (of) => [['decisions of a chat', { chat_id: of.chat }, of.rows]],
   'GET /api/orgs/{org_id}/hitl-requests': (of) => [
     ['HITL requests', {}, of.rows + 3 * SHARED],
-    ['HITL requests, pending', { status: 'pending', agent_id: of.mine }, count(of, PENDING.has)],
+    // Of the two times that there are few in one place, one each is pending.
+    ['HITL requests, pending', { status: 'pending' }, count(of, PENDING.has) + 2],
+    ['HITL requests, answered', { status: 'answered' }, count(of, (n) => n % 2 === 0) + 2 * SHARED],
     ['HITL requests, of an agent', { agent_id: of.mine }, of.rows],
     ['HITL requests, of an agent, few seen', { agent_id: of.theirs }, SHARED],
     ['HITL requests, of a chat', { chat_id: of.chat }, SHARED],

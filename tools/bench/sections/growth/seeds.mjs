@@ -96,11 +96,16 @@ export const SEEDS = {
   skills: ({ rows, org }) => `
     INSERT INTO skills (id, org_id, slug, name, description, content, created_at, updated_at)
     SELECT ${idAt('at', 'skill')}, '${org}', 'growth-' || n, 'Skill ' || n, 'What it is for.', 'What it says.', at, at FROM ${numbered(rows)}`,
+  /** Each with a session and a token: where only one person had any, PostgreSQL would look for everybody's as for that one's. */
   members: ({ rows, org }) => `
     INSERT INTO users (id, email, email_canonical, name, password_hash, created_at, updated_at)
     SELECT ${idAt('at', 'user')}, 'person-' || n || '@growth.example', 'person-' || n || '@growth.example', 'Person ' || n, '', at, at FROM ${numbered(rows)};
     INSERT INTO memberships (id, org_id, user_id, role, created_at, updated_at)
-    SELECT ${idAt('at', 'member')}, '${org}', ${idAt('at', 'user')}, 'MEMBER', at, at FROM ${numbered(rows)}`,
+    SELECT ${idAt('at', 'member')}, '${org}', ${idAt('at', 'user')}, 'MEMBER', at, at FROM ${numbered(rows)};
+    INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at, created_at)
+    SELECT ${idAt('at', 'seen')}, ${idAt('at', 'user')}, decode(md5('seen' || n), 'hex'), timestamptz '${END}' + interval '${DAYS} days', at, at FROM ${numbered(rows)};
+    INSERT INTO api_tokens (id, user_id, name, token_hash, prefix, last4, created_at)
+    SELECT ${idAt('at', 'key')}, ${idAt('at', 'user')}, 'Token', decode(md5('key' || n), 'hex'), 'aps', 'last', at FROM ${numbered(rows)}`,
   /** Of which the person is a member, and nobody else. */
   organizations: ({ rows, person }) => `
     INSERT INTO organizations (id, name, slug, suspended_at, created_at, updated_at)
