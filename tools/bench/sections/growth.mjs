@@ -61,7 +61,7 @@ async function grown(servers, name, rows) {
     tokens: { operator: seed.admin_token, person: person.token },
   };
   const all = reads(place);
-  // Six times each, after which PostgreSQL may keep a plan that it made for next to nothing. Not all at once: seeds add to what was there.
+  // Six times each, after which PostgreSQL may keep a plan that it made for next to nothing. What a list has by then, seeds add to.
   for (let times = 0; times < 6; times++) for (const read of all) read.before = (await ask({ product }, read)).total;
 
   const ofAgent = async (agent) => ({ ...place, agent, revision: await idOf(`agent_revisions WHERE agent_id = '${agent}'`) });
