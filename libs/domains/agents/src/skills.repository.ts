@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { containing, listed, sliceBounds, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { containing, Listing, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 
 // An organization's own skill comes before one of the system that was given the same slug later.
@@ -10,9 +10,17 @@ const VISIBLE = `
   WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL`;
 const OWN_FIRST = 'ORDER BY slug, org_id NULLS LAST';
 
-const FOUND = `(${VISIBLE} ${OWN_FIRST}) s WHERE $2::text IS NULL OR name ILIKE $2 OR slug ILIKE $2 OR description ILIKE $2`;
-const LIST = statement<Skill>(`SELECT * FROM ${FOUND} ORDER BY slug LIMIT $3 OFFSET $4`);
-const COUNT = statement<{ total: number }>(`SELECT count(*)::int AS total FROM ${FOUND}`);
+const LIST = new Listing<Skill, { org_id: string; q?: string }>({
+  key: 's.id',
+  select: 's.*',
+  from: 'skills s',
+  always: 's.deleted_at IS NULL',
+  where: {
+    org_id: `s.org_id = $ OR (s.org_id IS NULL AND NOT EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = s.slug AND own.deleted_at IS NULL))`,
+    q: 's.name ILIKE $ OR s.slug ILIKE $ OR s.description ILIKE $',
+  },
+  order: 's.slug',
+});
 const BY_SLUGS = statement<Skill>(`${VISIBLE} AND slug = ANY($2) ${OWN_FIRST}`);
 const HOLD = statement<{ slug: string }>(`
   SELECT slug FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)
@@ -27,9 +35,7 @@ const SEED = statement(`
 @Injectable()
 export class SkillsRepository {
   list(db: Db, scope: OrgScope, q: string | undefined, page: Slice): Promise<Listed<Skill>> {
-    const matches = [scope.orgId, q ? containing(q) : null];
-    const rows = db.query(LIST, [...matches, ...sliceBounds(page)]);
-    return listed(page, rows, async () => (await db.query(COUNT, matches))[0].total);
+    return LIST.page(db, { org_id: scope.orgId, q: q ? containing(q) : undefined }, page);
   }
 
   /** What no longer exists is left out. */

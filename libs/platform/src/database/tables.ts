@@ -3,7 +3,8 @@ import { getMetadataArgsStorage, In, IsNull, QueryFailedError, FindOperator, typ
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { uuidv7 } from 'uuidv7';
 import type { Db, Tx } from './database';
-import { listed, sliceBounds, type Listed, type Slice } from './lists';
+import { Listing } from './listing';
+import type { Listed, Slice } from './lists';
 import { statement, type Statement } from './statement';
 
 /** Whose rows are meant. Nominal: what merely has an `orgId` is none, so no organization is ever taken from input. */
@@ -14,6 +15,9 @@ export abstract class Tenant {
 
 /** Columns and what they equal; null finds null. TypeORM's operators (`In`, `MoreThan` …) say more. */
 export type Where<E> = { readonly [C in keyof E]?: E[C] | FindOperator<E[C]> };
+
+/** Columns and what they equal; null finds null. */
+export type Equal<E> = { readonly [C in keyof E]?: E[C] };
 
 /** One row: its id; where the entity has slugs, its slug just as well; or columns that only one row can have. */
 export type Key<E> = string | Where<E>;
@@ -45,6 +49,8 @@ export class Table<E extends ObjectLiteral> {
   private readonly columns: ReadonlySet<string>;
   private readonly deletedSoftly: boolean;
   private readonly statements = new Map<string, Statement>();
+  /** By their order. */
+  private readonly listings = new Map<string, Listing<E, Record<string, unknown>>>();
 
   /** @param what names it in a 404 */
   constructor(
@@ -70,14 +76,15 @@ export class Table<E extends ObjectLiteral> {
 
   /** Every row with these columns, or the first of them. */
   list(db: Db, where: Where<E>, order: Order<E>, limit?: number): Promise<E[]> {
-    return this.read<E>(db, `by ${JSON.stringify(order)}`, this.where(where), inOrder(order), sliceBounds({ limit }));
+    return this.read<E>(db, `by ${JSON.stringify(order)}`, this.where(where), inOrder(order), [limit ?? null, 0]);
   }
 
-  page(db: Db, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
-    // The count's conditions are named as those of the rows, so the same parameters serve both.
-    const withTotal = (rows: Query<E>) => inOrder<E>(order)(rows).addSelect(`(${counted(rows.clone()).getQuery()})`, 'total');
-    const rows = this.read<E>(db, `page by ${JSON.stringify(order)}`, this.where(where), withTotal, sliceBounds(slice));
-    return listed(slice, rows, () => this.count(db, where));
+  /** Of an entity whose key is `id`. {@link Listing.page} says more. @param where columns that equal a value, or are null */
+  page(db: Db, where: Equal<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
+    const values = Object.entries<unknown>(this.where(where)).map(([column, value]) =>
+      value instanceof FindOperator ? [`${column} IS NULL`, true] : [column, value],
+    );
+    return this.listing(order).page(db, Object.fromEntries(values) as Record<string, unknown>, slice);
   }
 
   async count(db: Db, where: Where<E>): Promise<number> {
@@ -138,6 +145,27 @@ export class Table<E extends ObjectLiteral> {
     return db.query(made, [...parameters, ...slice]);
   }
 
+  private listing(order: Order<E>): Listing<E, Record<string, unknown>> {
+    const known = this.listings.get(JSON.stringify(order));
+    if (known) return known;
+    const conditions = [...this.columns].flatMap((column) => [
+      [column, `t.${column} = $`],
+      [`${column} IS NULL`, `t.${column} IS NULL`],
+    ]);
+    const made = new Listing<E, Record<string, unknown>>({
+      key: 't.id',
+      select: 't.*',
+      from: `${getMetadataArgsStorage().filterTables(this.entity)[0].name} t`,
+      always: this.deletedSoftly ? 't.deleted_at IS NULL' : undefined,
+      where: Object.fromEntries(conditions) as Record<string, string>,
+      order: Object.entries(order)
+        .map(([column, way]) => `t.${column} ${way as string}`)
+        .join(', '),
+    });
+    this.listings.set(JSON.stringify(order), made);
+    return made;
+  }
+
   private inserting(tx: Tx, columns: Columns<E>) {
     const id = this.columns.has('id') ? { id: uuidv7() } : {};
     const values = {
@@ -177,8 +205,9 @@ export class OrgTable<E extends ObjectLiteral> {
     return this.rows.list(db, this.own(scope, where), order, limit);
   }
 
-  page(db: Db, scope: Tenant, where: Where<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
-    return this.rows.page(db, this.own(scope, where), order, slice);
+  /** Of an entity whose key is `id`. {@link Listing.page} says more. @param where columns that equal a value, or are null */
+  page(db: Db, scope: Tenant, where: Equal<E>, order: Order<E>, slice: Slice): Promise<Listed<E>> {
+    return this.rows.page(db, { ...where, org_id: scope.orgId }, order, slice);
   }
 
   count(db: Db, scope: Tenant, where: Where<E> = {}): Promise<number> {
