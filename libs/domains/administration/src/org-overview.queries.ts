@@ -28,7 +28,7 @@ export class OrgOverviewQueries {
 
   /** Nobody has a subscription yet, so every organization is without a plan and none is on one. */
   async list({ plan_code, ...filter }: OrgDirectoryFilter & { plan_code?: string }, slice: Slice): Promise<Listed<OrgDirectoryEntry>> {
-    if (plan_code !== undefined && plan_code !== NO_PLAN) return { items: [], total: 0 };
+    if (plan_code !== undefined && plan_code !== NO_PLAN) return { items: [], total: 0, more: false };
     return this.directory.list(filter, slice);
   }
 

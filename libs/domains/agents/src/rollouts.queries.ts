@@ -2,7 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, OrgTable, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, mapListed, OrgTable, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
 
 export interface ArmCount {
@@ -36,8 +36,8 @@ export class RolloutsQueries {
   /** Newest first. */
   async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<RolloutView>> {
     const agent_id = await this.agents.idOf(scope, agentRef);
-    const { items, total } = await this.rollouts.page(this.db, scope, { agent_id }, { started_at: 'DESC', id: 'DESC' }, page);
-    return { items: await this.viewed(scope, items), total };
+    const rollouts = await this.rollouts.page(this.db, scope, { agent_id }, { started_at: 'DESC', id: 'DESC' }, page);
+    return mapListed(rollouts, (items) => this.viewed(scope, items));
   }
 
   async get(scope: OrgScope, agentRef: string, id: string): Promise<RolloutView> {

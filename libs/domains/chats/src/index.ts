@@ -25,7 +25,7 @@ export { PresenceModule } from './presence/presence.module';
 export { PresenceService, type Viewer } from './presence/presence.service';
 export { SendService, type MessageInput, type SendResult } from './send.service';
 export { SwitchableConnections, type SwitchableConnection } from './switchable-connections';
-export { answererOf, TimelineQueries, type Timeline, type TimelineRow } from './timeline.queries';
+export { answererOf, TimelineQueries, type TimelineEntry, type TimelineRow } from './timeline.queries';
 export type { Toggle, ToggleChange } from './toggles.policy';
 export { TogglesService, type ChatToggles } from './toggles.service';
 export { Leases } from './turns/leases';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NIL_UUID, type AuditLogRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, Listing, type Listed, type Slice } from '@aps/platform/database';
+import { Database, Listing, mapListed, type Listed, type Slice } from '@aps/platform/database';
 import { OrgLimits } from './org-limits';
 
 /** A line of the audit log, with the address that its actor has today. */
@@ -57,8 +57,7 @@ export class AuditQueries {
   /** What happened in an organization, for its own administrators. @throws DomainError `entitlement_required` */
   async pageOfOrg(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
     await this.limits.require(scope.orgId, 'audit_log');
-    const { items, total } = await this.page({ org_id: scope.orgId }, slice);
-    return { items: items.map(forMembers), total };
+    return mapListed(await this.page({ org_id: scope.orgId }, slice), (lines) => lines.map(forMembers));
   }
 }
 

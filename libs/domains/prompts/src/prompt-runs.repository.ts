@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PromptRun } from '@aps/entities';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { sliceBounds, statement, type Db, type Slice } from '@aps/platform/database';
+import { statement, type Db, type Slice } from '@aps/platform/database';
 
 /** For so long a process is believed to be at work after it has said so, and how often it says so. */
 export const HELD_S = 30;
@@ -70,7 +70,7 @@ export class PromptRunsRepository {
   }
 
   /** Newest first. What was read and answered in a chat that the caller may not open is null. */
-  list(db: Db, scope: OrgScope, templateId: string, page: Slice): Promise<PromptRun[]> {
-    return db.query(LIST, [scope.orgId, scope.actor.userId, templateId, ...sliceBounds(page)]);
+  list(db: Db, scope: OrgScope, templateId: string, { limit, offset = 0 }: Slice): Promise<PromptRun[]> {
+    return db.query(LIST, [scope.orgId, scope.actor.userId, templateId, limit ?? null, offset]);
   }
 }

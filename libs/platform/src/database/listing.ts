@@ -1,6 +1,6 @@
 import { isUuid, notFound } from '@aps/contracts';
 import type { Db } from './database';
-import { listed, sliceBounds, type Listed, type Slice } from './lists';
+import { listed, listedInBatches, sliceBounds, type Listed, type Slice } from './lists';
 import { statement, type Statement } from './statement';
 import type { Tenant } from './tables';
 
@@ -37,6 +37,10 @@ interface Statements<Row> {
   all: Statement<Row>;
   /** Its rows carry the total besides, and keep it: to copy them without costs more than to count. */
   page: Statement<Row>;
+  /** The keys of every row after so many, in order, and so many of them to a row, as text: nobody but PostgreSQL reads them. */
+  keys: Statement<{ keys: string }>;
+  /** The rows of such a text that are still found. */
+  byKeys: Statement<Row>;
   byKey: Statement<Row>;
   bySlug: Statement<Row> | null;
   count: Statement<{ total: number }>;
@@ -57,11 +61,21 @@ export class Listing<Row, Values extends object> {
     this.full = this.statementsFor(Object.keys(options.where ?? {}) as (keyof Values)[]);
   }
 
+  /**
+   * Without a limit it is every row: which ones, and in what order, is as of one moment, and each is as it is when its batch is read. Those
+   * that are no longer found by then are left out.
+   */
   page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
     const { statements, bound } = this.having(values);
-    const isWhole = slice.limit === undefined && !slice.offset;
-    const rows = isWhole ? db.query(statements.all, bound) : db.query(statements.page, [...bound, ...sliceBounds(slice)]);
-    return listed(slice, rows, async () => (await db.query(statements.count, bound))[0].total);
+    const count = async () => (await db.query(statements.count, bound))[0].total;
+    return listedInBatches(
+      slice,
+      (part) => listed(part, db.query(statements.page, [...bound, ...sliceBounds(part)]), count),
+      async function* (offset, size) {
+        const batches = await db.query(statements.keys, [...bound, offset, size]);
+        for (const { keys } of batches) yield db.query(statements.byKeys, [...bound, keys]);
+      },
+    );
   }
 
   /** Every row. */
@@ -107,11 +121,17 @@ export class Listing<Row, Values extends object> {
     const count = this.talliedFor(names) ?? `SELECT count(*)::int AS total FROM ${found}`;
     const next = 1 + names.filter((name) => takesValue(where![name])).length;
     const keys = this.keysOf(conditions, `$${next}`, `$${next + 1}`);
+    const places = `SELECT ${key} AS key, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM ${found}`;
+    const batch = `(place - $${next}) / $${next + 1}`;
     return {
       all: statement<Row>(`${rows} ORDER BY ${order}`),
       // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
       // conditions again, so that no row gets in by a key that is not its alone.
       page: statement<Row>(`SELECT ${select}, (${count}) AS total FROM ${found} AND ${key} = ANY (ARRAY(${keys})) ORDER BY ${order}`),
+      keys: statement<{ keys: string }>(
+        `SELECT array_agg(key ORDER BY place)::text AS keys FROM (${places}) places WHERE place >= $${next}::int GROUP BY ${batch} ORDER BY ${batch}`,
+      ),
+      byKeys: statement<Row>(`${rows} AND ${key} = ANY ($${next}) ORDER BY ${order}`),
       byKey: statement<Row>(`${rows} AND ${key} = $${next}`),
       bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${next}`),
       count: statement<{ total: number }>(count),

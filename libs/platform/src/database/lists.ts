@@ -7,25 +7,67 @@ export interface Slice {
 /** Some rows, and how many there are in all. */
 export interface Listed<T> {
   items: T[];
+  /** Where there is a `rest`, how many there were when the reading began. */
   total: number;
+  /** Whether others follow that were not asked for. */
+  more: boolean;
+  /** Of a long list that was asked for whole, the rows after `items`: read in batches, each when it is wanted, and once. */
+  rest?: AsyncIterable<T[]>;
 }
 
-/** The values of `LIMIT` and `OFFSET`; a null limit means every row. */
+/** So many rows of a list that is asked for whole are held at a time: those of the largest page. */
+export const BATCH = 100;
+
+/** The values of `LIMIT` and `OFFSET` for {@link listed}: one row more than asked for, which tells that there are more. */
 export function sliceBounds({ limit, offset }: Slice): [limit: number | null, offset: number] {
-  return [limit ?? null, offset ?? 0];
+  return [limit === undefined ? null : limit + 1, offset ?? 0];
 }
 
 /**
  * Some rows with their total. It is counted only where no row carries it as `total`, and they do not tell it by where they end.
  *
+ * @param rows as {@link sliceBounds} bounds them
  * @param count how many there are in all
  */
-export async function listed<T>(slice: Slice, rows: Promise<T[]>, count: () => Promise<number>): Promise<Listed<T>> {
-  const [limit, offset] = sliceBounds(slice);
-  const items = await rows;
-  const isEnd = (limit === null || items.length < limit) && (items.length > 0 || offset === 0);
+export async function listed<T>(
+  { limit = Infinity, offset = 0 }: Slice,
+  rows: T[] | Promise<T[]>,
+  count: () => number | Promise<number>,
+): Promise<Listed<T>> {
+  const found = await rows;
+  const more = found.length > limit;
+  const items = more ? found.slice(0, limit) : found;
+  const isEnd = !more && (items.length > 0 || offset === 0);
   const [carrier] = items as { total?: number }[];
-  return { items, total: carrier?.total ?? (isEnd ? offset + items.length : await count()) };
+  return { items, total: carrier?.total ?? (isEnd ? offset + items.length : await count()), more };
+}
+
+/**
+ * A page; or every row, of which no more than a batch is held.
+ *
+ * @param page reads some rows
+ * @param batches reads every row after so many; not before it is asked, and with no connection kept from one batch to the next
+ */
+export async function listedInBatches<T>(
+  slice: Slice,
+  page: (slice: Slice) => Promise<Listed<T>>,
+  batches: (offset: number, size: number) => AsyncGenerator<T[], void>,
+): Promise<Listed<T>> {
+  const first = await page({ ...slice, limit: slice.limit ?? BATCH });
+  if (slice.limit !== undefined || !first.more) return first;
+  const rest = batches(slice.offset ?? 0, BATCH);
+  const start = await rest.next();
+  return { items: start.done ? [] : start.value, total: first.total, more: false, rest };
+}
+
+/** The same list with other items. @param map is given a batch after the other */
+export async function mapListed<T, U>(list: Listed<T>, map: (items: T[]) => U[] | Promise<U[]>): Promise<Listed<U>> {
+  const { items, total, more, rest } = list;
+  return { items: await map(items), total, more, ...(rest && { rest: mapped(rest, map) }) };
+}
+
+async function* mapped<T, U>(rest: AsyncIterable<T[]>, map: (items: T[]) => U[] | Promise<U[]>): AsyncGenerator<U[]> {
+  for await (const items of rest) yield map(items);
 }
 
 /** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */

@@ -3,6 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
 import { NO_CALLER } from './database';
 import { OrgListing } from './listing';
+import { mapListed, type Listed, type Slice } from './lists';
 import { OrgTable, Table, Tenant } from './tables';
 
 class Org extends Tenant {
@@ -129,9 +130,9 @@ describe('tables', () => {
     expect(await books.find(db, theirs, id)).toBeNull();
     await expect(books.get(db, theirs, 'emma')).rejects.toThrow('Book not found.');
     expect(await books.list(db, theirs, {}, { id: 'ASC' })).toEqual([]);
-    expect(await books.page(db, theirs, {}, { id: 'ASC' }, { limit: 5 })).toEqual({ items: [], total: 0 });
+    expect(await books.page(db, theirs, {}, { id: 'ASC' }, { limit: 5 })).toEqual({ items: [], total: 0, more: false });
     expect(await books.count(db, theirs)).toBe(0);
-    expect(await LIST.page(db, theirs, {}, {})).toEqual({ items: [], total: 0 });
+    expect(await LIST.page(db, theirs, {}, {})).toEqual({ items: [], total: 0, more: false });
     expect(await LIST.find(db, theirs, id, {})).toBeNull();
     await inTx(async (tx) => {
       expect(await books.update(tx, theirs, id, { author: 'leo' })).toBeNull();
@@ -211,24 +212,95 @@ describe('tables', () => {
       await inTx(async (tx) => books.delete(tx, ours, (await books.insert(tx, ours, { slug: 'f' })).id));
     });
 
-    const ways: Record<string, (slice: { limit?: number; offset?: number }) => Promise<{ items: { slug: string }[]; total: number }>> = {
+    const ways: Record<string, (slice: Slice) => Promise<Listed<{ slug: string }>>> = {
       'of a table': (slice) => books.page(db, ours, {}, { slug: 'ASC' }, slice),
       'that join': (slice) => LIST.page(db, ours, {}, slice),
     };
     describe.each(Object.entries(ways))('%s', (_, page) => {
       it.each([
-        [{}, 'abcd'],
-        [{ limit: 3 }, 'abc'],
-        [{ limit: 4 }, 'abcd'],
-        [{ limit: 9 }, 'abcd'],
-        [{ limit: 2, offset: 2 }, 'cd'],
-        [{ limit: 2, offset: 3 }, 'd'],
-        [{ offset: 1 }, 'bcd'],
-        [{ limit: 2, offset: 4 }, ''],
-        [{ offset: 99 }, ''],
-      ])('answer %j, and how many there are in all', async (slice, slugs) => {
-        const { items, total } = await page(slice);
-        expect([items.map((item) => item.slug).join(''), total]).toEqual([slugs, 4]);
+        [{}, 'abcd', false],
+        [{ limit: 3 }, 'abc', true],
+        [{ limit: 4 }, 'abcd', false],
+        [{ limit: 9 }, 'abcd', false],
+        [{ limit: 1, offset: 2 }, 'c', true],
+        [{ limit: 2, offset: 2 }, 'cd', false],
+        [{ limit: 2, offset: 3 }, 'd', false],
+        [{ offset: 1 }, 'bcd', false],
+        [{ limit: 2, offset: 4 }, '', false],
+        [{ offset: 99 }, '', false],
+      ])('answer %j, how many there are in all, and whether there are more', async (slice, slugs, more) => {
+        const { items, total, rest, ...said } = await page(slice);
+        expect([items.map((item) => item.slug).join(''), total, said.more, rest]).toEqual([slugs, 4, more, undefined]);
+      });
+
+      describe('that are long', () => {
+        const slugOf = (n: number) => `l${String(n).padStart(3, '0')}`;
+        const LONG = Array.from({ length: 350 }, (_, n) => slugOf(n));
+        const insert = (from: number, to: number) =>
+          db.execute(
+            sql(
+              `INSERT INTO books (id, org_id, slug) SELECT gen_random_uuid(), $1, 'l' || lpad(n::text, 3, '0') FROM generate_series($2::int, $3::int) n`,
+            ),
+            [ours.orgId, from, to],
+          );
+        const slugs = (items: { slug: string }[]) => items.map(({ slug }) => slug);
+        beforeEach(async () => {
+          await db.execute(sql('TRUNCATE books'));
+          await insert(0, 349);
+        });
+
+        it('are answered whole in batches, each row once and in order', async () => {
+          for (const offset of [undefined, 0, 7, 120, 249]) {
+            const { items, rest, more } = await page({ offset });
+            const batches = [slugs(items)];
+            for await (const batch of rest!) batches.push(slugs(batch));
+            expect([batches.flat(), more]).toEqual([LONG.slice(offset), false]);
+            expect(Math.max(...batches.map((batch) => batch.length))).toBe(100);
+          }
+        });
+
+        it('are those that there were, without what has gone since, and as they are now', async () => {
+          const { items, rest } = await page({});
+          await insert(350, 360);
+          await db.execute(sql(`DELETE FROM books WHERE slug IN ('l000', 'l150', 'l349')`));
+          await db.execute(sql(`UPDATE books SET deleted_at = now() WHERE slug = 'l200'`));
+          await db.execute(sql(`UPDATE books SET org_id = $1 WHERE slug = 'l201'`), [theirs.orgId]);
+          await db.execute(sql(`UPDATE books SET slug = 'l2020' WHERE slug = 'l202'`));
+          const all = [...items];
+          for await (const batch of rest!) all.push(...batch);
+          const kept = LONG.filter((slug) => !['l150', 'l200', 'l201', 'l349'].includes(slug));
+          expect(slugs(all)).toEqual(kept.map((slug) => (slug === 'l202' ? 'l2020' : slug)));
+        });
+
+        it('may lose whole batches, and all there is', async () => {
+          const { items, rest } = await page({});
+          await db.execute(sql(`DELETE FROM books WHERE slug >= 'l100' AND slug < 'l300'`));
+          const all = [...items];
+          for await (const batch of rest!) all.push(...batch);
+          expect(slugs(all)).toEqual([...LONG.slice(0, 100), ...LONG.slice(300)]);
+        });
+
+        it('are mapped batch by batch', async () => {
+          const { items, rest, total, more } = await mapListed(await page({}), async (batch) =>
+            batch.map(({ slug }) => slug.toUpperCase()),
+          );
+          const all = [...items];
+          for await (const batch of rest!) all.push(...batch);
+          expect([all, total, more]).toEqual([LONG.map((slug) => slug.toUpperCase()), 350, false]);
+        });
+
+        it('hold no connection between batches, and fail where they are read', async () => {
+          const { rest } = await page({});
+          expect(db.poolStats().idle).toBe(db.poolStats().total);
+          await db.execute(sql('ALTER TABLE books RENAME TO gone'));
+          try {
+            await expect(async () => {
+              for await (const _ of rest!);
+            }).rejects.toThrow();
+          } finally {
+            await db.execute(sql('ALTER TABLE gone RENAME TO books'));
+          }
+        });
       });
     });
 

@@ -94,7 +94,8 @@ export function sendError(error: unknown, request: Request & Partial<RequestCont
   if (response.destroyed && (error as Error | null)?.name === 'AbortError') return;
   const { error: known, unexpected } = toDomainError(error);
   const requestId = request.requestId ?? '';
-  if (unexpected) {
+  // Who is cut off is told nothing, whatever it was.
+  if (unexpected || response.headersSent) {
     const cause = (known.cause ?? error) as Error;
     logger?.error({
       msg: 'Request failed',

@@ -1,6 +1,7 @@
 import { applyDecorators, HttpCode, SetMetadata, type Type } from '@nestjs/common';
 import { ApiExtension, ApiExtraModels, ApiHeader, ApiOperation, ApiProduces, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '@aps/contracts';
+import type { Page, PageStream } from './pagination';
 
 /** An answer that is no JSON object of one class. */
 export interface OtherAnswer {
@@ -18,7 +19,14 @@ export interface OtherAnswer {
 type Answers = Type<unknown> | [Type<unknown>] | OtherAnswer;
 
 /** What a handler of such answers returns; others write theirs, or say which class it is. */
-type Returned<A> = A extends Type<infer One> ? One : A extends [Type<infer One>] ? One[] : A extends undefined ? void : unknown;
+type Returned<A> =
+  A extends Type<infer One>
+    ? One | (One extends Page<infer Item> ? PageStream<Item> : never)
+    : A extends [Type<infer One>]
+      ? One[]
+      : A extends undefined
+        ? void
+        : unknown;
 
 export interface OperationDeclaration<A extends Answers | undefined = Answers | undefined> {
   /** At most 80 characters, without a full stop. */

@@ -102,7 +102,7 @@ export class ChatsController {
   @Operation({ summary: 'List what the agent means to do', answers: PageOf(ChatTodo) })
   async todos(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
     const items = await this.queries.todosOf(scope, agentId, chatId);
-    return toPage({ items, total: items.length }, {}, toTodo);
+    return toPage({ items, total: items.length, more: false }, {}, toTodo);
   }
 
   @Get(':chat_id/stream')

@@ -5,7 +5,7 @@ import { TimelineQueries } from '@aps/chats';
 import { TimelineEvent, TimelineQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
-import { toTimeline } from './timeline.convert';
+import { toTimelineEvent } from './timeline.convert';
 
 @ApiTags('Chats')
 @Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id/timeline')
@@ -34,7 +34,6 @@ export class TimelineController {
       this.timelines.ofChat(scope, agentId, chatId, query),
       this.entitlements.has(scope.orgId, 'enforces_credits'),
     ]);
-    const items = toTimeline(timeline, query.offset ?? 0, hideDollars);
-    return toPage({ items, total: timeline.total }, query, (event) => event);
+    return toPage(timeline, query, (entry) => toTimelineEvent(entry, hideDollars));
   }
 }

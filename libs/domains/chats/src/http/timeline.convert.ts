@@ -1,4 +1,4 @@
-import { answererOf, type Timeline, type TimelineRow } from '@aps/chats';
+import { answererOf, type TimelineEntry, type TimelineRow } from '@aps/chats';
 import type { TimelineActor, TimelineEvent } from '@aps/dtos';
 import { decimalText } from '@aps/platform/http';
 
@@ -10,15 +10,12 @@ const DOLLARS: ReadonlySet<string> = new Set(['cost_usd', 'usd_cost', 'total_cos
 /** Longest sentence about an event, characters. */
 const MAX_SENTENCE = 200;
 
-/**
- * @param offset rows that are newer than the first; an event's `seq` is its place counted from the oldest, and stays
- * @param hideDollars the organization pays in credits
- */
-export function toTimeline({ rows, total, names }: Timeline, offset: number, hideDollars: boolean): TimelineEvent[] {
-  return rows.map((row, i) => ({ seq: total - offset - i, ...toEvent(row, names, hideDollars) }));
+/** @param hideDollars the organization pays in credits */
+export function toTimelineEvent({ seq, row, names }: TimelineEntry, hideDollars: boolean): TimelineEvent {
+  return { seq, ...toEvent(row, names, hideDollars) };
 }
 
-function toEvent(row: TimelineRow, names: Map<string, string>, hideDollars: boolean): Omit<TimelineEvent, 'seq'> {
+function toEvent(row: TimelineRow, names: ReadonlyMap<string, string>, hideDollars: boolean): Omit<TimelineEvent, 'seq'> {
   const { data } = row;
   const id = String(row.place);
   const message = data.message as Data | undefined;
@@ -104,7 +101,7 @@ function spendOf(row: TimelineRow, hideDollars: boolean): Pick<TimelineEvent, 'u
   };
 }
 
-function authorOf(row: TimelineRow, names: Map<string, string>): TimelineActor {
+function authorOf(row: TimelineRow, names: ReadonlyMap<string, string>): TimelineActor {
   if (row.author_id) return { kind: 'user', id: row.author_id, name: names.get(row.author_id) ?? null };
   // Nobody's: what began the chat wrote it.
   return row.origin_kind === 'user'
@@ -112,7 +109,7 @@ function authorOf(row: TimelineRow, names: Map<string, string>): TimelineActor {
     : { kind: row.origin_kind, id: row.origin_ref_id, name: null };
 }
 
-function actorOf(row: TimelineRow, names: Map<string, string>): TimelineActor {
+function actorOf(row: TimelineRow, names: ReadonlyMap<string, string>): TimelineActor {
   const answerer = answererOf(row.data);
   if (answerer) return { kind: 'user', id: answerer, name: names.get(answerer) ?? null };
   if (row.type === 'tool_result') return { kind: 'tool', id: null, name: (row.data.name as string | undefined) ?? null };

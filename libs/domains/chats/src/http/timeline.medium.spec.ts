@@ -3,6 +3,7 @@ import { entitle } from '@aps/billing/testing';
 import { aMember } from '@aps/orgs/testing';
 import { aPerson } from '@aps/identity/testing';
 import { AgentsService } from '@aps/agents';
+import { TimelineQueries } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -177,6 +178,36 @@ describe('timeline', () => {
     ]) {
       expect(await timeline(talk, query)).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', field] }] } });
     }
+  });
+
+  it('tells a long story whole, also while it goes on', async () => {
+    const chat = await app.chat(org);
+    // Every third one ends a step, which stands beside it: somewhere a batch ends between the two.
+    await app.db.execute(
+      sql(`INSERT INTO events (topic, seq, org_id, type, data)
+       SELECT 'chat:' || $1::uuid, n, $2, CASE WHEN n % 3 = 0 THEN 'tool_result' ELSE 'todo_updated' END, '{"name": "search"}' FROM generate_series(1, 251) n`),
+      [chat, org.id],
+    );
+    await app.db.execute(sql('UPDATE chats SET event_seq = 251 WHERE id = $1'), [chat]);
+    const total = 251 + 83;
+    const pages: Event[] = [];
+    for (let offset = 0; offset < total; offset += 100) pages.push(...(await items(chat, `?limit=100&offset=${offset}`)));
+    expect(pages.map((event) => event.seq)).toEqual(Array.from({ length: total }, (_, i) => total - i));
+    expect((await timeline(chat)).body).toEqual({ items: pages, total, next_offset: null });
+    expect((await timeline(chat, '?offset=101')).body).toEqual({ items: pages.slice(101), total, next_offset: null });
+
+    const scope = OrgScope.system(org.id, 'spec');
+    const list = await app.get(TimelineQueries).ofChat(scope, org.agentId, chat, {});
+    await append(chat, 'tool_result', { name: 'search' });
+    const places = list.items.map(({ seq, row }) => [seq, row.place]);
+    for await (const entries of list.rest!) places.push(...entries.map(({ seq, row }) => [seq, row.place]));
+    expect(places).toEqual(pages.map((event) => [event.seq, parseInt(event.id)]));
+
+    const cut = await app.get(TimelineQueries).ofChat(scope, org.agentId, chat, {});
+    await app.call('DELETE', `${org.path}/${chat}`, { as: org.owner });
+    await expect(async () => {
+      for await (const _ of cut.rest!);
+    }).rejects.toThrow('Chat not found.');
   });
 
   it('passes on what it has never heard of, and leaves out what only a stream has to know', async () => {

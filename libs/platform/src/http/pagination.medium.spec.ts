@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Controller, Get, Logger, Query } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import { Listing, mapListed } from '@aps/platform/database';
+import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
+import { PageQuery, toPage } from './pagination';
+import { startEdge, type TestEdge } from './testing/edge';
+
+/** So much to a row that a list is more than sockets hold. */
+const WIDTH = 8_000;
+const ROWS = 2_345;
+const BATCHES = 24;
+
+const THINGS = new Listing<{ id: number; text: string }, { below: number }>({
+  key: 't.id',
+  select: `t.id, repeat('ä', ${WIDTH / 2}) AS text`,
+  from: 'things t',
+  where: { below: 't.id < $' },
+  order: 't.id DESC',
+});
+
+let database: TestDatabase;
+/** Batches that were read. */
+let batches: number;
+/** What a row may do when it is written. */
+let onRow: (id: number) => void;
+
+const convert = ({ id, text }: { id: number; text: string }) => {
+  onRow(id);
+  return { id, text };
+};
+const page = async (query: PageQuery, rows: number) =>
+  toPage(
+    await mapListed(await THINGS.page(database.db, { below: rows }, query), (items) => {
+      batches++;
+      return items;
+    }),
+    query,
+    convert,
+  );
+
+@Controller()
+class Things {
+  @Get('many')
+  many(@Query() query: PageQuery) {
+    return page(query, ROWS);
+  }
+  @Get('hundred')
+  hundred(@Query() query: PageQuery) {
+    return page(query, 100);
+  }
+  @Get('hundred-and-one')
+  hundredAndOne(@Query() query: PageQuery) {
+    return page(query, 101);
+  }
+}
+
+describe('a list over HTTP', () => {
+  let edge: TestEdge;
+  let errors: jest.SpyInstance;
+  const downTo = (first: number, last = 0) => Array.from({ length: first - last + 1 }, (_, i) => first - i);
+  const ask = async (path: string) => {
+    const { status, headers, body, text } = await edge.call('GET', path);
+    const { items, total, next_offset } = body as { items: { id: number }[]; total: number; next_offset: number | null };
+    return { status, headers, text, body: body as object, total, next_offset, ids: items?.map(({ id }) => id) };
+  };
+  /** A client that reads as it likes. */
+  const open = async (path: string): Promise<http.IncomingMessage> => {
+    const request = http.get(edge.url + path, { agent: false });
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    return response.on('error', () => undefined).pause();
+  };
+  /** The number of batches, when no more are read. */
+  const still = async (): Promise<number> => {
+    for (let before = -1; before !== batches; await sleep(200)) before = batches;
+    return batches;
+  };
+  const busy = () => database.db.poolStats().total - database.db.poolStats().idle;
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ entities: [] });
+    await database.db.execute(sql('CREATE TABLE things (id int PRIMARY KEY)'));
+    await database.db.execute(sql(`INSERT INTO things SELECT generate_series(0, ${ROWS - 1})`));
+    edge = await startEdge({ controllers: [Things] });
+  });
+  afterAll(async () => {
+    await edge.close();
+    await database.drop();
+  });
+  beforeEach(() => {
+    batches = 0;
+    onRow = () => undefined;
+    errors = jest.spyOn(Logger.prototype, 'error');
+  });
+  afterEach(() => errors.mockRestore());
+
+  it('is every row without a limit, written as one object as it would be in one piece', async () => {
+    const { status, headers, text, body, ids, total, next_offset } = await ask('/many');
+    expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([200, 'application/json; charset=utf-8', null]);
+    expect([total, next_offset, Object.keys(body)]).toEqual([ROWS, null, ['items', 'total', 'next_offset']]);
+    expect(ids).toEqual(downTo(ROWS - 1));
+    expect(text).toBe(JSON.stringify(body));
+    expect(batches).toBe(BATCHES);
+  });
+
+  it('goes out in one piece where it is no longer than the largest page', async () => {
+    const { headers, ids, total, next_offset } = await ask('/hundred');
+    expect(headers.get('content-length')).not.toBeNull();
+    expect([ids, total, next_offset]).toEqual([downTo(99), 100, null]);
+    const longer = await ask('/hundred-and-one');
+    expect([longer.ids, longer.total, longer.next_offset, longer.headers.get('content-length')]).toEqual([downTo(100), 101, null, null]);
+  });
+
+  it.each([
+    ['/many?limit=100', downTo(ROWS - 1, ROWS - 100), 100],
+    ['/many?limit=45&offset=2300', downTo(44), null],
+    ['/many?limit=44&offset=2300', downTo(44, 1), 2344],
+    ['/many?limit=100&offset=2300', downTo(44), null],
+    ['/many?limit=1&offset=2345', [], null],
+    ['/many?offset=2345', [], null],
+    ['/many?offset=9999', [], null],
+    ['/many?offset=2245', downTo(99), null],
+    ['/many?offset=2000', downTo(344), null],
+    ['/many?offset=5', downTo(ROWS - 6), null],
+  ])('%s is those rows, the total of all, and where it goes on', async (path, rows, next) => {
+    const { ids, total, next_offset } = await ask(path);
+    expect([ids, total, next_offset]).toEqual([rows, ROWS, next]);
+  });
+
+  it('is read no faster than the client takes it, and holds no connection meanwhile', async () => {
+    const response = await open('/many');
+    expect(await still()).toBeLessThan(BATCHES / 2);
+    expect(busy()).toBe(0);
+    let text = '';
+    for await (const piece of response.setEncoding('utf8')) text += String(piece);
+    expect((JSON.parse(text) as { total: number }).total).toBe(ROWS);
+    expect(batches).toBe(BATCHES);
+  });
+
+  it('is no longer read when the client has gone, which is nobody’s fault', async () => {
+    const response = await open('/many');
+    const read = await still();
+    response.destroy();
+    await sleep(300);
+    expect([batches, busy()]).toEqual([read, 0]);
+    // In the middle of a batch.
+    let left!: () => void;
+    const gone = new Promise<void>((resolve) => (left = resolve));
+    batches = 0;
+    onRow = (id) => id === 2_000 && left();
+    const other = await open('/many');
+    other.resume();
+    await gone;
+    other.destroy();
+    expect(await still()).toBeLessThan(BATCHES);
+    expect(busy()).toBe(0);
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['a fault', () => new Error('broken')],
+    ['a refusal', () => new DomainError('not_found', 'Chat not found.')],
+  ])('breaks off where %s comes in the middle, and logs it once', async (_, error) => {
+    onRow = (id) => {
+      if (id === 500) throw error();
+    };
+    const response = await open('/many');
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    const [cut] = (await once(response, 'error')) as [NodeJS.ErrnoException];
+    expect([cut.code, response.complete]).toEqual(['ECONNRESET', false]);
+    expect(errors).toHaveBeenCalledTimes(1);
+    expect(errors).toHaveBeenCalledWith(expect.objectContaining({ msg: 'Request failed', route: '/many' }));
+  });
+
+  it('is an error like any other where nothing is written yet', async () => {
+    onRow = () => {
+      throw new Error('broken');
+    };
+    const { status, headers, body } = await ask('/many');
+    expect([status, headers.get('content-type'), body]).toEqual([
+      500,
+      'application/json; charset=utf-8',
+      expect.objectContaining({ code: 'internal_error' }),
+    ]);
+    expect(errors).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not read for who wants its head alone', async () => {
+    const { status, headers, text } = await edge.call('HEAD', '/many');
+    expect([status, headers.get('content-type'), text]).toEqual([200, 'application/json; charset=utf-8', '']);
+    expect(await still()).toBeLessThan(4);
+    expect(errors).not.toHaveBeenCalled();
+  });
+});
