@@ -34,6 +34,27 @@ export async function call(url, options = {}) {
   return text && JSON.parse(text);
 }
 
+/**
+ * Takes an answer as fast as it comes, and keeps no more of it than its end.
+ *
+ * @param {{ token?: string, signal?: AbortSignal }} options
+ * @returns {Promise<{ bytes: number, end: string }>} what came before it was aborted
+ */
+export async function download(url, { token, signal }) {
+  const { request, response } = await open(url, { token, own: true });
+  signal?.addEventListener('abort', () => request.destroy());
+  let bytes = 0;
+  let end = '';
+  response.on('data', (piece) => {
+    bytes += piece.length;
+    end = piece.subarray(-200).toString('latin1');
+  });
+  return new Promise((resolve, reject) => {
+    response.on('end', () => resolve({ bytes, end }));
+    response.on('error', (error) => (signal?.aborted ? resolve({ bytes, end }) : reject(error)));
+  });
+}
+
 /** An open event stream. Waits end with the first frame of one of the wanted events that came after the wait began. */
 export class EventStream {
   #buffer = '';

@@ -2,7 +2,8 @@
 import { strictEqual } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../dev/lib/postgres.mjs';
-import { closedLoop, figure, middle, median, printTable } from '../lib/measure.mjs';
+import { download } from '../lib/client.mjs';
+import { closedLoop, figure, middle, median, printTable, ratio, rssKb } from '../lib/measure.mjs';
 import { Product } from '../lib/systems.mjs';
 import { reads } from './growth/lists.mjs';
 import { AGENT_SEEDS, SEEDS, SHARED } from './growth/seeds.mjs';
@@ -77,10 +78,57 @@ async function grown(servers, name, rows) {
   for (const of of Object.values(SEEDS)) await query(url, of(place));
   await folded(url);
   await query(url, 'VACUUM ANALYZE');
-  return { product, url, api, reads: all };
+  return { product, url, api, mine: `/agents/${place.mine}`, reads: all };
 }
 
 const ask = ({ product }, { path, as }) => product.call(`${product.url}${path}`, as && { token: as });
+
+const SAMPLE_MS = 20;
+
+/** One list answered whole: what it takes, and what those who ask for a page notice of it. */
+async function everyRow({ product, api, mine }, rows, { rounds, ms }) {
+  const { api_token: token } = product.seed;
+  const [gateway] = product.pids;
+  const all = `${api}${mine}/chats`;
+  const page = () => product.call(`${all}?limit=20`);
+  const before = rssKb([gateway]);
+  let peak = before;
+  const watch = setInterval(() => (peak = Math.max(peak, rssKb([gateway]))), SAMPLE_MS);
+  const began = performance.now();
+  const { bytes, end } = await download(all, { token });
+  const took = performance.now() - began;
+  clearInterval(watch);
+  strictEqual(end.slice(end.lastIndexOf(']')), `],"total":${rows},"next_offset":null}`);
+
+  const alone = [];
+  const beside = [];
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await closedLoop({ width: 1, ms }, page));
+    const over = new AbortController();
+    const downloads = (async () => {
+      while (!over.signal.aborted) await download(all, { token, signal: over.signal });
+    })();
+    beside.push(await closedLoop({ width: 1, ms }, page));
+    over.abort();
+    await downloads;
+  }
+  const mb = (kb) => figure(kb / 1_024);
+  printTable(
+    `Every row of ${rows.toLocaleString('en')} chats in one answer`,
+    ['', 'alone', 'beside it, all the time', 'ratio'],
+    [
+      ...['p50', 'p95'].map((key) => [
+        `a page of 20, ${key}, ms`,
+        figure(middle(alone, key)),
+        figure(middle(beside, key)),
+        figure(ratio(beside, alone, key)),
+      ]),
+      ['resident memory of the gateway, MB', mb(before), mb(peak), figure(peak / before)],
+      ['the answer, s', '', figure(took / 1_000), ''],
+      ['the answer, MB', '', mb(bytes / 1_024), ''],
+    ],
+  );
+}
 
 export async function growth({ servers, quick }) {
   const sizes = quick ? [1_000, 20_000] : [1_000, 100_000];
@@ -109,5 +157,6 @@ export async function growth({ servers, quick }) {
     ['read', ...sizes.flatMap((size) => [`${size.toLocaleString('en')} rows, p50`, 'p95']), 'p50, ratio'],
     rows,
   );
+  await everyRow(places[1], sizes[1], { rounds, ms: 4 * (quick ? 400 : 1_000) });
   for (const { product } of places) await product.stop();
 }

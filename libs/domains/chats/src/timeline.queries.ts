@@ -7,6 +7,7 @@ import {
   Database,
   listed,
   mapListed,
+  PIECE,
   sliceBounds,
   statement,
   type Listed,
@@ -128,11 +129,11 @@ export class TimelineQueries {
    */
   async ofChat(scope: OrgScope, agentId: string, chatId: string, slice: Slice): Promise<Listed<TimelineEntry>> {
     const chat = [scope.orgId, scope.actor.userId, agentId, chatId];
-    const part = { ...slice, limit: slice.limit ?? BATCH };
+    const part = { ...slice, limit: slice.limit ?? PIECE };
     const { rows, total } = await this.read(PAGE, [...chat, ...sliceBounds(part)]);
     const page = await listed(part, rows, () => total);
     const isWhole = slice.limit === undefined && page.more;
-    const list = isWhole ? { ...page, more: false, rest: this.before(chat, page.items[BATCH - 1]) } : page;
+    const list = isWhole ? { ...page, more: false, rest: this.before(chat, page.items[PIECE - 1]) } : page;
     let seq = total - (slice.offset ?? 0);
     return mapListed(list, async (items) => {
       const names = await this.namesIn(scope, items);

@@ -15,8 +15,11 @@ export interface Listed<T> {
   rest?: AsyncIterable<T[]>;
 }
 
-/** So many rows of a list that is asked for whole are held at a time: those of the largest page. */
-export const BATCH = 100;
+/** A list that is asked for whole is read in one piece up to so many rows, those of the largest page. */
+export const PIECE = 100;
+
+/** Of a longer one so many rows are read, and held, at a time. The driver takes them in one go, for which other requests wait. */
+export const BATCH = 50;
 
 /** The values of `LIMIT` and `OFFSET` for {@link listed}: one row more than asked for, which tells that there are more. */
 export function sliceBounds({ limit, offset }: Slice): [limit: number | null, offset: number] {
@@ -53,7 +56,7 @@ export async function listedInBatches<T>(
   page: (slice: Slice) => Promise<Listed<T>>,
   batches: (offset: number, size: number) => AsyncGenerator<T[], void>,
 ): Promise<Listed<T>> {
-  const first = await page({ ...slice, limit: slice.limit ?? BATCH });
+  const first = await page({ ...slice, limit: slice.limit ?? PIECE });
   if (slice.limit !== undefined || !first.more) return first;
   const rest = batches(slice.offset ?? 0, BATCH);
   const start = await rest.next();

@@ -255,7 +255,7 @@ describe('tables', () => {
             const batches = [slugs(items)];
             for await (const batch of rest!) batches.push(slugs(batch));
             expect([batches.flat(), more]).toEqual([LONG.slice(offset), false]);
-            expect(Math.max(...batches.map((batch) => batch.length))).toBe(100);
+            expect(Math.max(...batches.map((batch) => batch.length))).toBe(50);
           }
         });
 
