@@ -24,6 +24,8 @@ const THINGS = new Listing<{ id: number; text: string }, { below: number }>({
 let database: TestDatabase;
 /** Batches that were read. */
 let batches: number;
+/** Before a batch is answered. */
+let onBatch: () => Promise<void> | void;
 /** What a row may do when it is written. */
 let onRow: (id: number) => void;
 
@@ -33,8 +35,9 @@ const convert = ({ id, text }: { id: number; text: string }) => {
 };
 const page = async (query: PageQuery, rows: number) =>
   toPage(
-    await mapListed(await THINGS.page(database.db, { below: rows }, query), (items) => {
+    await mapListed(await THINGS.page(database.db, { below: rows }, query), async (items) => {
       batches++;
+      await onBatch();
       return items;
     }),
     query,
@@ -91,7 +94,7 @@ describe('a list over HTTP', () => {
   });
   beforeEach(() => {
     batches = 0;
-    onRow = () => undefined;
+    onBatch = onRow = () => undefined;
     errors = jest.spyOn(Logger.prototype, 'error');
   });
   afterEach(() => errors.mockRestore());
@@ -156,6 +159,19 @@ describe('a list over HTTP', () => {
     other.destroy();
     expect(await still()).toBeLessThan(BATCHES);
     expect(busy()).toBe(0);
+    // Before the answer has begun; and what fails then, fails for nobody.
+    batches = 0;
+    const request = http.get(`${edge.url}/many`, { agent: false }).on('error', () => undefined);
+    onRow = () => {
+      throw new Error('broken');
+    };
+    onBatch = async () => {
+      request.destroy();
+      await sleep(200);
+    };
+    while (!batches) await sleep(20);
+    await sleep(200);
+    expect(await still()).toBeLessThan(3);
     expect(errors).not.toHaveBeenCalled();
   });
 
@@ -170,7 +186,7 @@ describe('a list over HTTP', () => {
     expect(response.statusCode).toBe(200);
     let cut: NodeJS.ErrnoException | undefined;
     response.on('error', (told: NodeJS.ErrnoException) => (cut = told)).resume();
-    await once(response, 'close');
+    await new Promise((resolve) => response.once('close', resolve));
     expect([cut?.code, response.complete]).toEqual(['ECONNRESET', false]);
     expect(errors).toHaveBeenCalledTimes(1);
     expect(errors).toHaveBeenCalledWith(expect.objectContaining({ msg: 'Request failed', route: '/many' }));

@@ -45,8 +45,6 @@ export class PageStream<A> extends StreamableFile {
       if (!response.headersSent) response.removeHeader('Content-Type');
       sendError(error, response.req, response, logger);
     });
-    // What breaks while it is written is the connection of a client that has gone.
-    this.setErrorLogger(() => undefined);
   }
 }
 
