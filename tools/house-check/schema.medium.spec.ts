@@ -120,6 +120,7 @@ const ROOTLESS: Record<string, string> = {
   chat_tallies: 'counts chats, which hang on it',
   decision_tallies: 'counts decisions, which hang on it',
   hitl_tallies: 'counts requests, which hang on it',
+  list_tallies: 'counts rows of lists, which hang on it',
   usage_tallies: 'counts chats, turns and receipts, which hang on it',
   data_keys: 'made before the first secret of the organization, in any transaction',
   event_counts: 'counts events',

@@ -142,7 +142,51 @@ export const USAGE_TALLY: Tally = {
   ],
 };
 
-export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, USAGE_TALLY];
+/** What operators did anywhere, and what belongs to no organization. */
+export const PLATFORM_AUDIT = `source = 'admin' OR org_id IS NULL`;
+
+/** How many rows a list has in which little is looked for: those of `rows`, of an organization, of what they belong to there, in a `facet`. */
+const list = (
+  rows: string,
+  { org_id = 'row.org_id', of_id = `'${NIL_UUID}'::uuid`, facet = `''` },
+  rest: Partial<Source> = {},
+): Source => ({
+  rows,
+  by: { list: `'${rows}'`, org_id, of_id, facet },
+  ...rest,
+});
+const UNLESS_DELETED = { counts: 'row.deleted_at IS NULL', moves: ['deleted_at'] };
+const OF_AGENT = { of_id: 'row.agent_id' };
+const OF_PLATFORM = { org_id: `'${NIL_UUID}'::uuid` };
+
+export const LIST_TALLY: Tally = {
+  table: 'list_tallies',
+  of: [
+    list('agents', {}, UNLESS_DELETED),
+    list('agent_revisions', OF_AGENT),
+    list('instruction_revisions', OF_AGENT),
+    list('rollouts', OF_AGENT),
+    list('memories', { of_id: 'row.owner_id', facet: 'row.owner_kind' }),
+    list('memberships', {}),
+    list('prompt_templates', {}, UNLESS_DELETED),
+    list(
+      'organizations',
+      { ...OF_PLATFORM, facet: `CASE WHEN row.suspended_at IS NULL THEN '' ELSE 'suspended' END` },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'suspended_at'] },
+    ),
+    list('waitlist_entries', { ...OF_PLATFORM, facet: 'row.status' }, { moves: ['status'] }),
+    list(
+      'audit_log',
+      { ...OF_PLATFORM, of_id: `coalesce(row.actor_id, '${NIL_UUID}')`, facet: 'row.action' },
+      { counts: `row.source = 'admin' OR row.org_id IS NULL` },
+    ),
+  ],
+};
+
+/** Where a list finds its total in {@link LIST_TALLY}, as `t`. @param rows the table */
+export const listTally = (rows: string): string => `(SELECT * FROM list_tallies WHERE list = '${rows}') t`;
+
+export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, LIST_TALLY, USAGE_TALLY];
 
 const sumsOf = ({ sums = { n: '1' } }: Source) => sums;
 const of = (row: string, sql: string) => sql.replaceAll('row.', `${row}.`);

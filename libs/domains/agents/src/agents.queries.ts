@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
-import type { Agent } from '@aps/entities';
+import { listTally, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { AgentModel, AgentModelReader } from '@aps/inference';
-import { containing, Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { containing, Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** An agent as it is shown: its draft, and where that stands against what is live. */
 export interface AgentView extends Agent {
@@ -35,7 +35,7 @@ export interface NewChatBasis {
   arm_label: string | null;
 }
 
-const VIEWS = new OrgListing<AgentView, AgentFilter>({
+const VIEWS = new OrgListing<AgentView, AgentFilter & { no_team?: boolean; no_project?: boolean }>({
   key: 'a.id',
   slug: 'a.slug',
   org: 'a.org_id',
@@ -46,12 +46,16 @@ const VIEWS = new OrgListing<AgentView, AgentFilter>({
     LEFT JOIN instruction_revisions i ON i.agent_id = a.id AND i.state = 'active'
     LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
     LEFT JOIN rollouts x ON x.agent_id = a.id AND x.status = 'running'`,
+  found: 'agents a',
   always: 'a.deleted_at IS NULL',
   where: {
     q: 'a.name ILIKE $ OR a.slug ILIKE $ OR a.description ILIKE $',
-    team_id: `a.team_id::text IS NOT DISTINCT FROM nullif($, 'none')`,
-    project_id: `a.project_id::text IS NOT DISTINCT FROM nullif($, 'none')`,
+    team_id: 'a.team_id = $',
+    no_team: 'a.team_id IS NULL',
+    project_id: 'a.project_id = $',
+    no_project: 'a.project_id IS NULL',
   },
+  tally: { from: listTally('agents'), where: {} },
   order: 'a.created_at DESC, a.id DESC',
   what: 'Agent',
 });
@@ -90,8 +94,9 @@ export class AgentsQueries implements AgentModelReader {
 
   /** Newest first. */
   list(scope: OrgScope, { q, team_id, project_id }: AgentFilter, page: Slice): Promise<Listed<AgentView>> {
-    const filter = { q: q && containing(q), team_id: team_id?.toLowerCase(), project_id: project_id?.toLowerCase() };
-    return VIEWS.page(this.db, scope, filter, page);
+    const [team, project] = [idOrNone(team_id), idOrNone(project_id)];
+    const values = { q: q && containing(q), team_id: team.id, no_team: team.none, project_id: project.id, no_project: project.none };
+    return VIEWS.page(this.db, scope, values, page);
   }
 
   /** @throws DomainError `not_found` */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { InstructionRevision, type Agent } from '@aps/entities';
+import { InstructionRevision, listTally, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, now, OrgTable, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
@@ -29,7 +29,10 @@ export interface InstructionView {
 @Injectable()
 export class InstructionsService {
   /** An agent has one active and one draft at most; whoever writes them holds the agent's lock. */
-  private readonly texts = new OrgTable(InstructionRevision);
+  private readonly texts = new OrgTable(InstructionRevision, 'Instruction revision', {
+    from: listTally('instruction_revisions'),
+    where: { agent_id: 't.of_id = $' },
+  });
 
   constructor(
     private readonly db: Database,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { Memory } from '@aps/entities';
+import { listTally, Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, OrgTable, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
@@ -19,7 +19,10 @@ const ofOwner = ({ kind, id }: MemoryOwner) => ({ owner_kind: kind, owner_id: id
 /** What agents, teams and projects remember. */
 @Injectable()
 export class MemoriesService {
-  private readonly memories = new OrgTable(Memory);
+  private readonly memories = new OrgTable(Memory, 'Memory', {
+    from: listTally('memories'),
+    where: { owner_id: 't.of_id = $', owner_kind: 't.facet = $' },
+  });
 
   constructor(
     private readonly db: Database,

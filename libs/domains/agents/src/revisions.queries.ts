@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import type { AgentRevision } from '@aps/entities';
+import { listTally, type AgentRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
@@ -21,7 +21,9 @@ const VIEWS = new OrgListing<RevisionView, { agent_id: string }>({
   org: 'r.org_id',
   select: 'r.*, r.id = a.live_revision_id AS is_live',
   from: 'agent_revisions r JOIN agents a ON a.id = r.agent_id',
+  found: 'agent_revisions r',
   where: { agent_id: 'r.agent_id = $' },
+  tally: { from: listTally('agent_revisions'), where: { agent_id: 't.of_id = $' } },
   order: 'r.version DESC',
   what: 'Revision',
 });

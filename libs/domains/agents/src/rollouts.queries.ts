@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { Rollout } from '@aps/entities';
+import { listTally, Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, mapListed, OrgTable, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
@@ -24,7 +24,7 @@ export interface RolloutView extends Omit<Rollout, 'arms'> {
 
 @Injectable()
 export class RolloutsQueries {
-  private readonly rollouts = new OrgTable(Rollout);
+  private readonly rollouts = new OrgTable(Rollout, 'Rollout', { from: listTally('rollouts'), where: { agent_id: 't.of_id = $' } });
 
   constructor(
     private readonly db: Database,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { WaitlistEntry, type WaitlistStatus } from '@aps/entities';
+import { listTally, WaitlistEntry, type WaitlistStatus } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, now, Table, type Columns, type Listed, type Slice, type Tx } from '@aps/platform/database';
@@ -11,7 +11,10 @@ import { WaitlistRepository } from './waitlist.repository';
 /** The people who want in. */
 @Injectable()
 export class WaitlistService {
-  private readonly entries = new Table(WaitlistEntry, 'Waitlist entry');
+  private readonly entries = new Table(WaitlistEntry, 'Waitlist entry', {
+    from: listTally('waitlist_entries'),
+    where: { status: 't.facet = $' },
+  });
 
   constructor(
     private readonly db: Database,

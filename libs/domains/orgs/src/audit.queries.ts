@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NIL_UUID, type AuditLogRow } from '@aps/entities';
+import { listTally, PLATFORM_AUDIT, type AuditLogRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, Listing, mapListed, type Listed, type Slice } from '@aps/platform/database';
 import { OrgLimits } from './org-limits';
@@ -14,11 +14,9 @@ export interface AuditFilter {
   action?: string;
   actor_id?: string;
   org_id?: string;
-  /** The platform's own: what operators did anywhere, and what belongs to no organization. */
-  platform?: boolean;
 }
 
-const LINES = new Listing<AuditLine, AuditFilter>({
+const LINES = {
   key: 'a.id',
   select: 'a.*, u.email AS actor_email',
   from: 'audit_log a LEFT JOIN users u ON u.id = a.actor_id',
@@ -26,19 +24,20 @@ const LINES = new Listing<AuditLine, AuditFilter>({
     action: 'a.action = $',
     actor_id: 'a.actor_id = $',
     org_id: 'a.org_id = $',
-    platform: `a.source = 'admin' OR a.org_id IS NULL`,
-  },
-  tally: {
-    from: 'audit_tallies t',
-    where: {
-      action: 't.action = $',
-      actor_id: 't.actor_id = $',
-      org_id: 't.org_id = $',
-      platform: `t.source = 'admin' OR t.org_id = '${NIL_UUID}'`,
-    },
   },
   // The id breaks ties: rows of one transaction share their time.
   order: 'a.created_at DESC, a.id DESC',
+};
+const ALL = new Listing<AuditLine, AuditFilter>({
+  ...LINES,
+  tally: { from: 'audit_tallies t', where: { action: 't.action = $', actor_id: 't.actor_id = $', org_id: 't.org_id = $' } },
+});
+/** The platform's own: what operators did anywhere, and what belongs to no organization. */
+const OF_PLATFORM = new Listing<AuditLine, AuditFilter>({
+  ...LINES,
+  always: PLATFORM_AUDIT,
+  // By who did what: sums by organization would be as many as there are organizations.
+  tally: { from: listTally('audit_log'), where: { action: 't.facet = $', actor_id: 't.of_id = $' } },
 });
 
 /** Reads the audit log, newest first. */
@@ -51,7 +50,12 @@ export class AuditQueries {
 
   /** For operators: all of it, what they did and what happened inside organizations. */
   page(filter: AuditFilter, slice: Slice): Promise<Listed<AuditLine>> {
-    return LINES.page(this.db, filter, slice);
+    return ALL.page(this.db, filter, slice);
+  }
+
+  /** For operators: what they did anywhere, and what belongs to no organization. */
+  pageOfPlatform(filter: AuditFilter, slice: Slice): Promise<Listed<AuditLine>> {
+    return OF_PLATFORM.page(this.db, filter, slice);
   }
 
   /** What happened in an organization, for its own administrators. @throws DomainError `entitlement_required` */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Membership, User } from '@aps/entities';
+import { listTally, type Membership, type User } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 
@@ -14,7 +14,14 @@ export interface OrgMemberInfo extends Pick<Membership, 'user_id' | 'role'>, Pic
   deactivated: boolean;
 }
 
-const MEMBERS = { key: 'm.id', org: 'm.org_id', from: 'memberships m JOIN users u ON u.id = m.user_id', what: 'Member' };
+const MEMBERS = {
+  key: 'm.id',
+  org: 'm.org_id',
+  from: 'memberships m JOIN users u ON u.id = m.user_id',
+  found: 'memberships m',
+  tally: { from: listTally('memberships'), where: {} },
+  what: 'Member',
+};
 const OLDEST_FIRST = 'm.created_at, m.id';
 
 // Last use is that of sessions and of the API tokens that are good for this organization.

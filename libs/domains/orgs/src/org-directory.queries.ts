@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Organization } from '@aps/entities';
+import { listTally, type Organization } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { containing, Database, Listing, type Listed, type Slice } from '@aps/platform/database';
 import { MEMBER_INFOS, type OrgMemberInfo } from './members.queries';
@@ -15,12 +15,16 @@ export interface OrgDirectoryFilter {
   suspended?: boolean;
 }
 
-const LIST = new Listing<OrgDirectoryEntry, OrgDirectoryFilter>({
+/** Of the organization `o`. */
+export const MEMBER_COUNT = `(SELECT coalesce(sum(t.n), 0)::int FROM ${listTally('memberships')} WHERE t.org_id = o.id)`;
+
+const LIST = new Listing<OrgDirectoryEntry, Pick<OrgDirectoryFilter, 'q'> & { suspended?: boolean; active?: boolean }>({
   key: 'o.id',
-  select: 'o.*, (SELECT count(*)::int FROM memberships WHERE org_id = o.id) AS member_count',
+  select: `o.*, ${MEMBER_COUNT} AS member_count`,
   from: 'organizations o',
   always: 'o.deleted_at IS NULL',
-  where: { q: 'o.name ILIKE $ OR o.slug ILIKE $', suspended: '(o.suspended_at IS NOT NULL) = $' },
+  where: { q: 'o.name ILIKE $ OR o.slug ILIKE $', suspended: 'o.suspended_at IS NOT NULL', active: 'o.suspended_at IS NULL' },
+  tally: { from: listTally('organizations'), where: { suspended: `t.facet = 'suspended'`, active: `t.facet = ''` } },
   order: 'o.created_at DESC, o.id DESC',
   what: 'Organization',
 });
@@ -32,7 +36,7 @@ export class OrgDirectoryQueries {
 
   /** Newest first. */
   list({ q, suspended }: OrgDirectoryFilter, slice: Slice): Promise<Listed<OrgDirectoryEntry>> {
-    return LIST.page(this.db, { q: q === undefined ? q : containing(q), suspended }, slice);
+    return LIST.page(this.db, { q: q === undefined ? q : containing(q), suspended, active: suspended === false }, slice);
   }
 
   /** @throws DomainError `not_found` */

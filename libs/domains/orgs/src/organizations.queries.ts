@@ -3,6 +3,7 @@ import type { Organization } from '@aps/entities';
 import type { OrgRole } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
 import { Database, Listing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { MEMBER_COUNT } from './org-directory.queries';
 
 /** An organization in the eyes of one of its members. */
 export interface OrganizationView extends Organization {
@@ -12,7 +13,7 @@ export interface OrganizationView extends Organization {
 
 const VIEWS = new Listing<OrganizationView, { user_id: string; org_id?: string }>({
   key: 'o.id',
-  select: 'o.*, m.role AS my_role, (SELECT count(*)::int FROM memberships WHERE org_id = o.id) AS member_count',
+  select: `o.*, m.role AS my_role, ${MEMBER_COUNT} AS member_count`,
   from: 'memberships m JOIN organizations o ON o.id = m.org_id',
   always: 'o.deleted_at IS NULL',
   where: { user_id: 'm.user_id = $', org_id: 'm.org_id = $' },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { PromptTemplate } from '@aps/entities';
+import { listTally, type PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import type { ToolGrants } from '@aps/tools';
 import { mayRunPrompts, namedPrompts, reachesPrompt } from './prompt-grants.policy';
 import type { PromptContent } from './prompts.policy';
@@ -12,14 +12,16 @@ export interface PromptTemplateView extends PromptTemplate, PromptContent {
   revision_id: string;
 }
 
-const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string }>({
+const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string; no_project?: boolean }>({
   key: 't.id',
   slug: 't.slug',
   org: 't.org_id',
   select: 't.*, r.id AS revision_id, r.text, r.fields, r.post_processing_instructions',
   from: 'prompt_templates t JOIN prompt_revisions r ON r.template_id = t.id AND r.version = t.version',
+  found: 'prompt_templates t',
   always: 't.deleted_at IS NULL',
-  where: { project_id: `t.project_id::text IS NOT DISTINCT FROM nullif($, 'none')` },
+  where: { project_id: 't.project_id = $', no_project: 't.project_id IS NULL' },
+  tally: { from: listTally('prompt_templates'), where: {} },
   order: 't.created_at DESC, t.id DESC',
   what: 'Prompt template',
 });
@@ -46,7 +48,8 @@ export class PromptsQueries {
 
   /** Newest first. */
   list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<PromptTemplateView>> {
-    return VIEWS.page(this.db, scope, { project_id: project_id?.toLowerCase() }, page);
+    const { id, none } = idOrNone(project_id);
+    return VIEWS.page(this.db, scope, { project_id: id, no_project: none }, page);
   }
 
   /** What an agent may run, by slug, as its model is told of it; at most fifty. */

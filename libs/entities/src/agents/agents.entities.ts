@@ -5,7 +5,9 @@ import { Organization } from '../orgs/orgs.entities';
 @Entity('agents')
 @Unique('agents_org_id', ['org_id', 'id'])
 @Index('agents_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
-@Index('agents_org', ['org_id', 'created_at'], { where: 'deleted_at IS NULL' })
+@Index('agents_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_team', ['org_id', 'team_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 export class Agent {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
@@ -45,7 +47,7 @@ export class Agent {
 
 /** A version of an agent's instruction. At most one draft and one active per agent. */
 @Entity('instruction_revisions')
-@Index('instruction_revisions_agent', ['agent_id', 'created_at'])
+@Index('instruction_revisions_agent', ['agent_id', 'version'])
 @Index('instruction_revisions_draft', ['agent_id'], { unique: true, where: `state = 'draft'` })
 @Index('instruction_revisions_active', ['agent_id'], { unique: true, where: `state = 'active'` })
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])

@@ -11,6 +11,8 @@ export type HitlStatus = (typeof HITL_STATUSES)[number];
 @Index('hitl_requests_seen', ['org_id', 'private_to', 'id'])
 @Index('hitl_requests_status_seen', ['org_id', 'status', 'private_to', 'id'])
 @Index('hitl_requests_assigned', ['org_id', 'assignee_user_id', 'id'], { where: 'assignee_user_id IS NOT NULL' })
+@Index('hitl_requests_agent', ['agent_id', 'private_to', 'id', 'org_id'], { where: 'agent_id IS NOT NULL' })
+@Index('hitl_requests_run', ['run_id', 'private_to', 'id', 'org_id'], { where: 'run_id IS NOT NULL' })
 @Index('hitl_requests_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
 @Index('hitl_requests_due', ['expires_at'], { where: `status = 'pending'` })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])

@@ -19,7 +19,7 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @Index('decisions_deviations', ['agent_id', 'private_to', 'id'], { where: 'deviation' })
 @Index('decisions_determinations', ['agent_id', 'private_to', 'id'], { where: 'determination' })
 @Index('decisions_basis', ['agent_id', 'private_to', 'basis', 'id'])
-@Index('decisions_chat', ['chat_id', 'id'])
+@Index('decisions_chat', ['chat_id', 'id', 'org_id'])
 @Index('decisions_age', ['org_id', 'created_at'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])

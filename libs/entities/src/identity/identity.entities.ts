@@ -23,7 +23,7 @@ export class User {
 /** A sign-in. The bearer token itself is never stored. */
 @Entity('sessions')
 @Unique('sessions_token', ['token_hash'])
-@Index('sessions_user', ['user_id'])
+@Index('sessions_user', ['user_id', 'created_at', 'id'])
 export class Session {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
@@ -40,7 +40,7 @@ export class Session {
 /** A key for programs. It can do at most what its user can. */
 @Entity('api_tokens')
 @Unique('api_tokens_token', ['token_hash'])
-@Index('api_tokens_user', ['user_id'])
+@Index('api_tokens_user', ['user_id', 'created_at', 'id'])
 export class ApiToken {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
@@ -111,7 +111,8 @@ export type WaitlistStatus = (typeof WAITLIST_STATUSES)[number];
 
 @Entity('waitlist_entries')
 @Index('waitlist_entries_email', ['email_canonical'], { unique: true })
-@Index('waitlist_entries_asked', ['asked_at'])
+@Index('waitlist_entries_asked', ['asked_at', 'id'])
+@Index('waitlist_entries_status', ['status', 'asked_at', 'id'])
 export class WaitlistEntry {
   @PrimaryColumn('uuid') id: string;
   @Column('text') email: string;

@@ -4,6 +4,8 @@ import { User } from '../identity/identity.entities';
 /** A tenant. */
 @Entity('organizations')
 @Index('organizations_slug', ['slug'], { unique: true, where: 'deleted_at IS NULL' })
+@Index('organizations_created', ['created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('organizations_suspended', ['created_at', 'id'], { where: 'deleted_at IS NULL AND suspended_at IS NOT NULL' })
 export class Organization {
   @PrimaryColumn('uuid') id: string;
   @Column('text') name: string;
@@ -18,6 +20,7 @@ export class Organization {
 @Entity('memberships')
 @Unique('memberships_org_user', ['org_id', 'user_id'])
 @Index('memberships_user', ['user_id'])
+@Index('memberships_org', ['org_id', 'created_at', 'id'])
 @Check('memberships_role', `role IN ('OWNER', 'ADMIN', 'MEMBER')`)
 export class Membership {
   @PrimaryColumn('uuid') id: string;

@@ -17,7 +17,8 @@ export interface PromptField {
 @Entity('prompt_templates')
 @Unique('prompt_templates_org_id', ['org_id', 'id'])
 @Index('prompt_templates_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
-@Index('prompt_templates_org', ['org_id', 'created_at'], { where: 'deleted_at IS NULL' })
+@Index('prompt_templates_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('prompt_templates_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Check('prompt_templates_file_input_mode', `file_input_mode IN ('auto', 'image', 'text', 'both')`)
 export class PromptTemplate {
   @PrimaryColumn('uuid') id: string;

@@ -26,8 +26,21 @@ describe('a listing', () => {
       tally: { ...OPTIONS.tally!, where: { ...OPTIONS.tally!.where, kind: 't.kind = $' } },
     }).full;
     expect(known.count.text).toBe(
-      `SELECT coalesce(sum(n), 0)::int AS total FROM thing_tallies t WHERE (t.private_to = 'everyone' OR t.private_to = $1) AND (t.kind = $2)`,
+      `SELECT ((SELECT coalesce(sum(n), 0) FROM thing_tallies t WHERE (t.private_to = 'everyone') AND (t.kind = $2)) + (SELECT coalesce(sum(n), 0) FROM thing_tallies t WHERE (t.private_to = $1) AND (t.kind = $2)))::int AS total`,
     );
+  });
+
+  it('joins what only adds columns to the rows of the page alone', () => {
+    const from = 'things x JOIN owners o ON o.id = x.owner_id';
+    const { page, keys, count } = new Listing<object, { kind?: string }>({
+      ...OPTIONS,
+      from,
+      found: 'things x',
+      where: { kind: 'x.kind = $' },
+      tally: undefined,
+    }).full;
+    expect(page.text).toContain(`FROM ${from} WHERE x.id = ANY (ARRAY(SELECT x.id AS key FROM things x WHERE (x.kind = $1)`);
+    for (const { text } of [keys, count]) expect(text).not.toContain('owners');
   });
 
   it.each<[string, Partial<ListingOptions<Values>>]>([

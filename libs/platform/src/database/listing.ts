@@ -13,6 +13,8 @@ interface Pieces {
   select: string;
   /** Tables with their joins. */
   from: string;
+  /** Those of them that conditions and order speak of, where the others only add columns: rows are found and counted without those. */
+  found?: string;
   /** What holds for every row. */
   always?: string;
   order: string;
@@ -114,24 +116,28 @@ export class Listing<Row, Values extends object> {
   }
 
   private statementsFor(names: (keyof Values)[]): Statements<Row> {
-    const { key, slug, select, from, always, order, where } = this.options;
+    const { key, slug, select, from, found = from, always, order, where } = this.options;
     const conditions = numbered(names.map((name) => where![name]));
-    const found = `${from} WHERE ${allOf([always, ...conditions.map(oneOf)])}`;
-    const rows = `SELECT ${select} FROM ${found}`;
-    const count = this.talliedFor(names) ?? `SELECT count(*)::int AS total FROM ${found}`;
+    const held = allOf([always, ...conditions.map(oneOf)]);
+    const rows = `SELECT ${select} FROM ${from} WHERE ${held}`;
+    // For rows whose keys are known: the conditions again, so that no row gets in by a key that is not its alone, and so that no index serves
+    // them. A plan for any value may take it for better than the keys.
+    const still = `(${held}) IS TRUE`;
+    const count = this.talliedFor(names) ?? `SELECT count(*)::int AS total FROM ${found} WHERE ${held}`;
     const next = 1 + names.filter((name) => takesValue(where![name])).length;
     const keys = this.keysOf(conditions, `$${next}`, `$${next + 1}`);
-    const places = `SELECT ${key} AS key, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM ${found}`;
+    const places = `SELECT ${key} AS key, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM ${found} WHERE ${held}`;
     const batch = `(place - $${next}) / $${next + 1}`;
     return {
       all: statement<Row>(`${rows} ORDER BY ${order}`),
-      // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it. The
-      // conditions again, so that no row gets in by a key that is not its alone.
-      page: statement<Row>(`SELECT ${select}, (${count}) AS total FROM ${found} AND ${key} = ANY (ARRAY(${keys})) ORDER BY ${order}`),
+      // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it.
+      page: statement<Row>(
+        `SELECT ${select}, (${count}) AS total FROM ${from} WHERE ${key} = ANY (ARRAY(${keys})) AND ${still} ORDER BY ${order}`,
+      ),
       keys: statement<{ keys: string }>(
         `SELECT array_agg(key ORDER BY place)::text AS keys FROM (${places}) places WHERE place >= $${next}::int GROUP BY ${batch} ORDER BY ${batch}`,
       ),
-      byKeys: statement<Row>(`${rows} AND ${key} = ANY ($${next}) ORDER BY ${order}`),
+      byKeys: statement<Row>(`SELECT ${select} FROM ${from} WHERE ${key} = ANY ($${next}) AND ${still} ORDER BY ${order}`),
       byKey: statement<Row>(`${rows} AND ${key} = $${next}`),
       bySlug: slug === undefined ? null : statement<Row>(`${rows} AND ${slug} = $${next}`),
       count: statement<{ total: number }>(count),
@@ -140,16 +146,13 @@ export class Listing<Row, Values extends object> {
 
   /** The keys of a page. Of ranges each gives as many as the page could need of it. */
   private keysOf(conditions: Condition[], limit: string, offset: string): string {
-    const { key, from, always, order } = this.options;
+    const { key, from, found = from, always, order } = this.options;
     const first = (held: string[], bounds: string) =>
-      `SELECT ${key} AS key FROM ${from} WHERE ${allOf([always, ...held])} ORDER BY ${order} ${bounds}`;
-    const ranges = conditions.find((condition) => typeof condition !== 'string') as readonly string[] | undefined;
-    if (!ranges) return first(conditions.map(oneOf), `LIMIT ${limit} OFFSET ${offset}`);
+      `SELECT ${key} AS key FROM ${found} WHERE ${allOf([always, ...held])} ORDER BY ${order} ${bounds}`;
+    const ranges = apart(conditions);
+    if (ranges.length === 1) return first(ranges[0], `LIMIT ${limit} OFFSET ${offset}`);
     if (order !== `${key} DESC`) throw new Error(`Rows in ranges are in the order of their key, and not by ${order}.`);
-    const firsts = ranges.map((range) => {
-      const held = conditions.map((condition) => (condition === ranges ? range : oneOf(condition)));
-      return `(${first(held, `LIMIT ${limit}::bigint + ${offset}::bigint`)})`;
-    });
+    const firsts = ranges.map((held) => `(${first(held, `LIMIT ${limit}::bigint + ${offset}::bigint`)})`);
     return `SELECT key FROM (${firsts.join(' UNION ALL ')}) found ORDER BY key DESC LIMIT ${limit} OFFSET ${offset}`;
   }
 
@@ -161,7 +164,9 @@ export class Listing<Row, Values extends object> {
     // Both have the values at the same places.
     const odd = names.find((name, i) => takesValue(where![name]) !== takesValue(conditions[i]));
     if (odd !== undefined) throw new Error(`The tally takes another value for ${String(odd)} than the rows.`);
-    return `SELECT coalesce(sum(n), 0)::int AS total FROM ${tally.from} WHERE ${allOf(numbered(conditions).map(oneOf))}`;
+    // Of ranges each by itself: a plan for any value may find no index for all of them.
+    const sums = apart(numbered(conditions)).map((held) => `(SELECT coalesce(sum(n), 0) FROM ${tally.from} WHERE ${allOf(held)})`);
+    return `SELECT (${sums.join(' + ')})::int AS total`;
   }
 }
 
@@ -175,6 +180,12 @@ function numbered(conditions: Condition[]): Condition[] {
     const placed = (sql: string) => sql.replaceAll('$', place);
     return typeof condition === 'string' ? placed(condition) : condition.map(placed);
   });
+}
+
+/** The conditions with each range of the one that has several. */
+function apart(conditions: Condition[]): string[][] {
+  const ranged = conditions.find((condition) => typeof condition !== 'string');
+  return [ranged ?? ''].flat().map((range) => conditions.map((condition) => (condition === ranged ? range : oneOf(condition))));
 }
 
 const oneOf = (condition: Condition): string => [condition].flat().join(' OR ');

@@ -3,7 +3,7 @@ import { getMetadataArgsStorage, In, IsNull, QueryFailedError, FindOperator, typ
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
 import { uuidv7 } from 'uuidv7';
 import type { Db, Tx } from './database';
-import { Listing } from './listing';
+import { Listing, type ListingOptions } from './listing';
 import type { Listed, Slice } from './lists';
 import { statement, type Statement } from './statement';
 
@@ -37,6 +37,12 @@ export const now = (): string => 'statement_timestamp()';
 
 type Query<E extends ObjectLiteral> = SelectQueryBuilder<E>;
 type EntityClass<E> = (new () => E) & { readonly name: string };
+/** As of a {@link Listing}, by columns. */
+export interface TableTally<E> {
+  from: string;
+  where: { readonly [C in keyof E]?: string };
+}
+
 /** An entity whose rows each belong to an organization; where one may belong to none, only the organization's own are meant. */
 type OfAnOrganization = { org_id: string | null };
 
@@ -52,10 +58,14 @@ export class Table<E extends ObjectLiteral> {
   /** By their order. */
   private readonly listings = new Map<string, Listing<E, Record<string, unknown>>>();
 
-  /** @param what names it in a 404 */
+  /**
+   * @param what names it in a 404
+   * @param tally gives the totals of pages
+   */
   constructor(
     private readonly entity: EntityClass<E> & (E extends { org_id: string } ? never : unknown),
     private readonly what: string = entity.name,
+    private readonly tally?: TableTally<E>,
   ) {
     const columns = getMetadataArgsStorage().filterColumns(entity);
     this.columns = new Set(columns.map(({ propertyName }) => propertyName));
@@ -158,6 +168,7 @@ export class Table<E extends ObjectLiteral> {
       from: `${getMetadataArgsStorage().filterTables(this.entity)[0].name} t`,
       always: this.deletedSoftly ? 't.deleted_at IS NULL' : undefined,
       where: Object.fromEntries(conditions) as Record<string, string>,
+      tally: this.tally as ListingOptions<Record<string, unknown>>['tally'],
       order: Object.entries(order)
         .map(([column, way]) => `t.${column} ${way as string}`)
         .join(', '),
@@ -186,9 +197,13 @@ export class Table<E extends ObjectLiteral> {
 export class OrgTable<E extends ObjectLiteral> {
   private readonly rows: Table<E>;
 
-  /** @param what names it in a 404 */
-  constructor(entity: EntityClass<E> & (E extends OfAnOrganization ? unknown : never), what?: string) {
-    this.rows = new Table<E>(entity as never, what ?? entity.name);
+  /**
+   * @param what names it in a 404
+   * @param tally gives the totals of pages; it has the organization as the rows have it
+   */
+  constructor(entity: EntityClass<E> & (E extends OfAnOrganization ? unknown : never), what?: string, tally?: TableTally<E>) {
+    const ofOrg = tally && { ...tally, where: { ...tally.where, org_id: 'org_id = $' } };
+    this.rows = new Table<E>(entity as never, what ?? entity.name, ofOrg);
   }
 
   find(db: Db, scope: Tenant, key: Key<E>, lock?: Lock): Promise<E | null> {

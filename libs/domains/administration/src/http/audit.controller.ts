@@ -24,7 +24,7 @@ export class AdminAuditController {
     answers: PageOf(AuditItem, 'PlatformAuditResponse'),
   })
   async platform(@Query() query: PlatformAuditQuery) {
-    return toPage(await this.audit.page({ ...query, platform: true }, query), query, toAuditItem);
+    return toPage(await this.audit.pageOfPlatform(query, query), query, toAuditItem);
   }
 
   @Get('orgs/:org_id/audit')
