@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { NestApplicationOptions } from '@nestjs/common';
+import { Logger, StreamableFile, type NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { DomainError } from '@aps/contracts';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
@@ -30,6 +30,7 @@ function bornWith<T extends typeof http.IncomingMessage | typeof http.ServerResp
  */
 export class HttpAdapter extends ExpressAdapter {
   private connections: Connections | undefined;
+  private readonly http = new Logger('Http');
 
   override initHttpServer(options: NestApplicationOptions): void {
     // TLS ends in front of us, and connections are closed by our own shutdown.
@@ -42,6 +43,16 @@ export class HttpAdapter extends ExpressAdapter {
     const server = http.createServer(born, app);
     this.httpServer = server;
     this.connections = new Connections(server);
+  }
+
+  /** What breaks while an answer is streamed is an error like any other: the filter of errors does not see it. */
+  override reply(response: Response, body: unknown, status?: number): unknown {
+    if (body instanceof StreamableFile)
+      body.setErrorHandler((error) => {
+        if (!response.headersSent) response.removeHeader('Content-Type');
+        sendError(error, response.req, response, this.http);
+      });
+    return super.reply(response, body, status) as unknown;
   }
 
   /** The process is going to end: from now on answers ask clients to connect anew. New connections are still taken until {@link close}. */

@@ -1,13 +1,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger, StreamableFile, type Type } from '@nestjs/common';
+import { StreamableFile, type Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { Listed } from '@aps/platform/database';
-import type { Response } from 'express';
-import { sendError } from './error.filter';
 import { IntField } from './fields';
-
-const logger = new Logger('Http');
 
 /** `limit` (1-100, every row when omitted) and `offset`. */
 export class PageQuery {
@@ -26,8 +22,8 @@ export interface Page<T> {
 }
 
 /**
- * After so many characters of a list its writing rests, so that other requests of the process do not wait behind it: it takes about a third of
- * the process's time, however fast the client is.
+ * After so many characters of a list its writing rests, so that other requests of the process do not wait behind it: it takes about a
+ * third of the process's time, however fast the client is.
  */
 const CHUNK = 16 * 1024;
 const REST_MS = 1;
@@ -40,11 +36,6 @@ export class PageStream<A> extends StreamableFile {
   constructor(text: AsyncIterable<string>) {
     // In bytes, and none ahead of what the client takes.
     super(Readable.from(text, { objectMode: false, highWaterMark: 1 }), { type: 'application/json; charset=utf-8' });
-    this.setErrorHandler((error, answer) => {
-      const response = answer as unknown as Response;
-      if (!response.headersSent) response.removeHeader('Content-Type');
-      sendError(error, response.req, response, logger);
-    });
   }
 }
 
