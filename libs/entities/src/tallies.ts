@@ -162,13 +162,21 @@ const OF_PLATFORM = { org_id: `'${NIL_UUID}'::uuid` };
 export const LIST_TALLY: Tally = {
   table: 'list_tallies',
   of: [
-    list('agents', {}, UNLESS_DELETED),
+    list(
+      'agents',
+      { of_id: `coalesce(row.team_id, '${NIL_UUID}')`, facet: `coalesce(row.project_id::text, '')` },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'team_id', 'project_id'] },
+    ),
     list('agent_revisions', OF_AGENT),
     list('instruction_revisions', OF_AGENT),
     list('rollouts', OF_AGENT),
     list('memories', { of_id: 'row.owner_id', facet: 'row.owner_kind' }),
     list('memberships', {}),
-    list('prompt_templates', {}, UNLESS_DELETED),
+    list(
+      'prompt_templates',
+      { of_id: `coalesce(row.project_id, '${NIL_UUID}')` },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id'] },
+    ),
     list(
       'organizations',
       { ...OF_PLATFORM, facet: `CASE WHEN row.suspended_at IS NULL THEN '' ELSE 'suspended' END` },

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
-import { listTally, type Agent } from '@aps/entities';
+import { listTally, NIL_UUID, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { AgentModel, AgentModelReader } from '@aps/inference';
 import { containing, Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
@@ -55,7 +55,16 @@ const VIEWS = new OrgListing<AgentView, AgentFilter & { no_team?: boolean; no_pr
     project_id: 'a.project_id = $',
     no_project: 'a.project_id IS NULL',
   },
-  tally: { from: listTally('agents'), where: {} },
+  tally: {
+    from: listTally('agents'),
+    where: {
+      team_id: 't.of_id = $',
+      no_team: `t.of_id = '${NIL_UUID}'`,
+      // The value is an id for the rows.
+      project_id: 't.facet = ($::uuid)::text',
+      no_project: `t.facet = ''`,
+    },
+  },
   order: 'a.created_at DESC, a.id DESC',
   what: 'Agent',
 });

@@ -16,7 +16,10 @@ const LIST = new Listing<Skill, { org_id: string; q?: string }>({
   from: 'skills s',
   always: 's.deleted_at IS NULL',
   where: {
-    org_id: `s.org_id = $ OR (s.org_id IS NULL AND NOT EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = s.slug AND own.deleted_at IS NULL))`,
+    org_id: [
+      's.org_id = $',
+      's.org_id IS NULL AND NOT EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = s.slug AND own.deleted_at IS NULL)',
+    ],
     q: 's.name ILIKE $ OR s.slug ILIKE $ OR s.description ILIKE $',
   },
   order: 's.slug',

@@ -123,25 +123,28 @@ const matching = (rows: string, archived: string) =>
  * Groups come from the tally, and of a page alone the newest decisions from the rows: each reader's of a basis lie together. The newest of a
  * group is looked for where the tally has lost it, until it is folded.
  */
-const groups = (seen: string) =>
+const groups = (seen: string, readers: string) =>
   statement<DecisionGroup & { total: number }>(`
   WITH sums AS (
     SELECT t.basis, sum(t.n)::int AS count, coalesce(sum(t.n) FILTER (WHERE t.review_status = 'unreviewed'), 0)::int AS unreviewed,
       coalesce(sum(t.n) FILTER (WHERE t.review_status = 'disputed'), 0)::int AS disputed,
-      CASE WHEN bool_and(t.latest IS NOT NULL) THEN max(t.latest) END AS latest, array_agg(DISTINCT t.private_to) AS readers
+      CASE WHEN bool_and(t.latest IS NOT NULL) THEN max(t.latest) END AS latest
     FROM basis_tallies t WHERE ${matching('t', 't.archived')} AND ${seen} GROUP BY t.basis HAVING sum(t.n) > 0
   ), page AS (
-    SELECT s.basis, s.count, s.unreviewed, s.disputed, s.readers, count(*) OVER ()::int AS total,
-      coalesce(s.latest, (SELECT max(d.created_at) FROM decisions d WHERE d.basis = s.basis AND d.private_to = ANY (s.readers) AND ${matching('d', 'd.archived_at IS NOT NULL')})) AS latest_at
+    SELECT s.basis, s.count, s.unreviewed, s.disputed, count(*) OVER ()::int AS total,
+      coalesce(s.latest, (SELECT max(d.created_at) FROM decisions d WHERE d.basis = s.basis AND d.private_to IN (${readers}) AND ${matching('d', 'd.archived_at IS NOT NULL')})) AS latest_at
     FROM sums s ORDER BY count DESC, latest_at DESC, basis LIMIT $8 OFFSET $9
   )
   SELECT page.basis, page.count, page.unreviewed, page.disputed, page.latest_at, page.total,
-    ARRAY(SELECT newest.id FROM unnest(page.readers) reader CROSS JOIN LATERAL (
-      SELECT d.id FROM decisions d WHERE d.basis = page.basis AND d.private_to = reader AND ${matching('d', 'd.archived_at IS NOT NULL')} ORDER BY d.id DESC LIMIT 3
+    ARRAY(SELECT newest.id FROM (${readers}) reader(id) CROSS JOIN LATERAL (
+      SELECT d.id FROM decisions d WHERE d.basis = page.basis AND d.private_to = reader.id AND ${matching('d', 'd.archived_at IS NOT NULL')} ORDER BY d.id DESC LIMIT 3
     ) newest ORDER BY newest.id DESC LIMIT 3) AS sample_decision_ids
   FROM page ORDER BY count DESC, latest_at DESC, basis`);
 /** For a user, who is the tenth value; and for the system. */
-const GROUPS = { seen: groups(`t.private_to IN ('${NIL_UUID}', $10)`), all: groups('true') };
+const GROUPS = {
+  seen: groups(`t.private_to IN ('${NIL_UUID}', $10)`, `VALUES ('${NIL_UUID}'::uuid), ($10)`),
+  all: groups('true', 'SELECT DISTINCT t.private_to FROM basis_tallies t WHERE t.org_id = $1 AND t.agent_id = $2'),
+};
 
 const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id = $3 AND ${chatSeenBy('$2')}`);
 

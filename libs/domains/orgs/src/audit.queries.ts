@@ -20,6 +20,7 @@ const LINES = {
   key: 'a.id',
   select: 'a.*, u.email AS actor_email',
   from: 'audit_log a LEFT JOIN users u ON u.id = a.actor_id',
+  found: 'audit_log a',
   where: {
     action: 'a.action = $',
     actor_id: 'a.actor_id = $',

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { listTally, type PromptTemplate } from '@aps/entities';
+import { listTally, NIL_UUID, type PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import type { ToolGrants } from '@aps/tools';
@@ -21,7 +21,7 @@ const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string; no_proje
   found: 'prompt_templates t',
   always: 't.deleted_at IS NULL',
   where: { project_id: 't.project_id = $', no_project: 't.project_id IS NULL' },
-  tally: { from: listTally('prompt_templates'), where: {} },
+  tally: { from: listTally('prompt_templates'), where: { project_id: 't.of_id = $', no_project: `t.of_id = '${NIL_UUID}'` } },
   order: 't.created_at DESC, t.id DESC',
   what: 'Prompt template',
 });

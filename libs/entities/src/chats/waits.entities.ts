@@ -13,7 +13,7 @@ export type HitlStatus = (typeof HITL_STATUSES)[number];
 @Index('hitl_requests_assigned', ['org_id', 'assignee_user_id', 'id'], { where: 'assignee_user_id IS NOT NULL' })
 @Index('hitl_requests_agent', ['agent_id', 'private_to', 'id', 'org_id'], { where: 'agent_id IS NOT NULL' })
 @Index('hitl_requests_run', ['run_id', 'private_to', 'id', 'org_id'], { where: 'run_id IS NOT NULL' })
-@Index('hitl_requests_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
+@Index('hitl_requests_chat', ['chat_id', 'private_to', 'id'], { where: 'chat_id IS NOT NULL' })
 @Index('hitl_requests_due', ['expires_at'], { where: `status = 'pending'` })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('hitl_requests_kind', `kind IN ('question', 'approval', 'form')`)

@@ -22,7 +22,7 @@ interface Pieces {
 
 /**
  * A condition; or several that exclude each other, of which one must hold. What each of those finds lies together in an index, so the first
- * rows of a page are among the first of each; the order is then that of the key.
+ * rows of a page are among the first of each.
  */
 type Condition = string | readonly string[];
 
@@ -120,10 +120,11 @@ export class Listing<Row, Values extends object> {
     const conditions = numbered(names.map((name) => where![name]));
     const held = allOf([always, ...conditions.map(oneOf)]);
     const rows = `SELECT ${select} FROM ${from} WHERE ${held}`;
-    // For rows whose keys are known: the conditions again, so that no row gets in by a key that is not its alone, and so that no index serves
-    // them. A plan for any value may take it for better than the keys.
-    const still = `(${held}) IS TRUE`;
-    const count = this.talliedFor(names) ?? `SELECT count(*)::int AS total FROM ${found} WHERE ${held}`;
+    // For rows whose keys are known: the conditions again, so that no row gets in by a key that is not its alone. So that no index serves them,
+    // which a plan for any value may take for better than the keys; unless they are what joins the tables.
+    const still = found === from && from.includes(' JOIN ') ? held : `(${held}) IS TRUE`;
+    const count =
+      this.talliedFor(names) ?? added(conditions, (range) => `SELECT count(*) FROM ${found} WHERE ${allOf([always, ...range])}`);
     const next = 1 + names.filter((name) => takesValue(where![name])).length;
     const keys = this.keysOf(conditions, `$${next}`, `$${next + 1}`);
     const places = `SELECT ${key} AS key, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM ${found} WHERE ${held}`;
@@ -147,13 +148,18 @@ export class Listing<Row, Values extends object> {
   /** The keys of a page. Of ranges each gives as many as the page could need of it. */
   private keysOf(conditions: Condition[], limit: string, offset: string): string {
     const { key, from, found = from, always, order } = this.options;
-    const first = (held: string[], bounds: string) =>
-      `SELECT ${key} AS key FROM ${found} WHERE ${allOf([always, ...held])} ORDER BY ${order} ${bounds}`;
+    const first = (selected: string, held: string[], bounds: string) =>
+      `SELECT ${selected} FROM ${found} WHERE ${allOf([always, ...held])} ORDER BY ${order} ${bounds}`;
     const ranges = apart(conditions);
-    if (ranges.length === 1) return first(ranges[0], `LIMIT ${limit} OFFSET ${offset}`);
-    if (order !== `${key} DESC`) throw new Error(`Rows in ranges are in the order of their key, and not by ${order}.`);
-    const firsts = ranges.map((held) => `(${first(held, `LIMIT ${limit}::bigint + ${offset}::bigint`)})`);
-    return `SELECT key FROM (${firsts.join(' UNION ALL ')}) found ORDER BY key DESC LIMIT ${limit} OFFSET ${offset}`;
+    if (ranges.length === 1) return first(`${key} AS key`, ranges[0], `LIMIT ${limit} OFFSET ${offset}`);
+    // What is ordered by travels with the keys.
+    const by = order
+      .split(', ')
+      .map((column, i) => ({ column: column.replace(/ DESC$/, ''), name: `by${i}`, way: / DESC$/.exec(column)?.[0] ?? '' }));
+    const selected = [`${key} AS key`, ...by.map(({ column, name }) => `${column} AS ${name}`)].join(', ');
+    const firsts = ranges.map((held) => `(${first(selected, held, `LIMIT ${limit}::bigint + ${offset}::bigint`)})`);
+    const inOrder = by.map(({ name, way }) => name + way).join(', ');
+    return `SELECT key FROM (${firsts.join(' UNION ALL ')}) found ORDER BY ${inOrder} LIMIT ${limit} OFFSET ${offset}`;
   }
 
   /** The total by the tally, where that knows all that is looked for. */
@@ -164,9 +170,7 @@ export class Listing<Row, Values extends object> {
     // Both have the values at the same places.
     const odd = names.find((name, i) => takesValue(where![name]) !== takesValue(conditions[i]));
     if (odd !== undefined) throw new Error(`The tally takes another value for ${String(odd)} than the rows.`);
-    // Of ranges each by itself: a plan for any value may find no index for all of them.
-    const sums = apart(numbered(conditions)).map((held) => `(SELECT coalesce(sum(n), 0) FROM ${tally.from} WHERE ${allOf(held)})`);
-    return `SELECT (${sums.join(' + ')})::int AS total`;
+    return added(numbered(conditions), (range) => `SELECT coalesce(sum(n), 0) FROM ${tally.from} WHERE ${allOf(range)}`);
   }
 }
 
@@ -187,6 +191,12 @@ function apart(conditions: Condition[]): string[][] {
   const ranged = conditions.find((condition) => typeof condition !== 'string');
   return [ranged ?? ''].flat().map((range) => conditions.map((condition) => (condition === ranged ? range : oneOf(condition))));
 }
+
+/** The total of what each range finds by itself: a plan for any value may find no index for all of them. */
+const added = (conditions: Condition[], of: (range: string[]) => string): string =>
+  `SELECT (${apart(conditions)
+    .map((range) => `(${of(range)})`)
+    .join(' + ')})::int AS total`;
 
 const oneOf = (condition: Condition): string => [condition].flat().join(' OR ');
 const allOf = (conditions: (string | undefined)[]): string =>
