@@ -1,5 +1,7 @@
+import { TALLIES } from '@aps/entities';
 import { aPerson, aSession, type Person } from '@aps/identity/testing';
 import { sql } from '@aps/platform/testing';
+import { recountTally, sumsOf } from '@aps/testing';
 import { buildDocument, operationsOf, type Document, type Operation } from './testing/document';
 import { Fuzzer, Random, type FuzzRequest } from './testing/fuzz';
 import { House } from './testing/house';
@@ -135,3 +137,11 @@ it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
   );
   expect(succeeded.size / operations.length).toBeGreaterThan(0.8);
 }, 300_000);
+
+it('leaves tallies that agree with their rows', async () => {
+  for (const tally of TALLIES) {
+    const kept = await sumsOf(house.db, tally);
+    await recountTally(house.db, tally);
+    expect([tally.table, await sumsOf(house.db, tally)]).toEqual([tally.table, kept]);
+  }
+});

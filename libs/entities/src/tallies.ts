@@ -288,11 +288,13 @@ export const recountOf = (tally: Tally): string[][] =>
     const names = [...Object.keys(by), ...sums.map(([name]) => name), ...(latest ? ['latest'] : []), 'folded'];
     const values = [...Object.values(by), ...sums.map(([, sum]) => `sum(${sum})`), ...(latest ? [`max(${latest})`] : []), 'true'];
     const places = Object.keys(by).map((_, i) => i + 1);
+    // What is the same for all its rows tells its sums from those of other sources.
+    const own = Object.entries(by).flatMap(([name, sql]) => (sql.includes('row.') ? [] : `${name} = ${sql}`));
     return [
       `LOCK TABLE ${rows} IN SHARE MODE`,
       // A fold that is under way would leave a sum that is not seen yet, and so not taken away.
       `LOCK TABLE ${table} IN EXCLUSIVE MODE`,
-      `UPDATE ${table} SET ${sums.map(([name]) => `${name} = 0`).join(', ')}`,
+      `UPDATE ${table} SET ${sums.map(([name]) => `${name} = 0`).join(', ')} WHERE ${own.join(' AND ') || 'true'}`,
       `DELETE FROM ${table} WHERE ${summedOf(tally)
         .map((sum) => `${sum} = 0`)
         .join(' AND ')}`,

@@ -1,3 +1,4 @@
 export * from './eventually';
 export * from './test-service';
 export * from './random';
+export * from './tallies';

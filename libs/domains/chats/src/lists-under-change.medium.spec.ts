@@ -1,8 +1,7 @@
-import { Agent, Decision, foldOf, HitlRequest, recountOf, TALLIES, type Tally } from '@aps/entities';
-import { NO_CALLER } from '@aps/platform/database';
+import { Agent, Decision, HitlRequest, TALLIES } from '@aps/entities';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { aMember } from '@aps/orgs/testing';
-import { random } from '@aps/testing';
+import { foldTally, random, recountTally, sumsOf } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { chatsService } from './testing/chats';
 
@@ -18,23 +17,6 @@ afterEach(async () => {
   folds = false;
   await Promise.all(folders);
 });
-
-const fold = (tally: Tally) => app.db.query(sql<{ n: number }>(foldOf(tally)), [7]);
-/** What adds up to something, by what it is the sum of. */
-const sums = async ({ table, of }: Tally) => {
-  const names = Object.keys(of[0].by).join(', ');
-  const summed = of.flatMap((source) => Object.keys(source.sums ?? { n: '1' }));
-  // The newest is not known while something that has gone is not folded.
-  const latest = of[0].latest && !folds ? ', max(latest) AS latest' : '';
-  return app.db.query(
-    sql(`SELECT ${names}, ${summed.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}${latest} FROM ${table}
-      GROUP BY ${names} HAVING ${summed.map((sum) => `sum(${sum}) <> 0`).join(' OR ')} ORDER BY ${names}`),
-  );
-};
-const recount = (tally: Tally) =>
-  app.db.transaction(NO_CALLER, async (tx) => {
-    for (const statement of recountOf(tally).flat()) await tx.execute(sql(statement));
-  });
 
 type Listed = { id: string; basis: string; review_status: string; created_at: string };
 
@@ -91,7 +73,7 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
     const as = people[who];
     const mine: string[] = [];
     while (left-- > 0) {
-      if (left === STEPS / 2) for (const tally of TALLIES) await recount(tally);
+      if (left === STEPS / 2) for (const tally of TALLIES) await recountTally(app.db, tally);
       const dice = next();
       const one = mine[Math.floor(next() * mine.length)];
       if (!one || dice < 0.3) mine.push(await made(who, as));
@@ -122,7 +104,7 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
     }
   };
   const folding = async () => {
-    while (folds) for (const tally of TALLIES) await fold(tally);
+    while (folds) for (const tally of TALLIES) await foldTally(app.db, tally);
   };
   const reading = Promise.all(people.map((_, who) => read(who)));
   folders.push(folding(), folding());
@@ -145,12 +127,12 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
 
 it('what is folded is one row for each sum, and none for nothing; to count it anew changes nothing', async () => {
   for (const tally of TALLIES) {
-    const before = await sums(tally);
-    for (let n = 1; n > 0;) [{ n }] = await fold(tally);
+    const before = await sumsOf(app.db, tally);
+    while (await foldTally(app.db, tally));
     const [{ rows }] = await app.db.query(sql<{ rows: number }>(`SELECT count(*)::int AS rows FROM ${tally.table}`));
-    const after = await sums(tally);
+    const after = await sumsOf(app.db, tally, true);
     expect([after.length, rows]).toEqual([before.length, before.length]);
-    await recount(tally);
-    expect(await sums(tally)).toEqual(after);
+    await recountTally(app.db, tally);
+    expect(await sumsOf(app.db, tally, true)).toEqual(after);
   }
 });
