@@ -197,50 +197,56 @@ export const listTally = (rows: string): string => `(SELECT * FROM list_tallies 
 export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, LIST_TALLY, USAGE_TALLY];
 
 const sumsOf = ({ sums = { n: '1' } }: Source) => sums;
-const of = (row: string, sql: string) => sql.replaceAll('row.', `${row}.`);
 const namesOf = ({ of: [{ by }] }: Tally): string[] => Object.keys(by);
 /** All that its sources add to. */
 const summedOf = (tally: Tally): string[] => [...new Set(tally.of.flatMap((source) => Object.keys(sumsOf(source))))];
 const hasLatest = (tally: Tally): boolean => tally.of[0].latest !== undefined;
 
-/** What keeps a tally, as an extra of the schema. */
-export const tallied = (tally: Tally): { name: string; up: string; down: string }[] =>
-  tally.of.flatMap((source) => kept(tally.table, source));
+const columnsOf = (source: Source): string[] => [
+  ...Object.keys(source.by),
+  ...Object.keys(sumsOf(source)),
+  ...(source.latest ? ['latest'] : []),
+];
 
-function kept(table: string, source: Source): { name: string; up: string; down: string }[] {
-  const { rows, by, latest, counts = 'true', moves } = source;
-  const sums = sumsOf(source);
-  const names = [...Object.keys(by), ...Object.keys(sums), ...(latest ? ['latest'] : [])].join(', ');
-  const append = (row: 'OLD' | 'NEW') => {
-    const added = Object.values(sums).map((sum) => (row === 'NEW' ? sum : `-(${sum})`));
-    const values = [...Object.values(by), ...added, ...(latest ? [row === 'NEW' ? latest : 'NULL'] : [])].join(', ');
-    return of(row, `IF ${counts} THEN INSERT INTO ${table} (${names}) VALUES (${values}); END IF;`);
-  };
-  const append_to = `${rows}_append_to_${table}`;
-  const trigger = (name: string, when: string) => ({
-    name,
-    up: `CREATE TRIGGER ${name} AFTER ${when} EXECUTE FUNCTION ${append_to}()`,
-    down: `DROP TRIGGER ${name} ON ${rows}`,
-  });
-  // A trigger's condition may look at its row alone.
-  const place = (row: string) => of(row, `ROW(${[counts, ...Object.values(by).filter((sql) => !sql.includes('SELECT'))].join(', ')})`);
-  return [
+/** SQL that adds up rows. @param away they go: all is less, and none of them is the newest any more */
+function summedUp(source: Source, rows: string, away = false): string {
+  const { by, latest, counts = 'true' } = source;
+  const sums = Object.values(sumsOf(source)).map((sum) => `${away ? '-' : ''}sum(${sum})`);
+  const values = [...Object.values(by), ...sums, ...(latest ? [away ? 'NULL' : `max(${latest})`] : [])];
+  const places = Object.keys(by).map((_, i) => i + 1);
+  return `SELECT ${values.join(', ')} FROM ${rows} row WHERE ${counts} GROUP BY ${places.join(', ')}`;
+}
+
+/** What keeps a tally, as an extra of the schema. */
+export const tallied = (tally: Tally): Extra[] => tally.of.flatMap((source) => kept(tally.table, source));
+
+type Extra = { name: string; up: string; down: string };
+
+/** What comes and goes is added up by the statement: those of many turns at once append one row. */
+function kept(table: string, source: Source): Extra[] {
+  const { rows, by, counts = 'true', moves } = source;
+  const columns = columnsOf(source).join(', ');
+  const append = (changed: string, away = false) => `INSERT INTO ${table} (${columns}) ${summedUp(source, changed, away)};`;
+  const trigger = (name: string, when: string, does: string): Extra[] => [
     {
-      name: append_to,
-      up: `CREATE FUNCTION ${append_to}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF TG_OP <> 'INSERT' THEN ${append('OLD')} END IF;
-        IF TG_OP <> 'DELETE' THEN ${append('NEW')} END IF;
-        RETURN NULL; END $$`,
-      down: `DROP FUNCTION ${append_to}()`,
+      name: `${name}()`,
+      up: `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${does} RETURN NULL; END $$`,
+      down: `DROP FUNCTION ${name}()`,
     },
-    trigger(`${table}_of_${rows}`, `INSERT OR DELETE ON ${rows} FOR EACH ROW`),
+    { name, up: `CREATE TRIGGER ${name} AFTER ${when} EXECUTE FUNCTION ${name}()`, down: `DROP TRIGGER ${name} ON ${rows}` },
+  ];
+  // A trigger's condition may look at its row alone.
+  const place = (row: string) =>
+    `ROW(${[counts, ...Object.values(by).filter((sql) => !sql.includes('SELECT'))].join(', ')})`.replaceAll('row.', `${row}.`);
+  return [
+    ...trigger(`${rows}_into_${table}`, `INSERT ON ${rows} REFERENCING NEW TABLE AS changed FOR EACH STATEMENT`, append('changed')),
+    ...trigger(`${rows}_out_of_${table}`, `DELETE ON ${rows} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT`, append('changed', true)),
     ...(moves
-      ? [
-          trigger(
-            `${table}_moved_by_${rows}`,
-            `UPDATE OF ${moves.join(', ')} ON ${rows} FOR EACH ROW WHEN (${place('OLD')} IS DISTINCT FROM ${place('NEW')})`,
-          ),
-        ]
+      ? trigger(
+          `${rows}_within_${table}`,
+          `UPDATE OF ${moves.join(', ')} ON ${rows} FOR EACH ROW WHEN (${place('OLD')} IS DISTINCT FROM ${place('NEW')})`,
+          append('(SELECT OLD.*)', true) + append('(SELECT NEW.*)'),
+        )
       : []),
   ];
 }
@@ -283,21 +289,17 @@ function newestOf({ of: [{ rows, by, latest, counts = 'true' }] }: Tally): strin
 export const recountOf = (tally: Tally): string[][] =>
   tally.of.map((source) => {
     const { table } = tally;
-    const { rows, by, latest, counts = 'true' } = source;
-    const sums = Object.entries(sumsOf(source));
-    const names = [...Object.keys(by), ...sums.map(([name]) => name), ...(latest ? ['latest'] : []), 'folded'];
-    const values = [...Object.values(by), ...sums.map(([, sum]) => `sum(${sum})`), ...(latest ? [`max(${latest})`] : []), 'true'];
-    const places = Object.keys(by).map((_, i) => i + 1);
     // What is the same for all its rows tells its sums from those of other sources.
-    const own = Object.entries(by).flatMap(([name, sql]) => (sql.includes('row.') ? [] : `${name} = ${sql}`));
+    const own = Object.entries(source.by).flatMap(([name, sql]) => (sql.includes('row.') ? [] : `${name} = ${sql}`));
+    const sums = Object.keys(sumsOf(source)).map((name) => `${name} = 0`);
     return [
-      `LOCK TABLE ${rows} IN SHARE MODE`,
+      `LOCK TABLE ${source.rows} IN SHARE MODE`,
       // A fold that is under way would leave a sum that is not seen yet, and so not taken away.
       `LOCK TABLE ${table} IN EXCLUSIVE MODE`,
-      `UPDATE ${table} SET ${sums.map(([name]) => `${name} = 0`).join(', ')} WHERE ${own.join(' AND ') || 'true'}`,
+      `UPDATE ${table} SET ${sums.join(', ')} WHERE ${own.join(' AND ') || 'true'}`,
       `DELETE FROM ${table} WHERE ${summedOf(tally)
         .map((sum) => `${sum} = 0`)
         .join(' AND ')}`,
-      `INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${rows} row WHERE ${counts} GROUP BY ${places.join(', ')}`,
+      `INSERT INTO ${table} (${columnsOf(source).join(', ')}) ${summedUp(source, source.rows)}`,
     ];
   });

@@ -1,4 +1,5 @@
-/** Turns a second, their latency and their CPU, with a model that answers at once. */
+/** Turns a second, their latency and their CPU, with a model that answers at once; and what their updates do to indexes. */
+import { query } from '../../dev/lib/postgres.mjs';
 import { closedLoop, compared, cpuMs, figure, interleaved, middle, printTable } from '../lib/measure.mjs';
 
 /** In flight -> chats that take turns in turn: enough that each stays short. */
@@ -53,5 +54,15 @@ export async function turns({ floor, product, servers, quick }) {
     'CPU per turn, ms',
     ['in flight', 'client', 'floor, gateway + worker', 'product', 'ratio', 'PostgreSQL, floor / product', 'Redis, floor / product'],
     costs,
+  );
+  // An update that touches no index stays on its page: no index names what turns change.
+  const updates = await query(
+    servers.env.DATABASE_URL,
+    `SELECT relname AS name, n_tup_upd AS n, n_tup_hot_upd::float8 / n_tup_upd AS hot FROM pg_stat_user_tables WHERE relname IN ('chats', 'turns') AND n_tup_upd > 0 ORDER BY 1`,
+  );
+  printTable(
+    'Updates that touch no index',
+    ['of', 'updates', 'share'],
+    updates.map(({ name, n, hot }) => [name, n, figure(hot)]),
   );
 }
