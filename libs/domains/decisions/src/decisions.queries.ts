@@ -6,6 +6,7 @@ import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import {
   Database,
   listed,
+  listedInBatches,
   OrgListing,
   OrgTable,
   sliceBounds,
@@ -119,31 +120,44 @@ const matching = (rows: string, archived: string) =>
   `${rows}.org_id = $1 AND ${rows}.agent_id = $2 AND ($3::text IS NULL OR ${rows}.kind = $3) AND ($4::text IS NULL OR ${rows}.review_status = $4) AND ($5::boolean IS NULL OR ${rows}.deviation = $5)
    AND ($6::boolean IS NOT TRUE OR ${rows}.determination) AND (${archived}) = $7`;
 
+const LARGEST_FIRST = 'count DESC, latest_at DESC, basis';
+
 /*
  * Groups come from the tally, and of a page alone the newest decisions from the rows: each reader's of a basis lie together. The newest of a
- * group is looked for where the tally has lost it, until it is folded.
+ * group is looked for where the tally has lost it, until it is folded. The reader is the eighth value.
  */
-const groups = (seen: string, readers: string) =>
-  statement<DecisionGroup & { total: number }>(`
+function groups(seen: string, readers: string) {
+  const found = (only = 'true') => `
   WITH sums AS (
     SELECT t.basis, sum(t.n)::int AS count, coalesce(sum(t.n) FILTER (WHERE t.review_status = 'unreviewed'), 0)::int AS unreviewed,
       coalesce(sum(t.n) FILTER (WHERE t.review_status = 'disputed'), 0)::int AS disputed,
       CASE WHEN bool_and(t.latest IS NOT NULL) THEN max(t.latest) END AS latest
-    FROM basis_tallies t WHERE ${matching('t', 't.archived')} AND ${seen} GROUP BY t.basis HAVING sum(t.n) > 0
-  ), page AS (
+    FROM basis_tallies t WHERE ${matching('t', 't.archived')} AND ${seen} AND ${only} GROUP BY t.basis HAVING sum(t.n) > 0
+  ), groups AS (
     SELECT s.basis, s.count, s.unreviewed, s.disputed, count(*) OVER ()::int AS total,
       coalesce(s.latest, (SELECT max(d.created_at) FROM decisions d WHERE d.basis = s.basis AND d.private_to IN (${readers}) AND ${matching('d', 'd.archived_at IS NOT NULL')})) AS latest_at
-    FROM sums s ORDER BY count DESC, latest_at DESC, basis LIMIT $8 OFFSET $9
-  )
-  SELECT page.basis, page.count, page.unreviewed, page.disputed, page.latest_at, page.total,
+    FROM sums s
+  )`;
+  const shown = `g.basis, g.count, g.unreviewed, g.disputed, g.latest_at,
     ARRAY(SELECT newest.id FROM (${readers}) reader(id) CROSS JOIN LATERAL (
-      SELECT d.id FROM decisions d WHERE d.basis = page.basis AND d.private_to = reader.id AND ${matching('d', 'd.archived_at IS NOT NULL')} ORDER BY d.id DESC LIMIT 3
-    ) newest ORDER BY newest.id DESC LIMIT 3) AS sample_decision_ids
-  FROM page ORDER BY count DESC, latest_at DESC, basis`);
-/** For a user, who is the tenth value; and for the system. */
+      SELECT d.id FROM decisions d WHERE d.basis = g.basis AND d.private_to = reader.id AND ${matching('d', 'd.archived_at IS NOT NULL')} ORDER BY d.id DESC LIMIT 3
+    ) newest ORDER BY newest.id DESC LIMIT 3) AS sample_decision_ids`;
+  return {
+    page: statement<DecisionGroup & { total: number }>(
+      `${found()} SELECT ${shown}, g.total FROM (SELECT * FROM groups ORDER BY ${LARGEST_FIRST} LIMIT $9 OFFSET $10) g ORDER BY ${LARGEST_FIRST}`,
+    ),
+    /** As of a {@link OrgListing}: the bases of every group after so many, so many to a row. */
+    keys: statement<{ keys: string }>(
+      `${found()} SELECT array_agg(p.basis ORDER BY p.place)::text AS keys FROM (SELECT basis, row_number() OVER (ORDER BY ${LARGEST_FIRST}) - 1 AS place FROM groups) p
+       WHERE p.place >= $9::int GROUP BY (p.place - $9) / $10 ORDER BY (p.place - $9) / $10`,
+    ),
+    byKeys: statement<DecisionGroup>(`${found('t.basis = ANY ($9)')} SELECT ${shown} FROM groups g ORDER BY ${LARGEST_FIRST}`),
+  };
+}
+/** For a user, and for the system. */
 const GROUPS = {
-  seen: groups(`t.private_to IN ('${NIL_UUID}', $10)`, `VALUES ('${NIL_UUID}'::uuid), ($10)`),
-  all: groups('true', 'SELECT DISTINCT t.private_to FROM basis_tallies t WHERE t.org_id = $1 AND t.agent_id = $2'),
+  seen: groups(`t.private_to IN ('${NIL_UUID}', $8)`, `VALUES ('${NIL_UUID}'::uuid), ($8)`),
+  all: groups('$8::uuid IS NULL', 'SELECT DISTINCT t.private_to FROM basis_tallies t WHERE t.org_id = $1 AND t.agent_id = $2'),
 };
 
 const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id = $3 AND ${chatSeenBy('$2')}`);
@@ -178,11 +192,17 @@ export class DecisionsQueries {
     const { kind, review_status, deviation, determination, archived = false } = query;
     const values = [scope.orgId, agentId, kind, review_status, deviation, determination, archived];
     const { userId } = scope.actor;
-    const page = (slice: Slice) =>
-      userId === null
-        ? this.db.query(GROUPS.all, [...values, ...sliceBounds(slice)])
-        : this.db.query(GROUPS.seen, [...values, ...sliceBounds(slice), userId]);
-    return listed(query, page(query), async () => (await page({ limit: 1 }))[0]?.total ?? 0);
+    const { page, keys, byKeys } = userId === null ? GROUPS.all : GROUPS.seen;
+    const read = (slice: Slice) => this.db.query(page, [...values, userId, ...sliceBounds(slice)]);
+    const { db } = this;
+    return listedInBatches(
+      query,
+      (slice) => listed(slice, read(slice), async () => (await read({ limit: 1 }))[0]?.total ?? 0),
+      async function* (offset, size) {
+        for (const batch of await db.query(keys, [...values, userId, offset, size]))
+          yield db.query(byKeys, [...values, userId, batch.keys]);
+      },
+    );
   }
 
   /** Oldest first, archived ones included. @throws DomainError `not_found` for a chat that the caller may not open */

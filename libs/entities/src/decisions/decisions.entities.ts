@@ -79,7 +79,7 @@ export class DecisionTally {
 
 /** The same by what they cite, for groups; see {@link BASIS_TALLY}. */
 @Entity('basis_tallies')
-@Index('basis_tallies_agent', ['agent_id', 'private_to'])
+@Index('basis_tallies_agent', ['agent_id', 'private_to', 'basis'])
 @Index('basis_tallies_appended', ['folded'], { where: 'NOT folded' })
 export class BasisTally {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;

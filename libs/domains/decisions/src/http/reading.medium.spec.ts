@@ -186,6 +186,18 @@ describe('the groups', () => {
     expect(await groups('?review_status=disputed')).toMatchObject({ total: 1, items });
   });
 
+  it('are all answered where they are many, in the order of pages', async () => {
+    const many = await aChat(t);
+    const path = `${many.agent.path}/groups`;
+    for (let n = 0; n < 120; n++) await someDecisions(t, many, n % 7 === 0 ? 2 : 1, { basis: `Rule "${n}", {its} \\ part` });
+    const all = await t.make('GET', `${path}?offset=3`, { as: many.org.owner });
+    const [first, second] = await Promise.all(
+      [3, 103].map((offset) => t.make('GET', `${path}?limit=100&offset=${offset}`, { as: many.org.owner })),
+    );
+    expect([first.total, first.next_offset, second.next_offset]).toEqual([120, 103, null]);
+    expect(all).toEqual({ items: [...first.items, ...second.items], total: 120, next_offset: null });
+  });
+
   it('know their newest when what was newer has gone', async () => {
     const agent = await anAgent(t, chat.org);
     const [older, newer] = await someDecisions(t, await aChat(t, agent), 2);
