@@ -36,6 +36,7 @@ export const INFO = {
     Usage: 'What was used, and what it cost.',
     'Administration: people': 'For operators: who may sign up, who operates the platform, who is locked out.',
     'Administration: organizations': 'For operators: organizations, their members, suspension and usage.',
+    'Administration: AI': 'For operators: models and how turns run, of the platform and of organizations.',
     'Administration: audit': 'For operators: what operators did.',
   },
 };

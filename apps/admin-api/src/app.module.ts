@@ -3,6 +3,7 @@ import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule }
 import { BillingModule, Entitlements } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
+import { InferenceModule } from '@aps/inference';
 import { OrgsModule } from '@aps/orgs';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
@@ -18,6 +19,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     GuardsModule.forRoot(InternalAuthenticator),
     BillingModule,
     OrgsModule.forRoot(Entitlements),
+    InferenceModule,
     AdministrationHttpModule,
   ],
 })

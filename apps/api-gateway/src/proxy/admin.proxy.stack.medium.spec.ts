@@ -3,6 +3,7 @@ import { BillingModule, Entitlements } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { aPerson, type Person } from '@aps/identity/testing';
+import { InferenceModule } from '@aps/inference';
 import { OrgsModule } from '@aps/orgs';
 import { loadConfig } from '@aps/platform/config';
 import { IdempotencyModule } from '@aps/platform/idempotency';
@@ -20,6 +21,7 @@ const ADMIN_API = [
   GuardsModule.forRoot(InternalAuthenticator),
   BillingModule,
   OrgsModule.forRoot(Entitlements),
+  InferenceModule,
   AdministrationHttpModule,
 ];
 

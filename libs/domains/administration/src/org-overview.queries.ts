@@ -33,14 +33,19 @@ export class OrgOverviewQueries {
   }
 
   /** @throws DomainError 404 `not_found` */
-  async audit(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
+  async assertThere(scope: OrgScope): Promise<void> {
     await this.organizations.get(this.db, scope.orgId);
+  }
+
+  /** @throws DomainError 404 `not_found` */
+  async audit(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
+    await this.assertThere(scope);
     return this.auditLog.page({ org_id: scope.orgId }, slice);
   }
 
   /** @throws DomainError 404 `not_found` */
   async usage(scope: OrgScope, window: UsageWindow): Promise<UsageSummary> {
-    await this.organizations.get(this.db, scope.orgId);
+    await this.assertThere(scope);
     return this.usageOf.summary(scope, window);
   }
 }

@@ -11,6 +11,7 @@ import { ModelQueries } from './model.queries';
 import { OrgLimitsService } from './org-limits.service';
 import { OrgRoutesService } from './org-routes.service';
 import { OrgRuntimeService } from './org-runtime.service';
+import { PlatformSettingsService } from './platform-settings.service';
 import { ReceiptsRepository } from './receipts.repository';
 
 const services = [
@@ -23,6 +24,7 @@ const services = [
   OrgLimitsService,
   OrgRoutesService,
   OrgRuntimeService,
+  PlatformSettingsService,
   ReceiptsRepository,
 ];
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { OrgAiSettings, OrgRouteSetting } from '@aps/entities';
+import { OrgAiSettings, OrgRouteSetting, PlatformAiSettings } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
+import { OrgTable, statement, Table, type Db, type Tx } from '@aps/platform/database';
 import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type PlatformData } from './catalog-view';
 import type { CatalogEntry, OrgSettings, PlatformSettings, Route, RouteSetting } from './inference.types';
 
@@ -59,6 +59,7 @@ const KNOWN_CHAT_KEYS = statement<{ key: string }>(`
 export class InferenceRepository {
   private readonly orgSettings = new OrgTable(OrgAiSettings);
   private readonly orgRoutes = new OrgTable(OrgRouteSetting);
+  private readonly platformSettings = new Table(PlatformAiSettings);
 
   async platform(db: Db): Promise<PlatformData> {
     const [[settings], routes, entries, keys] = await Promise.all([
@@ -85,6 +86,17 @@ export class InferenceRepository {
       routes: byId(row.routes),
       entries: row.entries.sort(byOrder),
     };
+  }
+
+  /** Reads the platform's settings and keeps others from changing them until the transaction ends. */
+  async lockPlatformSettings(tx: Tx): Promise<PlatformSettings> {
+    await this.platformSettings.insertOrNothing(tx, { id: 1 });
+    return (await this.platformSettings.find(tx, { id: 1 }, 'for update'))!;
+  }
+
+  /** Writes the given settings of a locked row and leaves the others. */
+  async savePlatformSettings(tx: Tx, patch: Partial<PlatformSettings>): Promise<void> {
+    await this.platformSettings.update(tx, { id: 1 }, patch);
   }
 
   async settings(db: Db, scope: OrgScope): Promise<OrgSettings> {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import type { OrgScope } from '@aps/guards';
-import { Audit } from '@aps/platform/audit';
-import { Database } from '@aps/platform/database';
+import type { ActingUser, OrgScope } from '@aps/guards';
+import { Audit, type By } from '@aps/platform/audit';
+import { Database, type Tx } from '@aps/platform/database';
 import { inferenceConfig } from './inference.config';
 import { InferenceRepository } from './inference.repository';
 import { InferenceSettings } from './inference.settings';
@@ -52,20 +52,30 @@ export class OrgRuntimeService {
   /** @throws DomainError 403 `entitlement_required` for setting (never for clearing) `thinking_enabled` without `direct_model_choice` */
   async update(scope: OrgScope, patch: RuntimePatch): Promise<RuntimeView> {
     if (typeof patch.thinking_enabled === 'boolean') await this.entitlements.require(scope.orgId, 'direct_model_choice');
-    const sent = Object.fromEntries(RUNTIME.filter((f) => patch[f] !== undefined).map((f) => [f, patch[f]])) as RuntimePatch;
-    if (Object.keys(sent).length) {
-      const { compaction_threshold: threshold, ...rest } = sent;
-      await this.db.transaction(scope, async (tx) => {
-        await this.repository.lockSettings(tx, scope);
-        await this.repository.saveSettings(tx, scope, {
-          ...rest,
-          ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }),
-        });
-        await this.audit.record(tx, scope, 'settings.runtime_updated', { kind: 'organization', id: scope.orgId }, { changes: sent });
-        this.settings.announce(tx, 'settings.changed', scope.orgId);
-      });
-    }
+    await this.db.transaction(scope, (tx) => this.store(tx, scope, patch, scope));
     return this.get(scope);
+  }
+
+  /** No plan binds operators. */
+  async operate(operator: ActingUser, scope: OrgScope, patch: RuntimePatch): Promise<RuntimeView> {
+    await this.db.transaction(operator, (tx) => this.store(tx, scope, patch, { orgId: scope.orgId, actor: operator }));
+    return this.get(scope);
+  }
+
+  /** Without any difference nothing is written, not even to the audit log. */
+  private async store(tx: Tx, scope: OrgScope, patch: RuntimePatch, by: By): Promise<void> {
+    if (RUNTIME.every((field) => patch[field] === undefined)) return;
+    const before = runtimeOf(await this.repository.lockSettings(tx, scope));
+    const differing = RUNTIME.filter((field) => patch[field] !== undefined && patch[field] !== before[field]);
+    if (!differing.length) return;
+    const changes = Object.fromEntries(differing.map((field) => [field, patch[field]])) as RuntimePatch;
+    const { compaction_threshold: threshold, ...rest } = changes;
+    await this.repository.saveSettings(tx, scope, {
+      ...rest,
+      ...(threshold !== undefined && { compaction_threshold: threshold === null ? null : String(threshold) }),
+    });
+    await this.audit.record(tx, by, 'settings.runtime_updated', { kind: 'organization', id: scope.orgId }, { changes });
+    this.settings.announce(tx, 'settings.changed', scope.orgId);
   }
 }
 
@@ -76,7 +86,7 @@ const runtimeOf = (s: OrgSettings): RuntimeSettings => ({
   thinking_enabled: s.thinking_enabled,
 });
 
-function defaultsOf(p: PlatformSettings): RuntimeDefaults {
+export function defaultsOf(p: PlatformSettings): RuntimeDefaults {
   const c = inferenceConfig.value;
   return {
     compaction_enabled: p.compaction_enabled ?? c.compactionEnabled,

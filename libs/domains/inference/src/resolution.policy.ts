@@ -40,6 +40,8 @@ interface Candidate {
 type Miss = Extract<ResolveReason, 'disabled' | 'not_allowed' | 'unknown'>;
 
 const KIND_OF: Partial<Record<InferenceFeature, ModelKind>> = { embedding: 'embedding', rerank: 'rerank' };
+/** The kind of model that side work needs. */
+export const kindOf = (feature: InferenceFeature): ModelKind => KIND_OF[feature] ?? 'chat';
 /** Scopes whose work the platform may also give to a feature model; an organization's own default comes first. */
 const FEATURE_OF: Partial<Record<ModelScope, InferenceFeature>> = {
   intake_classifier: 'intake_classifier',
@@ -72,7 +74,7 @@ const asMode = (value: string | null | undefined): ModelMode | null => MODEL_MOD
  * @throws InferenceError `route_disabled`, `model_unavailable`
  */
 export function chooseModel(view: CatalogView, request: ChooseRequest, rules: ResolutionRules): ModelChoice {
-  const kind = (request.feature && KIND_OF[request.feature]) ?? 'chat';
+  const kind = request.feature ? kindOf(request.feature) : 'chat';
   const wanted = wantedKey(view, request, kind);
   let firstMiss: Miss | null = null;
   for (const candidate of candidates(view, request, rules, kind)) {

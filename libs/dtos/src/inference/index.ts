@@ -1,2 +1,3 @@
 export * from './models.dto';
+export * from './platform-settings.dto';
 export * from './settings.dto';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AdministrationModule } from '../administration.module';
 import { UsageModule } from '../usage/usage.module';
 import { AdminMembersController } from './admin-members.controller';
+import { AdminAiSettingsController, AdminOrgAiSettingsController } from './ai-settings.controller';
 import { AdminOrgsController } from './admin-orgs.controller';
 import { AllowedEmailsController } from './allowed-emails.controller';
 import { AdminAuditController } from './audit.controller';
@@ -23,6 +24,8 @@ import { AdminWaitlistController } from './waitlist.controller';
     AdminMembersController,
     AdminSubscriptionsController,
     AdminAuditController,
+    AdminAiSettingsController,
+    AdminOrgAiSettingsController,
   ],
 })
 export class AdministrationHttpModule {}
