@@ -170,8 +170,19 @@ export const LIST_TALLY: Tally = {
     list('agent_revisions', OF_AGENT),
     list('instruction_revisions', OF_AGENT),
     list('rollouts', OF_AGENT),
+    // Of the arms of rollouts, deleted ones too: they were assigned.
+    list(
+      'chats',
+      { of_id: 'row.rollout_id', facet: `coalesce(row.arm_label, '')` },
+      { counts: 'row.rollout_id IS NOT NULL', moves: ['rollout_id', 'arm_label'] },
+    ),
     list('memories', { of_id: 'row.owner_id', facet: 'row.owner_kind' }),
     list('memberships', {}),
+    list(
+      'api_tokens',
+      { ...OF_PLATFORM, of_id: 'row.user_id', facet: `coalesce(row.org_id::text, '')` },
+      { counts: 'row.revoked_at IS NULL', moves: ['revoked_at'] },
+    ),
     list(
       'prompt_templates',
       { of_id: `coalesce(row.project_id, '${NIL_UUID}')` },

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { RolloutChats, type ArmCount } from '@aps/agents';
+import { listTally } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 
-// By the rollouts alone, see the entity; that they are of this organization costs no index. Deleted chats were assigned, too.
 const COUNT = statement<ArmCount>(`
-  SELECT rollout_id, arm_label, count(*)::int AS chats FROM chats
-  WHERE rollout_id = ANY($1::uuid[]) AND org_id IS NOT DISTINCT FROM $2 GROUP BY rollout_id, arm_label`);
+  SELECT t.of_id AS rollout_id, nullif(t.facet, '') AS arm_label, sum(t.n)::int AS chats FROM ${listTally('chats')}
+  WHERE t.of_id = ANY($1::uuid[]) AND t.org_id = $2 GROUP BY t.of_id, t.facet HAVING sum(t.n) > 0`);
 
 /** Counts every chat that an arm of a rollout ever got. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
-import { ApiToken, User } from '@aps/entities';
+import { ApiToken, listTally, User } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
@@ -23,7 +23,11 @@ const own = (userId: string, orgPin: string | null) => ({ user_id: userId, revok
 /** A user's keys for programs. */
 @Injectable()
 export class ApiTokensService {
-  private readonly tokens = new Table(ApiToken);
+  private readonly tokens = new Table(ApiToken, 'API token', {
+    from: listTally('api_tokens'),
+    // The value is an id for the rows.
+    where: { user_id: 't.of_id = $', 'revoked_at IS NULL': 'true', org_id: 't.facet = ($::uuid)::text' },
+  });
   private readonly users = new Table(User);
 
   constructor(

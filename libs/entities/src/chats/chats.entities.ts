@@ -21,7 +21,6 @@ export interface ChatPause {
 @Index('chats_seen', ['agent_id', 'private_to', 'id', 'org_id'])
 @Index('chats_root', ['root_chat_id'])
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
-@Index('chats_rollout', ['rollout_id', 'arm_label', 'org_id'], { where: 'rollout_id IS NOT NULL' })
 // Not led by the organization: the foreign keys look for an organization and an id, and a connection that plans that while there are few
 // chats may take any index that begins so, and then look through all of the organization's.
 @Index('chats_created', ['created_at', 'org_id'])
@@ -170,7 +169,8 @@ export interface TurnWait {
 @Index('turns_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
 @Index('turns_queued', ['org_id'], { where: `status = 'queued' AND finished_at IS NULL` })
 @Index('turns_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
-@Index('turns_age', ['org_id', 'dispatched_at'])
+// As of chats: not led by the organization.
+@Index('turns_dispatched', ['dispatched_at', 'org_id'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)
 export class Turn {

@@ -54,7 +54,6 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"memories_owner\" ON \"memories\"  (\"org_id\", \"owner_kind\", \"owner_id\", \"created_at\") ");
     await runner.query("CREATE TABLE \"chats\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"agent_revision_id\" uuid NOT NULL, \"rollout_id\" uuid, \"arm_label\" text, \"title\" text, \"status\" text NOT NULL DEFAULT 'ACTIVE', \"pause\" jsonb, \"stop_reason\" text, \"error\" jsonb, \"stop_requested_at\" TIMESTAMP WITH TIME ZONE, \"completed_at\" TIMESTAMP WITH TIME ZONE, \"archived_at\" TIMESTAMP WITH TIME ZONE, \"shared\" boolean NOT NULL DEFAULT false, \"created_by\" uuid, \"private_to\" uuid, \"environment_id\" uuid, \"sandbox_enabled\" boolean, \"model_mode_override\" text, \"enabled_scopes\" text array, \"parent_chat_id\" uuid, \"root_chat_id\" uuid, \"depth\" integer NOT NULL DEFAULT '0', \"source_chat_id\" uuid, \"origin_kind\" text NOT NULL, \"origin_ref_id\" text, \"cost_usd\" numeric(20,6) NOT NULL DEFAULT '0', \"cost_credits\" numeric(20,6) NOT NULL DEFAULT '0', \"event_seq\" integer NOT NULL DEFAULT '0', \"message_seq\" integer NOT NULL DEFAULT '0', \"turn_seq\" integer NOT NULL DEFAULT '0', \"message_count\" integer NOT NULL DEFAULT '0', \"current_turn_id\" uuid, \"compaction_id\" uuid, \"pending_turns\" integer NOT NULL DEFAULT '0', \"last_message_at\" TIMESTAMP WITH TIME ZONE, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"chats_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"chats_status\" CHECK (status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')), CONSTRAINT \"PK_0117647b3c4a4e5ff198aeb6206\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"chats_created\" ON \"chats\"  (\"created_at\", \"org_id\") ");
-    await runner.query("CREATE INDEX \"chats_rollout\" ON \"chats\"  (\"rollout_id\", \"arm_label\", \"org_id\") WHERE rollout_id IS NOT NULL");
     await runner.query("CREATE INDEX \"chats_parent\" ON \"chats\"  (\"parent_chat_id\") WHERE parent_chat_id IS NOT NULL");
     await runner.query("CREATE INDEX \"chats_root\" ON \"chats\"  (\"root_chat_id\") ");
     await runner.query("CREATE INDEX \"chats_seen\" ON \"chats\"  (\"agent_id\", \"private_to\", \"id\", \"org_id\") ");
@@ -65,7 +64,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"messages\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"role\" text NOT NULL, \"content\" text NOT NULL, \"attachments\" jsonb, \"tool_calls\" jsonb, \"tool_call_id\" text, \"tool_name\" text, \"provider_state\" jsonb, \"model\" text, \"usage\" jsonb, \"finish_reason\" text, \"interrupted\" boolean NOT NULL DEFAULT false, \"turn_id\" uuid, \"turn_no\" integer NOT NULL, \"author_id\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"messages_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"messages_finish_reason\" CHECK (finish_reason IN ('stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty')), CONSTRAINT \"messages_role\" CHECK (role IN ('user', 'assistant', 'tool', 'system')), CONSTRAINT \"PK_18325f38ae6de43878487eff986\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"messages_turn\" ON \"messages\"  (\"turn_id\") WHERE turn_id IS NOT NULL");
     await runner.query("CREATE TABLE \"turns\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"status\" text NOT NULL, \"cause\" text NOT NULL, \"message_id\" uuid, \"model\" text, \"model_mode_override\" text, \"reasoning_effort\" text, \"unpriced_allowed\" boolean NOT NULL DEFAULT false, \"lease_owner\" text, \"lease_expires_at\" TIMESTAMP WITH TIME ZONE, \"fence\" bigint NOT NULL DEFAULT '0', \"parked\" boolean NOT NULL DEFAULT false, \"wait\" jsonb, \"deliveries\" integer NOT NULL DEFAULT '0', \"steps_done\" integer NOT NULL DEFAULT '0', \"model_steps\" integer NOT NULL DEFAULT '0', \"error\" jsonb, \"dispatched_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"turns_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"turns_status\" CHECK (status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')), CONSTRAINT \"PK_66edaea493f45e3c39d7c3553ed\" PRIMARY KEY (\"id\"))");
-    await runner.query("CREATE INDEX \"turns_age\" ON \"turns\"  (\"org_id\", \"dispatched_at\") ");
+    await runner.query("CREATE INDEX \"turns_dispatched\" ON \"turns\"  (\"dispatched_at\", \"org_id\") ");
     await runner.query("CREATE INDEX \"turns_parked\" ON \"turns\"  (\"org_id\", \"dispatched_at\") WHERE parked");
     await runner.query("CREATE INDEX \"turns_queued\" ON \"turns\"  (\"org_id\") WHERE status = 'queued' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"turns_owned\" ON \"turns\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
@@ -341,7 +340,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"turns_owned\"");
     await runner.query("DROP INDEX \"turns_queued\"");
     await runner.query("DROP INDEX \"turns_parked\"");
-    await runner.query("DROP INDEX \"turns_age\"");
+    await runner.query("DROP INDEX \"turns_dispatched\"");
     await runner.query("DROP TABLE \"turns\"");
     await runner.query("DROP INDEX \"messages_turn\"");
     await runner.query("DROP TABLE \"messages\"");
@@ -352,7 +351,6 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"chats_seen\"");
     await runner.query("DROP INDEX \"chats_root\"");
     await runner.query("DROP INDEX \"chats_parent\"");
-    await runner.query("DROP INDEX \"chats_rollout\"");
     await runner.query("DROP INDEX \"chats_created\"");
     await runner.query("DROP TABLE \"chats\"");
     await runner.query("DROP INDEX \"memories_owner\"");

@@ -37,10 +37,10 @@ export const now = (): string => 'statement_timestamp()';
 
 type Query<E extends ObjectLiteral> = SelectQueryBuilder<E>;
 type EntityClass<E> = (new () => E) & { readonly name: string };
-/** As of a {@link Listing}, by columns. */
+/** As of a {@link Listing}, by columns, and by those that are null. */
 export interface TableTally<E> {
   from: string;
-  where: { readonly [C in keyof E]?: string };
+  where: { readonly [C in keyof E & string as C | `${C} IS NULL`]?: string };
 }
 
 /** An entity whose rows each belong to an organization; where one may belong to none, only the organization's own are meant. */
