@@ -76,6 +76,11 @@ export class InferenceRepository {
     };
   }
 
+  /** The platform's models, in no order. */
+  platformEntries(db: Db): Promise<CatalogEntry[]> {
+    return db.query(PLATFORM_ENTRIES);
+  }
+
   /** Takes the bare id and no scope: workers load it for whatever organization a turn belongs to. */
   async organization(db: Db, orgId: string): Promise<OrgData> {
     const [row] = await db.query(ORG_DATA, [orgId]);

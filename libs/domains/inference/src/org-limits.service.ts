@@ -4,6 +4,7 @@ import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
+import { changesOf } from './changes';
 import { InferenceRepository } from './inference.repository';
 import { InferenceSettings } from './inference.settings';
 import {
@@ -16,7 +17,7 @@ import {
   type OrgLimits,
 } from './limits.policy';
 import { ModelUsers, type AgentModel } from './model-users';
-import { remainingOf } from './pricing';
+import { plain, remainingOf } from './pricing';
 import { ReceiptsRepository } from './receipts.repository';
 
 export interface OrgLimitsView extends OrgLimits {
@@ -88,11 +89,13 @@ export class OrgLimitsService {
   }
 
   private async store(tx: Tx, scope: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
-    const before = await this.repository.lockSettings(tx, scope);
+    const before = limitsOf(await this.repository.lockSettings(tx, scope));
     await this.assertKnown(tx, scope, patch);
-    assertDefaultsAllowed({ ...limitsOf(before), ...patch }, patch);
-    await this.repository.saveSettings(tx, scope, patch);
-    await this.audit.record(tx, scope, 'settings.limits_updated', { kind: 'organization', id: scope.orgId }, { changes: patch });
+    assertDefaultsAllowed({ ...before, ...patch }, patch);
+    const changes = changesOf(withPlainBudget(before), withPlainBudget(patch));
+    if (!Object.keys(changes).length) return;
+    await this.repository.saveSettings(tx, scope, changes);
+    await this.audit.record(tx, scope, 'settings.limits_updated', { kind: 'organization', id: scope.orgId }, { changes });
     this.settings.announce(tx, 'settings.changed', scope.orgId);
   }
 
@@ -105,3 +108,7 @@ export class OrgLimitsService {
     if (problems.length) throw new DomainError('model_unknown', 'There is no such chat model.', { problems });
   }
 }
+
+/** Its column has all the digits of its scale. */
+const withPlainBudget = <L extends Partial<OrgLimits>>(limits: L): L =>
+  typeof limits.budget_limit_usd === 'string' ? { ...limits, budget_limit_usd: plain(limits.budget_limit_usd) } : limits;

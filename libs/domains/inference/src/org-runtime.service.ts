@@ -3,6 +3,7 @@ import { Entitlements } from '@aps/billing';
 import type { ActingUser, OrgScope } from '@aps/guards';
 import { Audit, type By } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
+import { changesOf } from './changes';
 import { inferenceConfig } from './inference.config';
 import { InferenceRepository } from './inference.repository';
 import { InferenceSettings } from './inference.settings';
@@ -66,9 +67,8 @@ export class OrgRuntimeService {
   private async store(tx: Tx, scope: OrgScope, patch: RuntimePatch, by: By): Promise<void> {
     if (RUNTIME.every((field) => patch[field] === undefined)) return;
     const before = runtimeOf(await this.repository.lockSettings(tx, scope));
-    const differing = RUNTIME.filter((field) => patch[field] !== undefined && patch[field] !== before[field]);
-    if (!differing.length) return;
-    const changes = Object.fromEntries(differing.map((field) => [field, patch[field]])) as RuntimePatch;
+    const changes = changesOf(before, Object.fromEntries(RUNTIME.map((field) => [field, patch[field]])) as RuntimePatch);
+    if (!Object.keys(changes).length) return;
     const { compaction_threshold: threshold, ...rest } = changes;
     await this.repository.saveSettings(tx, scope, {
       ...rest,

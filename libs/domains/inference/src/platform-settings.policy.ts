@@ -30,42 +30,32 @@ export interface ModePreview {
   credits_per_1k_output: string | null;
 }
 
-/** What the patch changes, as it is stored; empty when it changes nothing. */
-export function changesOf(
+/** What the patch wishes, in the form in which it is stored. */
+export function wishedBy(
   before: PlatformSettings,
   { feature_models, compaction_threshold, ...rest }: PlatformSettingsPatch,
 ): Partial<PlatformSettings> {
   const models = Object.entries({ ...before.feature_models, ...feature_models }).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  const presets = MODEL_MODES.map((mode) => [`mode_${mode}`, stored(rest[`mode_${mode}`])]);
-  const wish: Partial<PlatformSettings> = {
+  const presets = MODEL_MODES.map((mode) => [`mode_${mode}`, complete(rest[`mode_${mode}`])]);
+  return {
     ...rest,
     ...(Object.fromEntries(presets) as ModePresets),
     feature_models: feature_models && Object.fromEntries(models),
     // With the digits of its column.
     compaction_threshold: typeof compaction_threshold === 'number' ? compaction_threshold.toFixed(3) : compaction_threshold,
   };
-  const differs = (field: string) => {
-    const value = wish[field as keyof PlatformSettings];
-    return value !== undefined && comparable(value) !== comparable(before[field as keyof PlatformSettings]);
-  };
-  return Object.fromEntries(Object.entries(wish).filter(([field]) => differs(field))) as Partial<PlatformSettings>;
 }
 
-/** With every field, so that equal presets are equal. */
-const stored = (preset: ModePreset | null | undefined): ModePreset | null | undefined =>
+/** With every field. */
+const complete = (preset: ModePreset | null | undefined): ModePreset | null | undefined =>
   preset && {
     model_key: preset.model_key,
     reasoning_effort: preset.reasoning_effort ?? null,
     max_output_tokens: preset.max_output_tokens ?? null,
     thinking_enabled: preset.thinking_enabled ?? null,
   };
-
-const comparable = (value: unknown): string => {
-  if (typeof value === 'object' && value !== null) return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return String(value);
-};
 
 /** Every model that a patch names: where, and of which kind it has to be. */
 function namedIn({

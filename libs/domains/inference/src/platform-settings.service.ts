@@ -5,6 +5,7 @@ import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database } from '@aps/platform/database';
 import { CatalogView, NO_ORG_SETTINGS } from './catalog-view';
+import { changesOf } from './changes';
 import { asEffort } from './effort.policy';
 import { inferenceConfig } from './inference.config';
 import { InferenceRepository } from './inference.repository';
@@ -13,8 +14,8 @@ import type { PlatformSettings } from './inference.types';
 import { defaultsOf, type RuntimeDefaults } from './org-runtime.service';
 import {
   assertModelsKnown,
-  changesOf,
   previewModes,
+  wishedBy,
   type ModePresets,
   type PresetField,
   type ModePreview,
@@ -62,8 +63,9 @@ export class PlatformSettingsService {
    */
   async update(operator: ActingUser, patch: PlatformSettingsPatch): Promise<PlatformSettingsView> {
     await this.db.transaction(operator, async (tx) => {
-      const changes = changesOf(await this.repository.lockPlatformSettings(tx), patch);
-      assertModelsKnown((await this.repository.platform(tx)).entries, patch);
+      const before = await this.repository.lockPlatformSettings(tx);
+      assertModelsKnown(await this.repository.platformEntries(tx), patch);
+      const changes = changesOf(before, wishedBy(before, patch));
       if (!Object.keys(changes).length) return;
       await this.repository.savePlatformSettings(tx, changes);
       await this.audit.record(tx, operator, 'platform.ai_settings_updated', { kind: 'platform', id: null }, { changes });

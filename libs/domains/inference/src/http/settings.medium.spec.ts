@@ -304,6 +304,16 @@ describe('AI settings over HTTP', () => {
       });
     });
 
+    it('are audited by what changes, and not where nothing does', async () => {
+      const set = { chat_default_model: 'mock', chat_model_allowlist: ['mock'], budget_limit_usd: '5' };
+      for (const body of [set, { ...set, budget_limit_usd: '5.00' }, {}, { prompt_model_allowlist: null }]) await patch('limits', body);
+      await patch('limits', { ...set, budget_limit_usd: '6' });
+      expect((await audits('settings.limits_updated')).map((line) => line.metadata)).toEqual([
+        { changes: set },
+        { changes: { budget_limit_usd: '6' } },
+      ]);
+    });
+
     it('take no budget in dollars where credits are paid, but let one be cleared', async () => {
       await patch('limits', { budget_limit_usd: '5' });
       t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
