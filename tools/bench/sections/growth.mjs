@@ -1,5 +1,5 @@
 /** Lists and figures over few rows and over many: what a page costs must follow the page, and not what lies beside it. */
-import { strictEqual } from 'node:assert';
+import { deepStrictEqual, strictEqual } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../dev/lib/postgres.mjs';
 import { download } from '../lib/client.mjs';
@@ -81,6 +81,26 @@ async function grown(servers, name, rows) {
   return { product, url, api, mine: `/agents/${place.mine}`, reads: all };
 }
 
+/** What is summed up, compared with the rows of its window. */
+async function assertFigures({ product, url, api }) {
+  const [org] = api.split('/').slice(-1);
+  const [{ totals, from }, { spend_usd }] = await Promise.all(['/usage', '/settings/limits/usage'].map((path) => product.call(api + path)));
+  const [byHand] = await query(
+    url,
+    `SELECT (SELECT count(*)::int FROM chats WHERE org_id = '${org}' AND created_at >= '${from}') AS chats,
+       (SELECT count(*)::int FROM turns WHERE org_id = '${org}' AND dispatched_at >= '${from}' AND status NOT IN ('cancelled', 'skipped')) AS turns,
+       sum(input_tokens + output_tokens)::int AS tokens, trim_scale(sum(usd_cost))::text AS cost_usd, trim_scale(sum(credits))::text AS credits
+     FROM inference_receipts WHERE org_id = '${org}' AND created_at >= '${from}'`,
+  );
+  deepStrictEqual(totals, byHand);
+  const [{ spent }] = await query(
+    url,
+    `SELECT coalesce(trim_scale(sum(usd_cost)), 0)::text AS spent FROM inference_receipts
+     WHERE org_id = '${org}' AND chat_id IS NOT NULL AND created_at >= date_trunc('month', now(), 'UTC')`,
+  );
+  strictEqual(spend_usd, spent);
+}
+
 const ask = ({ product }, { path, as }) => product.call(`${product.url}${path}`, as && { token: as });
 
 const SAMPLE_MS = 20;
@@ -134,6 +154,7 @@ export async function growth({ servers, quick }) {
   const sizes = quick ? [1_000, 20_000] : [1_000, 100_000];
   const places = [];
   for (const rows of sizes) places.push(await grown(servers, `growth_${rows}`, rows));
+  for (const place of places) await assertFigures(place);
   const [rounds, ms] = quick ? [2, 150] : [4, 400];
   const rows = [];
   for (const [i, { what }] of places[0].reads.entries()) {

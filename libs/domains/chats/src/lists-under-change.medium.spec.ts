@@ -7,7 +7,7 @@ import { chatsService } from './testing/chats';
 
 /** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the seed. */
 const STEPS = Number(process.env.CERTIFY_SCHEDULES ?? 400);
-const WRITERS = 10;
+const WRITERS = process.env.CERTIFY_SCHEDULES ? 50 : 10;
 
 const app = chatsService();
 /** Whether folders are at work, and those who are. */
