@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { createDataSource } from '@aps/platform/database';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { alone, checkSchema, recount, runMissing } from '../migrate/schema';
 
@@ -23,10 +24,9 @@ describe('migrations', () => {
     await client.connect();
     await client.query(sql).finally(() => client.end());
   }
-  const migrated = (migrations: (new () => MigrationInterface)[]): Promise<DataSource> => {
-    const url = Object.assign(new URL(server()), { pathname: `/${name}` }).toString();
-    return createDataSource({ entities: ENTITIES, migrations }, { url, poolSize: 2 }).initialize();
-  };
+  const url = () => Object.assign(new URL(server()), { pathname: `/${name}` }).toString();
+  const migrated = (migrations: (new () => MigrationInterface)[]): Promise<DataSource> =>
+    createDataSource({ entities: ENTITIES, migrations }, { url: url(), poolSize: 2 }).initialize();
   beforeAll(async () => {
     await asServer(`CREATE DATABASE ${name}`);
     empty = await migrated(MIGRATIONS);
@@ -75,6 +75,29 @@ describe('migrations', () => {
     await empty.query('UPDATE audit_tallies SET n = 7');
     await recount(empty);
     expect([before.length, await kept()]).toEqual([1, before]);
+  });
+
+  it('who writes meanwhile is waited for, and never ended', async () => {
+    const writer = new Client({ connectionString: url() });
+    await writer.connect();
+    await writer.query('BEGIN');
+    // As a transaction does that has written one table that is counted, and goes on to another of the same sums.
+    await writer.query(
+      'INSERT INTO audit_tallies (org_id, source, action, actor_id, n) SELECT org_id, source, action, actor_id, 0 FROM audit_tallies',
+    );
+    const counted = recount(empty);
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'audit_tallies'::regclass`;
+    await eventually(
+      () => writer.query(waits),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await writer.query(
+      `INSERT INTO audit_log (id, source, action, target_kind) VALUES (gen_random_uuid(), 'admin', 'org.unsuspended', 'organization')`,
+    );
+    await writer.query('COMMIT');
+    await writer.end();
+    await counted;
+    expect(await empty.query('SELECT sum(n)::int AS n FROM audit_tallies')).toEqual([{ n: 2 }]);
   });
 
   it('a difference is noticed', async () => {

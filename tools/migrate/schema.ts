@@ -53,13 +53,28 @@ export async function checkSchema(dataSource: DataSource): Promise<void> {
   process.stdout.write('entities and migrations agree\n');
 }
 
+/** So long it waits for who writes: less than PostgreSQL takes to see a deadlock, which might end one of them. */
+const GIVES_WAY_MS = 500;
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** Counts anew what is tallied, one table after another; who writes one waits meanwhile. */
 export async function recount(dataSource: DataSource): Promise<void> {
-  for (const statements of TALLIES.flatMap(recountOf))
+  for (const statements of TALLIES.flatMap(recountOf)) while (!(await recounted(dataSource, statements)));
+  process.stdout.write(`counted anew: ${TALLIES.map(({ table }) => table).join(', ')}\n`);
+}
+
+/** @returns false where writers were in the way, who have gone on */
+async function recounted(dataSource: DataSource, statements: string[]): Promise<boolean> {
+  try {
     await dataSource.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
       for (const sql of statements) await tx.query(sql);
     });
-  process.stdout.write(`counted anew: ${TALLIES.map(({ table }) => table).join(', ')}\n`);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
 }
 
 /** Writes the initial migration from the entities, compared with an empty schema. */

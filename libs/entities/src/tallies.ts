@@ -194,11 +194,7 @@ export const LIST_TALLY: Tally = {
       { ...UNLESS_DELETED, moves: ['deleted_at', 'suspended_at'] },
     ),
     list('waitlist_entries', { ...OF_PLATFORM, facet: 'row.status' }, { moves: ['status'] }),
-    list(
-      'audit_log',
-      { ...OF_PLATFORM, of_id: `coalesce(row.actor_id, '${NIL_UUID}')`, facet: 'row.action' },
-      { counts: `row.source = 'admin' OR row.org_id IS NULL` },
-    ),
+    list('audit_log', { ...OF_PLATFORM, of_id: `coalesce(row.actor_id, '${NIL_UUID}')`, facet: 'row.action' }, { counts: PLATFORM_AUDIT }),
   ],
 };
 

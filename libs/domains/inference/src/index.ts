@@ -27,8 +27,8 @@ export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.servic
 export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
 export { ModelUsers, type AgentModel, type AgentModelReader } from './model-users';
-export { OrgRuntimeService, type RuntimeDefaults, type RuntimeView } from './org-runtime.service';
-export { PlatformSettingsService, type PlatformSettingsView } from './platform-settings.service';
+export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
+export { PlatformSettingsService } from './platform-settings.service';
 export { isPriced, priceOf, type Price } from './pricing';
 export { seedInference, type InferenceSeed } from './seed';
 export {

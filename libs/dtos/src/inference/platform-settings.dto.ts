@@ -1,18 +1,10 @@
 import { MODEL_MODES, REASONING_EFFORTS, type ModelMode, type ReasoningEffort } from '@aps/contracts';
 import { ApiProperty } from '@nestjs/swagger';
 import { BooleanField, DecimalString, EnumField, IntField, ListField, NestedField, NumberField, StringField } from '@aps/platform/http';
+import { modelKey } from './model-key';
 
 const EffortField = (description: string) =>
   EnumField(REASONING_EFFORTS, { name: 'ReasoningEffort', optional: true, nullable: true, description, example: 'high' });
-const ModelField = (what: string) =>
-  StringField({
-    optional: true,
-    nullable: true,
-    min: 1,
-    max: 128,
-    description: `Key of the model ${what}; null clears it.`,
-    example: 'claude-sonnet-5-5',
-  });
 const ModeField = (mode: string) =>
   NestedField(() => ModePresetInput, {
     optional: true,
@@ -42,20 +34,20 @@ export class PreviewModesRequest {
 
 /** Models of side work. Only what is there changes. */
 export class FeatureModelsInput {
-  @ModelField('that names chats') title?: string | null;
-  @ModelField('that sums up long chats') compaction?: string | null;
-  @ModelField('that classifies what comes in') intake_classifier?: string | null;
-  @ModelField('that chooses tools') tool_router?: string | null;
-  @ModelField('that distills knowledge') distill?: string | null;
-  @ModelField('that repairs payloads') payload_repair?: string | null;
-  @ModelField('of prompts that name none') prompt_default?: string | null;
-  @ModelField('that embeds, of the kind `embedding`') embedding?: string | null;
-  @ModelField('that ranks, of the kind `rerank`') rerank?: string | null;
+  @StringField(modelKey('that names chats')) title?: string | null;
+  @StringField(modelKey('that sums up long chats')) compaction?: string | null;
+  @StringField(modelKey('that classifies what comes in')) intake_classifier?: string | null;
+  @StringField(modelKey('that chooses tools')) tool_router?: string | null;
+  @StringField(modelKey('that distills knowledge')) distill?: string | null;
+  @StringField(modelKey('that repairs payloads')) payload_repair?: string | null;
+  @StringField(modelKey('of prompts that name none')) prompt_default?: string | null;
+  @StringField(modelKey('that embeds, of the kind `embedding`')) embedding?: string | null;
+  @StringField(modelKey('that ranks, of the kind `rerank`')) rerank?: string | null;
 }
 
 /** Only what is there changes; null defers to the environment. */
 export class UpdatePlatformAISettingsRequest extends PreviewModesRequest {
-  @ModelField('that is taken where nobody chose one') default_model?: string | null;
+  @StringField(modelKey('that is taken where nobody chose one')) default_model?: string | null;
   @EffortField('How much models think where nobody said.') default_reasoning_effort?: ReasoningEffort | null;
   @EffortField('How much anybody’s model thinks at most.') max_reasoning_effort?: ReasoningEffort | null;
   @NestedField(() => FeatureModelsInput, { optional: true, description: 'Models of side work.' }) feature_models?: FeatureModelsInput;

@@ -12,18 +12,11 @@ import {
   StringField,
   UuidField,
 } from '@aps/platform/http';
+import { modelKey } from './model-key';
 
 const DIALECT_VALUES = ['dialect_1', 'dialect_2', 'dialect_3'] as const;
 const CREDENTIAL_SOURCE_VALUES = ['api_key', 'gateway'] as const;
 
-const model = (what: string) => ({
-  optional: true,
-  nullable: true,
-  min: 1,
-  max: 128,
-  description: `Key of the model ${what}; null clears it.`,
-  example: 'claude-sonnet-5-5',
-});
 const allowlist = (where: string, needs = '') => ({
   optional: true,
   nullable: true,
@@ -36,7 +29,7 @@ const allowlist = (where: string, needs = '') => ({
 
 /** Only what is there changes. */
 export class UpdateOrgLimitsRequest {
-  @StringField(model('that agents take which name none')) agent_default_model?: string | null;
+  @StringField(modelKey('that agents take which name none')) agent_default_model?: string | null;
 
   @ListField('string', allowlist('for agents', ' With entries, `agent_default_model` must be one of them.'))
   agent_model_allowlist?: string[] | null;
@@ -50,15 +43,15 @@ export class UpdateOrgLimitsRequest {
   })
   budget_limit_usd?: string | null;
 
-  @StringField(model('that chats take')) chat_default_model?: string | null;
+  @StringField(modelKey('that chats take')) chat_default_model?: string | null;
 
   @ListField('string', allowlist('for messages', ' With entries, `chat_default_model` must be one of them.'))
   chat_model_allowlist?: string[] | null;
 
-  @StringField(model('that classifies what comes in')) intake_classifier_default_model?: string | null;
-  @StringField(model('that steps of processes take')) process_default_model?: string | null;
+  @StringField(modelKey('that classifies what comes in')) intake_classifier_default_model?: string | null;
+  @StringField(modelKey('that steps of processes take')) process_default_model?: string | null;
   @ListField('string', allowlist('for prompt templates')) prompt_model_allowlist?: string[] | null;
-  @StringField(model('that chooses tools')) tool_router_default_model?: string | null;
+  @StringField(modelKey('that chooses tools')) tool_router_default_model?: string | null;
 }
 
 export class AffectedAgent {
