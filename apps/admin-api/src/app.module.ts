@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentModelsModule } from '@aps/agents';
 import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
 import { BillingModule, Entitlements } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
@@ -8,6 +9,7 @@ import { OrgsModule } from '@aps/orgs';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
+import { PromptModelsModule } from '@aps/prompts';
 
 /** The face of operators. Reached through the gateway only, whose word about the caller it verifies. */
 @Module({
@@ -20,6 +22,8 @@ import { PlatformModule } from '@aps/platform/runtime';
     BillingModule,
     OrgsModule.forRoot(Entitlements),
     InferenceModule,
+    AgentModelsModule,
+    PromptModelsModule,
     AdministrationHttpModule,
   ],
 })

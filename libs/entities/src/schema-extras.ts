@@ -22,6 +22,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
     'UNIQUE INDEX',
     `model_catalog (key, coalesce(owner_org_id, '00000000-0000-0000-0000-000000000000')) WHERE enabled`,
   ),
+  index('agent_revisions_model', 'INDEX', `agent_revisions ((config->>'model')) WHERE config->>'model' IS NOT NULL`),
   // Rows that change several times in their first seconds: with room on their page, an update touches no index.
   fillfactor('chats', 70),
   fillfactor('turns', 70),

@@ -15,7 +15,6 @@ import { SkillsService } from './skills.service';
 
 const exported = [
   AgentsService,
-  AgentsQueries,
   AgentDelegates,
   AgentRevisions,
   RevisionsService,
@@ -25,19 +24,22 @@ const exported = [
   MemoriesService,
 ];
 
-@Module({
-  imports: [InferenceModule],
-  providers: [...exported, AgentReferences, AgentsRepository, SkillsRepository],
-  exports: exported,
-})
-export class AgentsModule implements OnModuleInit {
+/** Tells who decides about models which agents name them; all of agents that an application of operators needs. */
+@Module({ imports: [InferenceModule], providers: [AgentsQueries], exports: [AgentsQueries] })
+export class AgentModelsModule implements OnModuleInit {
   constructor(
     private readonly users: ModelUsers,
     private readonly agents: AgentsQueries,
   ) {}
 
-  /** Tells who decides about models which agents name them. */
   onModuleInit(): void {
     this.users.register(this.agents);
   }
 }
+
+@Module({
+  imports: [AgentModelsModule, InferenceModule],
+  providers: [...exported, AgentReferences, AgentsRepository, SkillsRepository],
+  exports: [AgentModelsModule, ...exported],
+})
+export class AgentsModule {}

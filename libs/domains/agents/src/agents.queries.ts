@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
 import { listTally, NIL_UUID, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import type { AgentModel, AgentModelReader } from '@aps/inference';
+import type { AgentModel, ModelUser, ModelUserReader } from '@aps/inference';
 import { containing, Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** An agent as it is shown: its draft, and where that stands against what is live. */
@@ -91,6 +91,18 @@ const MODEL_OUTSIDE = statement<AgentModel>(`
   WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (a.model <> ALL($2::text[]) OR r.config->>'model' <> ALL($2::text[]))
   ORDER BY a.name, a.id`);
 
+const NAMED_MODELS = `
+  SELECT a.id, a.org_id, a.name, a.model AS model_key FROM agents a WHERE a.model = ANY($1) AND a.deleted_at IS NULL
+  UNION
+  SELECT a.id, a.org_id, a.name, r.config->>'model' FROM agent_revisions r JOIN agents a ON a.live_revision_id = r.id AND a.deleted_at IS NULL
+  WHERE r.config->>'model' = ANY($1)`;
+const NAMING_MODELS = statement<ModelUser>(
+  `SELECT * FROM (${NAMED_MODELS}) n WHERE $3::uuid IS NULL OR n.org_id = $3 ORDER BY n.name, n.id LIMIT $2`,
+);
+const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
+  `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n GROUP BY n.model_key`,
+);
+
 const FOR_NEW_CHAT = statement<NewChatBasis>(`
   SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id AS rollout_id, NULL::text AS arm_label
   FROM agents a LEFT JOIN rollouts r ON r.agent_id = a.id AND r.status = 'live'
@@ -98,7 +110,9 @@ const FOR_NEW_CHAT = statement<NewChatBasis>(`
 
 /** Reads agents, by an id or a slug. Never writes. */
 @Injectable()
-export class AgentsQueries implements AgentModelReader {
+export class AgentsQueries implements ModelUserReader {
+  readonly kind = 'agent';
+
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
@@ -127,7 +141,7 @@ export class AgentsQueries implements AgentModelReader {
   }
 
   /** Other live agents that name this one as a child, or grant its tool scope. */
-  naming(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
+  namingAgent(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
     return db.query(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
   }
 
@@ -138,6 +152,15 @@ export class AgentsQueries implements AgentModelReader {
 
   mountingSkill(db: Db, scope: OrgScope, slug: string): Promise<AgentName[]> {
     return db.query(MOUNTING_SKILL, [scope.orgId, slug]);
+  }
+
+  /** Agents whose draft or live revision names one of the models. */
+  naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]> {
+    return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
+  }
+
+  counted(db: Db, keys: readonly string[]): Promise<{ model_key: string; n: number }[]> {
+    return db.query(MODELS_COUNTED, [keys]);
   }
 
   /** Agents whose draft or live revision names a model that is not in the list. */

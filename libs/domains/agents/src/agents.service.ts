@@ -92,7 +92,7 @@ export class AgentsService {
   async delete(scope: OrgScope, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
-      requireUnused(await this.queries.naming(tx, scope, agent));
+      requireUnused(await this.queries.namingAgent(tx, scope, agent));
       await this.rows.delete(tx, scope, agent.id);
       const { orgId: org_id, requestId, traceparent } = scope;
       await this.outbox.enqueue(tx, 'agent.end_chats', { org_id, agent_id: agent.id }, { requestId, traceparent });
@@ -105,7 +105,7 @@ export class AgentsService {
   }
 
   private async requireResolvable(tx: Tx, scope: OrgScope, columns: Partial<Agent>, self?: Agent): Promise<void> {
-    if (isSet(columns.model)) await this.catalog.assertKnownChatModel(tx, scope, columns.model, 'agent');
+    if (isSet(columns.model)) await this.catalog.holdChatModel(tx, scope, columns.model, 'agent');
     await this.references.require(tx, scope, columns, { self });
   }
 }

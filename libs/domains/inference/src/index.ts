@@ -26,10 +26,15 @@ export { ModelCatalog } from './model-catalog.service';
 export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
 export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
-export { ModelUsers, type AgentModel, type AgentModelReader } from './model-users';
+export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './model-users';
 export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
+export { PlatformModelsService, type ModelView } from './platform-models.service';
+export { PlatformRoutesService } from './platform-routes.service';
 export { PlatformSettingsService } from './platform-settings.service';
 export { isPriced, priceOf, type Price } from './pricing';
+export { RepointService } from './repoint.service';
+export { RouteKeysService } from './route-keys.service';
+export { RoutePinsQueries } from './route-pins.queries';
 export { seedInference, type InferenceSeed } from './seed';
 export {
   RECEIPT_COLUMNS,

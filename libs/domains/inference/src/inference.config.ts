@@ -78,8 +78,8 @@ export const VENDOR_ROUTES = ['openai', 'anthropic', 'google'];
 /** `my-vllm` → `ROUTE_MY_VLLM_API_KEY` */
 export const routeKeyVariable = (slug: string): string => `ROUTE_${slug.toUpperCase().replaceAll('-', '_')}_API_KEY`;
 
-/** The environment's keys for a platform route, the one to be spent first. */
-export function environmentKeys(slug: string): string[] {
+/** The environment's keys for a platform route, the one to be spent first; `legacy` is one under its older name. */
+export function environmentKeySources(slug: string): { source: 'legacy' | 'env'; key: string }[] {
   const c = inferenceConfig.value;
   const declared: Record<string, (string | undefined)[]> = {
     openai: [c.provider1ApiKey, c.openaiApiKey],
@@ -89,6 +89,9 @@ export function environmentKeys(slug: string): string[] {
   // Routes are made at run time, so the names of their variables cannot be declared ahead: the one place outside of a section that
   // looks into the environment.
   // eslint-disable-next-line no-restricted-properties
-  const keys = Object.hasOwn(declared, slug) ? declared[slug] : [process.env[routeKeyVariable(slug)]?.trim()];
-  return keys.filter((k): k is string => !!k);
+  const [legacy, own] = Object.hasOwn(declared, slug) ? declared[slug] : [undefined, process.env[routeKeyVariable(slug)]?.trim()];
+  return [...(legacy ? [{ source: 'legacy' as const, key: legacy }] : []), ...(own ? [{ source: 'env' as const, key: own }] : [])];
 }
+
+/** The environment's keys for a platform route, the one to be spent first. */
+export const environmentKeys = (slug: string): string[] => environmentKeySources(slug).map(({ key }) => key);

@@ -1,18 +1,25 @@
 import { Global, Module } from '@nestjs/common';
 import { EgressModule } from '@aps/platform/egress';
+import { GovernanceRepository } from './governance.repository';
 import { InferenceBroadcasts } from './inference.broadcasts';
 import { InferenceRepository } from './inference.repository';
 import { InferenceSettings } from './inference.settings';
 import { ModelCatalog } from './model-catalog.service';
 import { ModelCalls } from './model-calls.service';
 import { ModelResolver } from './model-resolver.service';
+import { ModelNames } from './model-names.service';
 import { ModelUsers } from './model-users';
 import { ModelQueries } from './model.queries';
 import { OrgLimitsService } from './org-limits.service';
 import { OrgRoutesService } from './org-routes.service';
 import { OrgRuntimeService } from './org-runtime.service';
+import { PlatformModelsService } from './platform-models.service';
+import { PlatformRoutesService } from './platform-routes.service';
 import { PlatformSettingsService } from './platform-settings.service';
 import { ReceiptsRepository } from './receipts.repository';
+import { RepointService } from './repoint.service';
+import { RouteKeysService } from './route-keys.service';
+import { RoutePinsQueries } from './route-pins.queries';
 
 const services = [
   InferenceSettings,
@@ -24,8 +31,13 @@ const services = [
   OrgLimitsService,
   OrgRoutesService,
   OrgRuntimeService,
+  PlatformModelsService,
+  PlatformRoutesService,
   PlatformSettingsService,
   ReceiptsRepository,
+  RepointService,
+  RouteKeysService,
+  RoutePinsQueries,
 ];
 
 /** Choosing and calling models. */
@@ -33,7 +45,7 @@ const services = [
 @Module({
   imports: [EgressModule],
   controllers: [InferenceBroadcasts],
-  providers: [InferenceRepository, ...services],
+  providers: [InferenceRepository, GovernanceRepository, ModelNames, ...services],
   exports: services,
 })
 export class InferenceModule {}

@@ -50,9 +50,12 @@ const SAVE_ROUTE_SETTING = statement(`
     base_url = excluded.base_url, enabled = excluded.enabled, updated_by = excluded.updated_by, updated_at = now()`);
 
 // A disabled model with a successor still answers, so it may still be named.
-const KNOWN_CHAT_KEYS = statement<{ key: string }>(`
-  SELECT DISTINCT key FROM model_catalog
-  WHERE key = ANY($2) AND kind = 'chat' AND (owner_org_id IS NULL OR owner_org_id = $1) AND (enabled OR replacement_model_id IS NOT NULL)`);
+const CHAT_KEYS = `
+  SELECT key FROM model_catalog
+  WHERE key = ANY($2) AND kind = 'chat' AND (owner_org_id IS NULL OR owner_org_id = $1) AND (enabled OR replacement_model_id IS NOT NULL)`;
+const KNOWN_CHAT_KEYS = statement<{ key: string }>(CHAT_KEYS);
+// As a foreign key holds what it refers to.
+const HELD_CHAT_KEYS = statement<{ key: string }>(`${CHAT_KEYS} ORDER BY id FOR KEY SHARE`);
 
 /** Routes, catalog and settings: the only code that names these tables, besides the seed. */
 @Injectable()
@@ -74,6 +77,10 @@ export class InferenceRepository {
       entries: entries.sort(byOrder),
       keys: new Map(keys.map((k) => [k.route_id, k.api_key])),
     };
+  }
+
+  async readPlatformSettings(db: Db): Promise<PlatformSettings> {
+    return (await db.query(PLATFORM_SETTINGS))[0] ?? NO_PLATFORM_SETTINGS;
   }
 
   /** The platform's models, in no order. */
@@ -137,6 +144,12 @@ export class InferenceRepository {
   async knownChatKeys(db: Db, scope: OrgScope, keys: readonly string[]): Promise<Set<string>> {
     if (!keys.length) return new Set();
     return new Set((await db.query(KNOWN_CHAT_KEYS, [scope.orgId, keys])).map((r) => r.key));
+  }
+
+  /** The same for those who store keys: until the transaction ends the models are neither deleted nor renamed. */
+  async holdChatKeys(tx: Tx, scope: OrgScope, keys: readonly string[]): Promise<Set<string>> {
+    if (!keys.length) return new Set();
+    return new Set((await tx.query(HELD_CHAT_KEYS, [scope.orgId, keys])).map((r) => r.key));
   }
 }
 

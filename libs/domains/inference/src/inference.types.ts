@@ -3,7 +3,7 @@ import type { ReasoningEffort } from '@aps/contracts';
 
 export type Route = Omit<InferenceRoute, 'created_at' | 'updated_at'>;
 export type CatalogEntry = Omit<ModelCatalogEntry, 'created_at' | 'updated_at'>;
-export type PlatformSettings = Omit<PlatformAiSettings, 'id' | 'updated_at'>;
+export type PlatformSettings = Omit<PlatformAiSettings, 'id' | 'seeded_routes' | 'updated_at'>;
 export type OrgSettings = Omit<OrgAiSettings, 'org_id' | 'updated_at'>;
 export type RouteSetting = Pick<OrgRouteSetting, 'route_id' | 'api_key' | 'credential_source' | 'base_url' | 'enabled'>;
 export type ModelKind = CatalogEntry['kind'];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { refuseField } from '@aps/contracts';
-import type { Db } from '@aps/platform/database';
+import type { Db, Tx } from '@aps/platform/database';
 import type { OrgScope } from '@aps/guards';
 import { InferenceRepository } from './inference.repository';
 import type { ModelScope } from './inference.types';
@@ -13,13 +13,21 @@ export class ModelCatalog {
 
   /**
    * Refuses a key that names no chat model, or one that the organization does not allow for this use. Asks the database and not the
-   * view in memory, so that it agrees with the transaction that stores the key.
+   * view in memory, which may be older than what the caller has seen.
    *
    * @throws DomainError 422 `model_unknown`, `model_not_allowed`
    */
   async assertKnownChatModel(db: Db, scope: OrgScope, key: string, use: ModelScope): Promise<void> {
-    if (!(await this.repository.knownChatKeys(db, scope, [key])).has(key))
-      throw refuseField('model_unknown', ['model'], 'There is no such model.');
+    await this.assertUsable(db, scope, key, use, await this.repository.knownChatKeys(db, scope, [key]));
+  }
+
+  /** The same for what is stored: until the transaction ends nobody deletes or renames the model. */
+  async holdChatModel(tx: Tx, scope: OrgScope, key: string, use: ModelScope): Promise<void> {
+    await this.assertUsable(tx, scope, key, use, await this.repository.holdChatKeys(tx, scope, [key]));
+  }
+
+  private async assertUsable(db: Db, scope: OrgScope, key: string, use: ModelScope, known: ReadonlySet<string>): Promise<void> {
+    if (!known.has(key)) throw refuseField('model_unknown', ['model'], 'There is no such model.');
     const allowed = allowlistOf(await this.repository.settings(db, scope), use);
     if (allowed.length && !allowed.includes(key))
       throw refuseField('model_not_allowed', ['model'], 'This organization does not allow this model here.', { allowed: [...allowed] });

@@ -101,7 +101,7 @@ export class OrgLimitsService {
 
   private async assertKnown(tx: Tx, scope: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
     const named = namedModels(patch);
-    const known = await this.repository.knownChatKeys(tx, scope, [...new Set(named.map((n) => n.key))]);
+    const known = await this.repository.holdChatKeys(tx, scope, [...new Set(named.map((n) => n.key))]);
     const problems = named
       .filter((n) => !known.has(n.key))
       .map((n) => ({ loc: ['body', ...n.path], msg: 'There is no such chat model.', type: 'semantic.model_unknown' }));

@@ -93,18 +93,49 @@ describe('priceOf', () => {
 
 describe('chargedPrices', () => {
   it('are all that a call is charged by, so that its parts can be told later', () => {
-    expect(chargedPrices(prices({ input_price_per_1m: '2', output_price_per_1m: '10', cache_write_price_per_1m: '0' }))).toEqual({
-      input_price_per_1m: '2',
-      cached_input_price_per_1m: '2',
-      cache_write_price_per_1m: '0',
-      output_price_per_1m: '10',
+    expect(chargedPrices(prices({ input_price_per_1m: '2', output_price_per_1m: '10', cache_write_price_per_1m: '0' }), usage({}))).toEqual(
+      {
+        input_price_per_1m: '2',
+        cached_input_price_per_1m: '2',
+        cache_write_price_per_1m: '0',
+        output_price_per_1m: '10',
+      },
+    );
+  });
+
+  it('are those of the highest tier that the prompt is longer than, cached and written tokens included, and for all that was written', () => {
+    const tier = (above_tokens: number, input: string, cached: string | null = null) => ({
+      above_tokens,
+      input_price_per_1m: input,
+      output_price_per_1m: '20',
+      cached_input_price_per_1m: cached,
+      cache_write_price_per_1m: null,
     });
+    const tiered = prices({
+      input_price_per_1m: '2',
+      output_price_per_1m: '10',
+      cached_input_price_per_1m: '0.2',
+      price_tiers: [tier(200_000, '4', '0.4'), tier(500_000, '8')],
+    });
+    const short = usage({ input: 100_000, cached_input: 60_000, cache_write: 40_000, output: 1_000_000 });
+    expect(chargedPrices(tiered, short)).toMatchObject({ input_price_per_1m: '2', output_price_per_1m: '10' });
+    expect(priceOf(tiered, short).usd).toBe('10.292');
+    const long = { ...short, cache_write: 40_001 };
+    expect(chargedPrices(tiered, long)).toEqual({
+      input_price_per_1m: '4',
+      output_price_per_1m: '20',
+      cached_input_price_per_1m: '0.4',
+      cache_write_price_per_1m: '4',
+    });
+    expect(priceOf(tiered, long).usd).toBe('20.584004');
+    // What the tier does not say is as for shorter prompts.
+    expect(chargedPrices(tiered, usage({ input: 500_001 }))).toMatchObject({ input_price_per_1m: '8', cached_input_price_per_1m: '0.2' });
   });
 
   it('are null together', () => {
     const none = { input_price_per_1m: null, cached_input_price_per_1m: null, cache_write_price_per_1m: null, output_price_per_1m: null };
-    expect(chargedPrices(prices({ input_price_per_1m: '2', cached_input_price_per_1m: '1' }))).toEqual(none);
-    expect(chargedPrices(prices({ fallback_credits_per_1k_tokens: '1' }))).toEqual(none);
+    expect(chargedPrices(prices({ input_price_per_1m: '2', cached_input_price_per_1m: '1' }), usage({}))).toEqual(none);
+    expect(chargedPrices(prices({ fallback_credits_per_1k_tokens: '1' }), usage({}))).toEqual(none);
   });
 });
 

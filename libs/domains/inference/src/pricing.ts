@@ -7,10 +7,15 @@ const Money = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_UP });
 /** Digits after the point that money and credits are kept with. */
 const SCALE = 6;
 
-export type Prices = Pick<
-  CatalogEntry,
-  'input_price_per_1m' | 'output_price_per_1m' | 'cached_input_price_per_1m' | 'cache_write_price_per_1m' | 'fallback_credits_per_1k_tokens'
->;
+/** Dollar prices of a model, of which the last two may be missing. */
+export const DOLLAR_PRICES = [
+  'input_price_per_1m',
+  'output_price_per_1m',
+  'cached_input_price_per_1m',
+  'cache_write_price_per_1m',
+] as const;
+type DollarPrices = Pick<CatalogEntry, (typeof DOLLAR_PRICES)[number]>;
+export type Prices = DollarPrices & Pick<CatalogEntry, 'fallback_credits_per_1k_tokens'> & Partial<Pick<CatalogEntry, 'price_tiers'>>;
 
 export interface Price {
   /** US dollars, rounded half up to six digits; null when the model has no dollar prices. */
@@ -28,16 +33,29 @@ export function isPriced(prices: Prices): boolean {
   return dollarPriced(prices) || prices.fallback_credits_per_1k_tokens !== null;
 }
 
-/** The prices per million tokens that a call is charged by, the missing ones filled in; all null without dollar prices. */
-export function chargedPrices(prices: Prices): Record<Exclude<keyof Prices, 'fallback_credits_per_1k_tokens'>, string | null> {
-  const input = dollarPriced(prices) ? prices.input_price_per_1m : null;
+/**
+ * The prices per million tokens that a call is charged by, the missing ones filled in; all null without dollar prices. A prompt that
+ * is longer than a tier begins is charged by that tier, and so is all that the call wrote.
+ */
+export function chargedPrices(prices: Prices, usage: Usage): DollarPrices {
+  if (!dollarPriced(prices)) return NO_DOLLAR_PRICES;
+  const prompt = usage.input + usage.cached_input + usage.cache_write;
+  const tier = prices.price_tiers?.filter(({ above_tokens }) => prompt > above_tokens).at(-1);
+  const [input, output, cached, written] = DOLLAR_PRICES.map((price) => tier?.[price] ?? prices[price]);
   return {
     input_price_per_1m: input,
-    cached_input_price_per_1m: input && (prices.cached_input_price_per_1m ?? input),
-    cache_write_price_per_1m: input && (prices.cache_write_price_per_1m ?? input),
-    output_price_per_1m: input && prices.output_price_per_1m,
+    output_price_per_1m: output,
+    cached_input_price_per_1m: cached ?? input,
+    cache_write_price_per_1m: written ?? input,
   };
 }
+
+const NO_DOLLAR_PRICES: DollarPrices = {
+  input_price_per_1m: null,
+  output_price_per_1m: null,
+  cached_input_price_per_1m: null,
+  cache_write_price_per_1m: null,
+};
 
 /**
  * What a call costs. The five counts are disjoint; reasoning is billed at the output price, and a missing cached or write price is
@@ -45,7 +63,7 @@ export function chargedPrices(prices: Prices): Record<Exclude<keyof Prices, 'fal
  */
 export function priceOf(prices: Prices, usage: Usage): Price {
   if (dollarPriced(prices)) {
-    const charged = chargedPrices(prices) as Record<string, string>;
+    const charged = chargedPrices(prices, usage) as Record<keyof DollarPrices, string>;
     const sum = new Money(charged.input_price_per_1m)
       .times(usage.input)
       .plus(new Money(charged.cached_input_price_per_1m).times(usage.cached_input))

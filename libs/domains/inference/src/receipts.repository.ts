@@ -73,7 +73,7 @@ export function receiptRow({ resolved, usage, ...input }: ReceiptInput): Receipt
     cache_write_tokens: usage.cache_write,
     output_tokens: usage.output,
     reasoning_tokens: usage.reasoning,
-    ...chargedPrices(resolved.entry),
+    ...chargedPrices(resolved.entry, usage),
     usd_cost: price.usd,
     credits: input.credits ?? '0',
     unpriced: price.unpriced,

@@ -13,6 +13,7 @@ export interface RoutePatch {
 const SOURCES = ['api_key', 'gateway'];
 /** A key travels in a header; what no header can carry is a slip of the clipboard. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
+const NO_KEY: Omit<Problem, 'loc'> = { msg: 'Input should be a key: printable characters without spaces', type: 'value_error' };
 const MAX_URL = 2_048;
 
 /**
@@ -46,15 +47,7 @@ function readPatch(raw: Record<string, unknown>, loc: string[], problems: Proble
   };
   const text = (value: unknown) => (typeof value === 'string' ? undefined : { msg: 'Input should be a valid string', type: 'string_type' });
   // A masked key is no key, but it has an error of its own, later.
-  read(
-    'api_key',
-    (v) =>
-      text(v) ??
-      (KEY.test(v as string) || isMaskedKey(v as string)
-        ? undefined
-        : { msg: 'Input should be a key: printable characters without spaces', type: 'value_error' }),
-    true,
-  );
+  read('api_key', (v) => text(v) ?? (KEY.test(v as string) || isMaskedKey(v as string) ? undefined : NO_KEY), true);
   read('credential_source', (v) =>
     SOURCES.includes(v as string) ? undefined : { msg: `Input should be ${SOURCES.map((s) => `'${s}'`).join(', ')}`, type: 'enum' },
   );
@@ -67,6 +60,11 @@ function readPatch(raw: Record<string, unknown>, loc: string[], problems: Proble
   );
   read('enabled', (v) => (typeof v === 'boolean' ? undefined : { msg: 'Input should be a valid boolean', type: 'bool_parsing' }));
   return patch;
+}
+
+/** @throws DomainError 422 `validation_error` */
+export function assertKey(value: string, path: string[]): void {
+  if (!KEY.test(value)) throw new DomainError('validation_error', NO_KEY.msg, { problems: [{ loc: ['body', ...path], ...NO_KEY }] });
 }
 
 /** Whether anything is set, and not only cleared. */

@@ -54,13 +54,11 @@ describe('seedInference', () => {
     await db.execute(
       sql(`UPDATE inference_routes SET base_url = 'https://proxy.example/v1', enabled = false, label = 'Ours' WHERE slug = 'openai'`),
     );
-    await db.execute(sql(`UPDATE inference_routes SET enabled = false, label = 'Ours' WHERE slug = 'mock'`));
-    await db.execute(sql(`UPDATE model_catalog SET input_price_per_1m = 99, enabled = false WHERE key = 'mock'`));
+    await db.execute(sql(`UPDATE inference_routes SET enabled = false, label = 'Ours' WHERE slug = 'anthropic'`));
+    await db.execute(sql(`UPDATE model_catalog SET input_price_per_1m = 99, enabled = false WHERE key = 'gpt-6-sol'`));
     await db.execute(sql(`UPDATE platform_ai_settings SET default_model = 'x'`));
-    await db.execute(
-      sql(`DELETE FROM model_catalog WHERE key IN ('mock-vision', 'gemini-3.5-flash', 'gemini-3.1-flash-lite', 'gemini-embedding-001')`),
-    );
-    await db.execute(sql(`DELETE FROM inference_routes WHERE slug = 'google'`));
+    await db.execute(sql(`DELETE FROM model_catalog WHERE provider IN ('mock', 'google')`));
+    await db.execute(sql(`DELETE FROM inference_routes WHERE slug IN ('google', 'mock')`));
     const before = await all();
     await seedInference(db, { mockBaseUrl: 'http://127.0.0.1:4010/v1' });
     expect(await all()).toBe(before);

@@ -3,7 +3,7 @@ import type { Db, Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { inferenceConfig, MOCK_ROUTE, mockRouteEnabled } from './inference.config';
 import { MOCK_SEED, VENDOR_SEED, type SeedModel, type SeedRoute } from './seed.catalog';
-import { INSERT_MODEL, INSERT_ROUTE, INSERT_SETTINGS, MOVE_MOCK, VENDORS_KNOWN } from './seed.sql';
+import { INSERT_MODEL, INSERT_ROUTE, INSERT_SETTINGS, MOVE_MOCK, NOTE_SEEDED, SEEDED_ROUTES } from './seed.sql';
 
 export interface InferenceSeed {
   /** Where the mock model server listens, version path included. Default: MOCK_ROUTE_BASE_URL; without it, an earlier address stays. */
@@ -11,18 +11,17 @@ export interface InferenceSeed {
 }
 
 /**
- * Makes the vendors' routes with a starter catalog, and the mock's. May run any number of times: what is there is left as it is, and
- * a model or route that an operator deleted does not come back, as models are only written with their route, and the vendors' routes
- * only where there is none yet. Only the mock's address follows the environment, because its server takes another port at each start.
+ * Makes the vendors' routes with a starter catalog, and the mock's; each once. What is there is left as it is, and what an operator
+ * deleted does not come back. Only the mock's address follows the environment, because its server takes another port at each start.
  */
 export async function seedInference(db: Db, { mockBaseUrl = inferenceConfig.value.mockRouteBaseUrl }: InferenceSeed = {}): Promise<void> {
   await db.transaction(NO_CALLER, async (tx) => {
     await tx.execute(INSERT_SETTINGS);
-    const known = await tx.query(VENDORS_KNOWN, [MOCK_ROUTE]);
-    if (!known.length) for (const { route, models } of VENDOR_SEED) await seedRoute(tx, route, models);
-    if (!mockRouteEnabled()) return;
-    await seedRoute(tx, { ...MOCK_SEED.route, base_url: mockBaseUrl ?? null }, MOCK_SEED.models);
-    if (mockBaseUrl) await tx.execute(MOVE_MOCK, [MOCK_ROUTE, mockBaseUrl]);
+    const [{ seeded_routes }] = await tx.query(SEEDED_ROUTES);
+    const mock = { ...MOCK_SEED, route: { ...MOCK_SEED.route, base_url: mockBaseUrl ?? null } };
+    for (const { route, models } of [...VENDOR_SEED, ...(mockRouteEnabled() ? [mock] : [])])
+      if (!seeded_routes.includes(route.slug)) await seedRoute(tx, route, models);
+    if (mockRouteEnabled() && mockBaseUrl) await tx.execute(MOVE_MOCK, [MOCK_ROUTE, mockBaseUrl]);
   });
 }
 
@@ -30,6 +29,7 @@ async function seedRoute(tx: Tx, route: SeedRoute, models: SeedModel[]): Promise
   const id = uuidv7();
   const made = await tx.execute(INSERT_ROUTE, [id, route.slug, route.label, route.dialect, route.base_url, route.sort_order]);
   if (made) for (const model of models) await seedModel(tx, id, model);
+  await tx.execute(NOTE_SEEDED, [route.slug]);
 }
 
 async function seedModel(tx: Tx, routeId: string, m: SeedModel): Promise<void> {

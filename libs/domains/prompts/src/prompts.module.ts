@@ -1,6 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, OnModuleInit } from '@nestjs/common';
 import { FilesModule } from '@aps/files';
-import { InferenceModule } from '@aps/inference';
+import { InferenceModule, ModelUsers } from '@aps/inference';
 import { ToolsModule } from '@aps/tools';
 import { PromptFiles } from './prompt-files';
 import { PromptRunner } from './prompt-runner';
@@ -10,9 +10,26 @@ import { PromptsQueries } from './prompts.queries';
 import { PromptsService } from './prompts.service';
 import { RunPromptTemplateTool } from './run-prompt-template.tool';
 
-const exported = [PromptsQueries, PromptsService, PromptRunner];
+const exported = [PromptsService, PromptRunner];
 
-@Module({ imports: [FilesModule, InferenceModule], providers: [...exported, PromptFiles, PromptRunsRepository], exports: exported })
+/** Tells who decides about models which templates name them; all of templates that an application of operators needs. */
+@Module({ imports: [InferenceModule], providers: [PromptsQueries], exports: [PromptsQueries] })
+export class PromptModelsModule implements OnModuleInit {
+  constructor(
+    private readonly users: ModelUsers,
+    private readonly templates: PromptsQueries,
+  ) {}
+
+  onModuleInit(): void {
+    this.users.register(this.templates);
+  }
+}
+
+@Module({
+  imports: [FilesModule, InferenceModule, PromptModelsModule],
+  providers: [...exported, PromptFiles, PromptRunsRepository],
+  exports: [PromptModelsModule, ...exported],
+})
 export class PromptsModule {}
 
 /** The tool by which agents run templates, for a worker application. */

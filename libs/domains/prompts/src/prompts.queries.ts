@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, NIL_UUID, type PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import type { ModelUser, ModelUserReader } from '@aps/inference';
 import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import type { ToolGrants } from '@aps/tools';
 import { mayRunPrompts, namedPrompts, reachesPrompt } from './prompt-grants.policy';
@@ -41,9 +42,18 @@ const RUNNABLE = statement<Omit<RunnablePrompt, 'variables'> & Pick<PromptConten
   FROM prompt_templates t JOIN prompt_revisions r ON r.template_id = t.id AND r.version = t.version
   WHERE t.org_id = $1 AND t.deleted_at IS NULL AND (t.slug = ANY($2) OR $3) ORDER BY t.slug LIMIT $4`);
 
+const NAMING_MODELS = statement<ModelUser>(`
+  SELECT t.id, t.org_id, t.name, t.model AS model_key FROM prompt_templates t
+  WHERE t.model = ANY($1) AND t.deleted_at IS NULL AND ($3::uuid IS NULL OR t.org_id = $3) ORDER BY t.name, t.id LIMIT $2`);
+const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
+  'SELECT t.model AS model_key, count(*)::int AS n FROM prompt_templates t WHERE t.model = ANY($1) AND t.deleted_at IS NULL GROUP BY t.model',
+);
+
 /** Reads templates, by an id or a slug. Never writes. */
 @Injectable()
-export class PromptsQueries {
+export class PromptsQueries implements ModelUserReader {
+  readonly kind = 'prompt_template';
+
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
@@ -65,6 +75,15 @@ export class PromptsQueries {
         structured,
         variables: variablesIn([text, structured ? post_processing_instructions : null]),
       }));
+  }
+
+  /** Templates that name one of the models. */
+  naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]> {
+    return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
+  }
+
+  counted(db: Db, keys: readonly string[]): Promise<{ model_key: string; n: number }[]> {
+    return db.query(MODELS_COUNTED, [keys]);
   }
 
   /** @throws DomainError `not_found` */

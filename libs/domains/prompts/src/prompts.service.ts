@@ -94,7 +94,7 @@ export class PromptsService {
     const model = input.model === before?.model ? null : input.model;
     const effort = input.reasoning_effort === before?.reasoning_effort ? null : input.reasoning_effort;
     if (model ?? effort) await this.entitlements.require(scope.orgId, 'direct_model_choice', tx);
-    if (model) await this.catalog.assertKnownChatModel(tx, scope, model, 'prompt');
+    if (model) await this.catalog.holdChatModel(tx, scope, model, 'prompt');
   }
 }
 

@@ -1,3 +1,4 @@
 export * from './models.dto';
+export * from './platform-catalog.dto';
 export * from './platform-settings.dto';
 export * from './settings.dto';

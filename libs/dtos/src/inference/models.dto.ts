@@ -1,4 +1,4 @@
-import { MODEL_MODES, type ModelMode } from '@aps/contracts';
+import { MODEL_MODES, REASONING_EFFORTS, type ModelMode, type ReasoningEffort } from '@aps/contracts';
 import { ApiProperty } from '@nestjs/swagger';
 import {
   BooleanField,
@@ -11,10 +11,8 @@ import {
   StringField,
   UuidField,
 } from '@aps/platform/http';
+import { COST_TIER_VALUES, MODEL_KIND_VALUES } from './values';
 
-const MODEL_KIND_VALUES = ['chat', 'embedding', 'rerank', 'image'] as const;
-const COST_TIER_VALUES = ['free', 'low', 'medium', 'high', 'premium'] as const;
-const EFFORT_VALUES = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 /** Scopes with an allowlist. */
 const LISTED_SCOPE_VALUES = ['agent', 'chat', 'prompt'] as const;
 
@@ -43,11 +41,11 @@ export class ModelResponse {
   @IntField({ nullable: true, description: 'Tokens that fit into one call.', example: 1_000_000 }) context_window: number | null;
   @IntField({ nullable: true, description: 'Tokens that it writes at most.', example: 128_000 }) max_output_tokens: number | null;
 
-  @ListField(EFFORT_VALUES, {
+  @ListField(REASONING_EFFORTS, {
     description: 'Reasoning efforts that it takes; empty with `supports_reasoning`: all.',
     example: ['low', 'medium', 'high'],
   })
-  allowed_efforts: (typeof EFFORT_VALUES)[number][];
+  allowed_efforts: ReasoningEffort[];
 
   @EnumField(COST_TIER_VALUES, { name: 'CostTier', nullable: true, description: 'Roughly how expensive it is.', example: 'medium' })
   cost_tier: (typeof COST_TIER_VALUES)[number] | null;

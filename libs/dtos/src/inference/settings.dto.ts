@@ -13,8 +13,8 @@ import {
   UuidField,
 } from '@aps/platform/http';
 import { modelKey } from './model-key';
+import { DIALECT_VALUES } from './values';
 
-const DIALECT_VALUES = ['dialect_1', 'dialect_2', 'dialect_3'] as const;
 const CREDENTIAL_SOURCE_VALUES = ['api_key', 'gateway'] as const;
 
 const allowlist = (where: string, needs = '') => ({

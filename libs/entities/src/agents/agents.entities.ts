@@ -8,6 +8,8 @@ import { Organization } from '../orgs/orgs.entities';
 @Index('agents_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_team', ['org_id', 'team_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_model', ['model'], { where: 'deleted_at IS NULL AND model IS NOT NULL' })
+@Index('agents_live_revision', ['live_revision_id'], { where: 'deleted_at IS NULL' })
 export class Agent {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;

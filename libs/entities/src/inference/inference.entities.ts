@@ -44,6 +44,15 @@ export class OrgRouteSetting {
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
+/** Prices of calls whose prompt is longer than so many tokens, cached and written ones included; what is null is as for shorter ones. */
+export interface PriceTier {
+  above_tokens: number;
+  input_price_per_1m: string | null;
+  output_price_per_1m: string | null;
+  cached_input_price_per_1m: string | null;
+  cache_write_price_per_1m: string | null;
+}
+
 export const MODEL_KINDS = ['chat', 'embedding', 'rerank', 'image'] as const;
 export const COST_TIERS = ['free', 'low', 'medium', 'high', 'premium'] as const;
 
@@ -77,7 +86,8 @@ export class ModelCatalogEntry {
   @Column('numeric', { precision: 20, scale: 6, nullable: true }) cache_write_price_per_1m: string | null;
   /** Credits per thousand tokens of all kinds, where dollar prices are missing. */
   @Column('numeric', { precision: 20, scale: 6, nullable: true }) fallback_credits_per_1k_tokens: string | null;
-  @Column('jsonb', { nullable: true }) price_tiers: Record<string, unknown> | null;
+  /** By rising `above_tokens`. */
+  @Column('jsonb', { default: () => "'[]'" }) price_tiers: PriceTier[];
   /** Who takes over when this one is disabled. */
   @ForeignKey(() => ModelCatalogEntry) @Column('uuid', { nullable: true }) replacement_model_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
@@ -108,6 +118,8 @@ export class PlatformAiSettings {
   @Column('jsonb', { nullable: true }) mode_normal: ModePreset | null;
   @Column('jsonb', { nullable: true }) mode_high_effort: ModePreset | null;
   @Column('jsonb', { nullable: true }) mode_x_high: ModePreset | null;
+  /** Slugs of routes that were made with their models once: what an operator deletes of them does not come back. */
+  @Column('text', { array: true, default: () => "'{}'" }) seeded_routes: string[];
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 

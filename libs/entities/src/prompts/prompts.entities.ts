@@ -19,6 +19,7 @@ export interface PromptField {
 @Index('prompt_templates_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('prompt_templates_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('prompt_templates_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('prompt_templates_model', ['model'], { where: 'deleted_at IS NULL AND model IS NOT NULL' })
 @Check('prompt_templates_file_input_mode', `file_input_mode IN ('auto', 'image', 'text', 'both')`)
 export class PromptTemplate {
   @PrimaryColumn('uuid') id: string;

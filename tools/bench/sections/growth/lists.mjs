@@ -117,8 +117,8 @@ export const BOUNDED = {
     where: 'libs/domains/chats/src/tools/core-tools.ts',
   },
   'GET /api/orgs/{org_id}/models': {
-    cap: 'the models of the catalog, which no operation adds to; held in memory',
-    where: 'libs/domains/inference/src/seed.catalog.ts',
+    cap: 'the models of the catalog, which operators add one by one, and `max_custom_models` of its own; held in memory',
+    where: 'libs/domains/inference/src/model.queries.ts',
   },
 };
 
@@ -127,6 +127,8 @@ export const WHOLE = {
   'GET /api/orgs/{org_id}/members/invitations': 'Those that are open are seats; one that has expired stays until it is revoked.',
   'GET /api/orgs/{org_id}/prompt-templates/{template_id}/revisions': 'People write them, and each is without its text.',
   'GET /api/admin/admins': 'Operators are few.',
+  'GET /api/admin/ai/routes': 'Operators add them one by one, and so do organizations with their own keys.',
+  'GET /api/admin/models': 'Operators add them one by one, and so do organizations up to `max_custom_models`.',
   'GET /api/admin/allowed-emails': 'Operators add them one by one.',
 };
 

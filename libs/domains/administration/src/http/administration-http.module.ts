@@ -6,8 +6,10 @@ import { AdminAiSettingsController, AdminOrgAiSettingsController } from './ai-se
 import { AdminOrgsController } from './admin-orgs.controller';
 import { AllowedEmailsController } from './allowed-emails.controller';
 import { AdminAuditController } from './audit.controller';
+import { AdminModelsController } from './models.controller';
 import { OrgUsageController } from './org-usage.controller';
 import { PlatformAdminsController } from './platform-admins.controller';
+import { AdminRouteKeysController, AdminRoutesController } from './routes.controller';
 import { AdminSubscriptionsController } from './subscriptions.controller';
 import { AdminUsersController } from './users.controller';
 import { AdminWaitlistController } from './waitlist.controller';
@@ -26,6 +28,9 @@ import { AdminWaitlistController } from './waitlist.controller';
     AdminAuditController,
     AdminAiSettingsController,
     AdminOrgAiSettingsController,
+    AdminRoutesController,
+    AdminRouteKeysController,
+    AdminModelsController,
   ],
 })
 export class AdministrationHttpModule {}

@@ -1,1 +1,2 @@
 export * from './inference-http.module';
+export { toCatalogEntry } from './models.convert';

@@ -1,6 +1,14 @@
 import type { ModelMode } from '@aps/contracts';
-import { ModelConfigResponse, ModelModeItem, ModelResponse, type OrgModelResponse } from '@aps/dtos';
+import {
+  ModelCatalogEntryResponse,
+  ModelConfigResponse,
+  ModelModeItem,
+  ModelResponse,
+  PriceTierResponse,
+  type OrgModelResponse,
+} from '@aps/dtos';
 import { answer } from '@aps/platform/http';
+import type { ModelView } from '../platform-models.service';
 import type { ListedModel, ModelConfig, ModelModeView, OrgModel } from '../model.queries';
 
 export function toModel({ entry, route, showPrices }: ListedModel): ModelResponse {
@@ -31,3 +39,9 @@ const MODES: Record<ModelMode, { label: string; description: string }> = {
 export const toModelMode = (view: ModelModeView): ModelModeItem => answer(ModelModeItem, view, MODES[view.mode]);
 
 export const toModelConfig = (config: ModelConfig): ModelConfigResponse => answer(ModelConfigResponse, config);
+
+export const toCatalogEntry = (model: ModelView): ModelCatalogEntryResponse =>
+  answer(ModelCatalogEntryResponse, model, {
+    allowed_efforts: model.allowed_efforts as ModelCatalogEntryResponse['allowed_efforts'],
+    price_tiers: model.price_tiers.map((tier) => answer(PriceTierResponse, tier)),
+  });

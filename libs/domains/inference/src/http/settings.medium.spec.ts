@@ -325,6 +325,9 @@ describe('AI settings over HTTP', () => {
     it('name the agents that an allowlist leaves out', async () => {
       const asked: unknown[] = [];
       t.get(ModelUsers).register({
+        kind: 'agent',
+        naming: () => Promise.resolve([]),
+        counted: () => Promise.resolve([]),
         agentsOutside: (_db, scope, allowed) => {
           asked.push([scope.orgId, allowed]);
           return Promise.resolve([{ id: scope.orgId, name: 'Support', model: 'gpt-6-sol' }]);

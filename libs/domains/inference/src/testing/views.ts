@@ -50,7 +50,7 @@ export function aModel(key: string, route: string, over: Partial<CatalogEntry> =
     cached_input_price_per_1m: null,
     cache_write_price_per_1m: null,
     fallback_credits_per_1k_tokens: null,
-    price_tiers: null,
+    price_tiers: [],
     replacement_model_id: null,
     ...over,
   };

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import type { InferenceRoute, ModelCatalogEntry } from '@aps/entities';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+
+export type RouteRow = InferenceRoute;
+export type ModelRow = ModelCatalogEntry;
+
+const ROUTES = statement<RouteRow>('SELECT * FROM inference_routes ORDER BY sort_order, slug, id');
+const MODELS = statement<ModelRow>('SELECT * FROM model_catalog ORDER BY sort_order, key, id');
+const ENABLED_BY_ROUTE = statement<{ route_id: string; n: number }>(
+  'SELECT route_id, count(*)::int AS n FROM model_catalog WHERE enabled GROUP BY route_id',
+);
+// In one order, so that two who take several rows do not wait for each other.
+const LOCK_MODELS_ON = statement<ModelRow>('SELECT * FROM model_catalog WHERE route_id = ANY($1) ORDER BY id FOR UPDATE');
+
+const KEYS_OF_ORG = `unnest(ARRAY[s.agent_default_model, s.chat_default_model, s.intake_classifier_default_model, s.process_default_model,
+  s.tool_router_default_model] || s.agent_model_allowlist || s.chat_model_allowlist || s.prompt_model_allowlist) AS named(key)`;
+const ORGS_NAMING = statement<{ org_id: string }>(`
+  SELECT s.org_id FROM org_ai_settings s
+  WHERE EXISTS (SELECT FROM ${KEYS_OF_ORG} WHERE named.key = $1) AND ($2::uuid IS NULL OR s.org_id = $2) ORDER BY s.org_id LIMIT $3`);
+const NAMED_BY_ORGS = statement<{ key: string }>(
+  `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG} WHERE named.key = ANY($1)`,
+);
+
+const MOVE = statement('UPDATE model_catalog SET route_id = $2, updated_at = now() WHERE id = ANY($1)');
+const ENABLE = statement('UPDATE model_catalog SET enabled = true, updated_at = now() WHERE id = ANY($1)');
+const DROP = statement('DELETE FROM model_catalog WHERE id = ANY($1)');
+const REPLACE = statement(`
+  UPDATE model_catalog m SET replacement_model_id = x.replacement, updated_at = now()
+  FROM unnest($1::uuid[], $2::uuid[]) x(id, replacement) WHERE m.id = x.id`);
+
+/** What operators read and change of routes and models beyond single rows. */
+@Injectable()
+export class GovernanceRepository {
+  /** Every route, those of organizations too, in display order. */
+  routes(db: Db): Promise<RouteRow[]> {
+    return db.query(ROUTES);
+  }
+
+  /** Every model, those of organizations too, in display order. */
+  models(db: Db): Promise<ModelRow[]> {
+    return db.query(MODELS);
+  }
+
+  /** Enabled models by route. */
+  async enabledByRoute(db: Db): Promise<Map<string, number>> {
+    return new Map((await db.query(ENABLED_BY_ROUTE)).map(({ route_id, n }) => [route_id, n]));
+  }
+
+  /** Every model on the routes, which nobody else names, changes or removes until the transaction ends. */
+  lockModelsOn(tx: Tx, routeIds: string[]): Promise<ModelRow[]> {
+    return tx.query(LOCK_MODELS_ON, [routeIds]);
+  }
+
+  /** Organizations whose defaults or allowlists name the key, at most so many. */
+  async orgsNaming(db: Db, key: string, limit: number, orgId: string | null = null): Promise<string[]> {
+    return (await db.query(ORGS_NAMING, [key, orgId, limit])).map(({ org_id }) => org_id);
+  }
+
+  /** Those of the keys that defaults or allowlists of organizations name. */
+  async namedByOrgs(db: Db, keys: readonly string[]): Promise<string[]> {
+    return (await db.query(NAMED_BY_ORGS, [keys])).map(({ key }) => key);
+  }
+
+  async move(tx: Tx, modelIds: string[], routeId: string): Promise<void> {
+    await tx.execute(MOVE, [modelIds, routeId]);
+  }
+
+  /**
+   * Lets models be followed by others, drops some, and enables those that take their place.
+   *
+   * @param replacements by model, what follows it from now on
+   */
+  async merge(tx: Tx, replacements: Map<string, string | null>, dropped: string[], enabled: string[]): Promise<void> {
+    if (replacements.size) await tx.execute(REPLACE, [[...replacements.keys()], [...replacements.values()]]);
+    await tx.execute(DROP, [dropped]);
+    if (enabled.length) await tx.execute(ENABLE, [enabled]);
+  }
+}
