@@ -1,5 +1,5 @@
 import { ModelUsers } from '@aps/inference';
-import { addModel } from '@aps/inference/testing';
+import { addModel, whileDeleting } from '@aps/inference/testing';
 import { entitle } from '@aps/billing/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { anAgent } from '../testing';
@@ -48,5 +48,14 @@ describe('an allowlist of models for agents', () => {
     for (const { id } of [liveOnly, draftOnly, outside])
       expect((await patchAgent(id, { model: MODEL, max_steps: 7 }, '?deploy=true')).status).toBe(200);
     expect(await outsideOf(MODEL)).toEqual([]);
+  });
+});
+
+describe('an agent', () => {
+  it('does not begin to name a model that is being deleted', async () => {
+    const { id } = await agent('waiting', null);
+    await addModel(t, 'going');
+    const { status, body } = await whileDeleting(t, 'going', () => patchAgent(id, { model: 'going' }));
+    expect([status, body.code]).toEqual([422, 'model_unknown']);
   });
 });

@@ -4,6 +4,7 @@ import { ModelUsers } from '../model-users';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Bearer } from '@aps/platform/testing';
 import { forget, inferenceService } from '../testing/inference';
+import { addModel, whileDeleting } from '../testing/catalog';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';
 
@@ -320,6 +321,12 @@ describe('AI settings over HTTP', () => {
       expect(await patch('limits', { budget_limit_usd: '6' })).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
       expect((await call('GET', at('limits'), org.owner)).body.budget_limit_usd).toBe('5');
       expect((await patch('limits', { budget_limit_usd: null })).status).toBe(200);
+    });
+
+    it('do not begin to name a model that is being deleted', async () => {
+      await addModel(t, 'going');
+      const { status, body } = await whileDeleting(t, 'going', () => patch('limits', { chat_default_model: 'going' }));
+      expect([status, body.code]).toEqual([422, 'model_unknown']);
     });
 
     it('name the agents that an allowlist leaves out', async () => {

@@ -2,7 +2,7 @@ import { BillingModule } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
 import { OrgAiSettings, PromptRevision } from '@aps/entities';
 import { InferenceModule } from '@aps/inference';
-import { addModel } from '@aps/inference/testing';
+import { addModel, whileDeleting } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
@@ -30,6 +30,14 @@ const problems = (body: Answer['body']) =>
   (body.detail as { loc: unknown[]; type: string }[]).map(({ loc, type }) => [loc.join('.'), type]);
 
 describe('prompt templates', () => {
+  it('do not begin to name a model that is being deleted', async () => {
+    await addModel(t, 'going');
+    const { status, body } = await whileDeleting(t, 'going', () =>
+      t.call('POST', path, { as: org.owner, body: { name: 'Late', text: 'x', model: 'going' } }),
+    );
+    expect([status, body.code]).toEqual([422, 'model_unknown']);
+  });
+
   it('are made with a slug and version 1, and read by either', async () => {
     const fields = [{ ...TOTAL, description: 'With tax', required: true, enum_values: ['x'] }];
     const settings = {
