@@ -37,6 +37,7 @@ export const INFO = {
     'Administration: people': 'For operators: who may sign up, who operates the platform, who is locked out.',
     'Administration: organizations': 'For operators: organizations, their members, suspension and usage.',
     'Administration: AI': 'For operators: models and how turns run, of the platform and of organizations.',
+    'Administration: workers': 'For operators: the processes that do the work, and the queues it comes from.',
     'Administration: audit': 'For operators: what operators did.',
   },
 };

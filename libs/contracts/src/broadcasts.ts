@@ -9,6 +9,8 @@ export interface Broadcasts {
   'settings.changed': { org_id: string | null };
   /** Routes, keys or the model catalog changed: drop what is cached of them. */
   'route.changed': { org_id: string | null };
+  /** An operator has told a worker to begin nothing new, or to go on. Truth: `workers.draining`, which it reads with each heartbeat. */
+  'worker.changed': { worker_id: string };
 }
 
 export type BroadcastName = keyof Broadcasts;

@@ -13,6 +13,7 @@ import * as event from './platform/event.entity';
 import * as idempotencyKey from './platform/idempotency-key.entity';
 import * as outboundMail from './platform/outbound-mail.entity';
 import * as outbox from './platform/outbox.entity';
+import * as worker from './platform/worker.entity';
 
 export * from './agents/agents.entities';
 export * from './chats/chats.entities';
@@ -29,6 +30,7 @@ export * from './platform/event.entity';
 export * from './platform/idempotency-key.entity';
 export * from './platform/outbound-mail.entity';
 export * from './platform/outbox.entity';
+export * from './platform/worker.entity';
 export { MIGRATIONS } from './migrations';
 export { SCHEMA_EXTRAS } from './schema-extras';
 export {
@@ -70,4 +72,5 @@ export const ENTITIES: EntityClass[] = [
   idempotencyKey,
   outboundMail,
   outbox,
+  worker,
 ].flatMap((file) => classesOf(file as unknown as Record<string, unknown>));

@@ -41,7 +41,7 @@ function documentOf(name: string, syntax: ParamSyntax): { description: string; s
     return { description: 'The last part of the mailed link.', schema: { type: 'string', pattern: LINK_TOKEN.source } };
   // An id fits the pattern of slugs. So documented is also what is looked up as either, whatever it looks like.
   if (name.endsWith('_id')) return { description: `Id or slug of the ${name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`, schema: slug };
-  return { description: 'Its slug.', schema: slug };
+  return syntax === 'slug' ? { description: 'Its slug.', schema: slug } : { description: `The ${name}.`, schema: { type: 'string' } };
 }
 
 /** Of a handler; or of a controller, for each handler that has none of its own. */

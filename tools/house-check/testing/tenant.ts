@@ -180,6 +180,7 @@ export const OUTSIDE_OF_TENANTS = {
     ['token_id', 'session_id', 'user_id', 'waitlist_id', 'allowed_email_id', 'route_id', 'entry_id'].map((name) => [name, NOBODY]),
   ),
   token: 'x'.repeat(43),
+  worker: 'worker:1:000000',
 };
 
 /** Fills the parameters of a path; a parameter that no tenant has a value for is a gap of this file. */

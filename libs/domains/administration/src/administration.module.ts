@@ -3,10 +3,13 @@ import { IdentityModule } from '@aps/identity';
 import { OrgOverviewQueries } from './org-overview.queries';
 import { SubscriptionBackfill } from './subscription-backfill';
 import { UsageModule } from './usage/usage.module';
+import { WorkersQueries } from './workers.queries';
+import { WorkersRepository } from './workers.repository';
+import { WorkersService } from './workers.service';
 
 @Module({
   imports: [IdentityModule, UsageModule],
-  providers: [OrgOverviewQueries, SubscriptionBackfill],
-  exports: [IdentityModule, UsageModule, OrgOverviewQueries, SubscriptionBackfill],
+  providers: [OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersRepository, WorkersService],
+  exports: [IdentityModule, UsageModule, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersService],
 })
 export class AdministrationModule {}

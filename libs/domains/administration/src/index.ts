@@ -3,4 +3,6 @@ export * from './org-overview.queries';
 export * from './subscription-backfill';
 export * from './usage/usage.module';
 export * from './usage/usage.queries';
+export * from './workers.queries';
+export * from './workers.service';
 export type { UsageSummary, UsageWindow } from './usage/usage.summary';

@@ -4,3 +4,4 @@ export * from './orgs.dto';
 export * from './subscriptions.dto';
 export * from './usage.dto';
 export * from './users.dto';
+export * from './workers.dto';

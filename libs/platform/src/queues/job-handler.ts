@@ -25,6 +25,14 @@ export interface JobContext {
   signal: AbortSignal;
 }
 
+/** Thrown by a handler that has not begun its job, because its worker begins nothing new any more: the job goes to another one. */
+export class NotBegun extends Error {
+  constructor() {
+    super('This worker begins nothing new');
+    this.name = 'NotBegun';
+  }
+}
+
 /** A method with this decorator runs the jobs of that name. Delivery is at least once: the method must bear repetition. */
 export function JobHandler<N extends JobName>(name: N, options: JobHandlerOptions = {}) {
   return <T extends (payload: JobPayload<N>, context: JobContext) => Promise<void>>(

@@ -6,10 +6,13 @@ import { counter, durationHistogram, gauge } from '@aps/platform/observability';
 import { Outbox, OutboxRelayModule } from '@aps/platform/outbox';
 import { connectRedis, redisConfig } from '@aps/platform/redis';
 import { failSpan, inSpan, traceparentOf, type Span } from '@aps/platform/tracing';
-import { Worker, type Job } from 'bullmq';
+import { ProcessIdentity } from '@aps/platform/runtime';
+import { WaitingError, Worker, type Job } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { JOB_HANDLER, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
+import { JOB_HANDLER, NotBegun, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
+import { oldestReadySeconds } from './queue-state';
 import { concurrencyOf, queuesConfig } from './queues.config';
+import { WorkerBroadcasts, WorkerRegistry } from './worker-registry';
 import { BURY, DONE, EXISTS, FAILED_AGAIN, LATER } from './workers.sql';
 
 const OWNED_QUEUES = Symbol('OWNED_QUEUES');
@@ -23,11 +26,19 @@ const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['qu
 
 class InvalidPayload extends Error {}
 
+/** A queue's consumer in this process. */
+interface Consumer {
+  queue: QueueName;
+  concurrency: number;
+  active: number;
+  worker: Worker;
+}
+
 /** Consumes the queues of a worker application. */
 @Injectable()
 export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Workers');
-  private readonly workers: Worker[] = [];
+  private readonly consumers: Consumer[] = [];
   private readonly connections: Redis[] = [];
   private readonly handlers = new Map<string, Handler>();
   private readonly shutdown = new AbortController();
@@ -38,6 +49,8 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     private readonly reflector: Reflector,
     private readonly db: Database,
     private readonly outbox: Outbox,
+    private readonly self: ProcessIdentity,
+    private readonly registry: WorkerRegistry,
     @Inject(OWNED_QUEUES) private readonly owned: QueueName[],
   ) {}
 
@@ -50,6 +63,16 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     for (const handler of found) this.handlers.set(handler.name, handler);
     for (const queue of queues) this.consume(queue);
     this.measure(queues);
+    this.registry.join({ queues: () => this.queues(), onDraining: (draining) => this.setDraining(draining) });
+  }
+
+  private queues(): { name: string; active: number; concurrency: number }[] {
+    return this.consumers.map(({ queue, active, concurrency }) => ({ name: queue, active, concurrency }));
+  }
+
+  /** What runs goes on either way. */
+  private setDraining(draining: boolean): void {
+    for (const { worker } of this.consumers) void (draining ? worker.pause(true) : worker.resume());
   }
 
   private findHandlers(): Handler[] {
@@ -72,7 +95,11 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     const concurrency = concurrencyOf(queue, policy.concurrency);
     const connection = connectRedis('blocking');
     this.connections.push(connection);
-    const worker = new Worker(queue, (job: Job<JobEnvelope>) => this.run(queue, job), {
+    const take = async (job: Job<JobEnvelope>, token?: string) => {
+      consumer.active++;
+      await this.run(queue, job, token).finally(() => consumer.active--);
+    };
+    const worker = new Worker(queue, take, {
       connection,
       prefix: redisConfig.value.prefix,
       concurrency,
@@ -82,11 +109,14 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       skipVersionCheck: true,
     });
     worker.on('error', () => undefined); // said once by the connection
-    this.workers.push(worker);
+    const consumer: Consumer = { queue, concurrency, active: 0, worker };
+    this.consumers.push(consumer);
     this.logger.log(`Consuming ${queue}, ${concurrency} at a time`);
   }
 
-  private async run(queue: QueueName, job: Job<JobEnvelope>): Promise<void> {
+  private async run(queue: QueueName, job: Job<JobEnvelope>, token: string | undefined): Promise<void> {
+    // It was on its way when the worker began to drain.
+    if (this.self.draining) return this.handBack(queue, job, token);
     const handler = this.handlers.get(job.name);
     const id = job.id ?? '';
     if (!handler) {
@@ -96,11 +126,19 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     }
     const attributes = { 'aps.job.id': id, 'aps.queue': queue, 'aps.request_id': job.data.request_id };
     await inSpan(`job ${job.name}`, { kind: 'consumer', parent: job.data.traceparent, attributes }, (span) =>
-      this.handle(queue, job, handler, span),
+      this.handle(queue, job, handler, span, token),
     );
   }
 
-  private async handle(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, span: Span): Promise<void> {
+  /** Lets another worker have a job that was not begun here. */
+  private async handBack(queue: QueueName, job: Job<JobEnvelope>, token: string | undefined): Promise<never> {
+    finished.inc({ queue, job: job.name, outcome: 'handed_back' });
+    // Without Redis its lock runs out, and the queue delivers it again.
+    await job.moveToWait(token).catch(() => undefined);
+    throw new WaitingError();
+  }
+
+  private async handle(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, span: Span, token: string | undefined): Promise<void> {
     const id = job.id ?? '';
     const stop = seconds.startTimer({ queue, job: job.name });
     const context: JobContext = {
@@ -120,6 +158,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       if (!handler.ownsRow) await this.db.execute(DONE, [id]);
       finished.inc({ queue, job: job.name, outcome: 'done' });
     } catch (error) {
+      if (error instanceof NotBegun) return await this.handBack(queue, job, token);
       failSpan(span, (error as Error)?.name ?? 'unknown');
       await this.onError(queue, job, handler, error as Error);
     } finally {
@@ -171,21 +210,19 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       for (const q of mine) g.set({ queue: q.name }, await q.getActiveCount().catch(() => 0));
     });
     gauge('queue_oldest_ready_seconds', 'Age of the job that has waited longest', ['queue'], async (g) => {
-      for (const q of mine) {
-        // The first of those with a priority is not always the oldest, but near to it.
-        const jobs = await Promise.all([q.getJobs(['wait'], 0, 0, true), q.getJobs(['prioritized'], 0, 0, true)]).then(
-          (lists) => lists.flat(),
-          () => [],
-        );
-        g.set({ queue: q.name }, Math.max(0, ...jobs.map((job) => (this.db.now().getTime() - job.timestamp) / 1000)));
-      }
+      for (const q of mine) g.set({ queue: q.name }, await oldestReadySeconds(q, this.db.now()).catch(() => 0));
     });
+    gauge('worker_jobs_running', 'Jobs that this process runs', ['queue'], (g) => {
+      for (const { name, active } of this.queues()) g.set({ queue: name }, active);
+    });
+    gauge('worker_draining', 'Whether this process begins nothing new', [], (g) => g.set(Number(this.self.draining)));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     // Handlers learn that the process ends, finish their step and hand the rest back; then the queue's locks are released.
     this.shutdown.abort(new Error('The process is shutting down'));
-    await Promise.all(this.workers.map((w) => w.close()));
+    await Promise.all(this.consumers.map(({ worker }) => worker.close()));
+    await this.registry.leave();
     for (const connection of this.connections) connection.disconnect();
   }
 }
@@ -197,7 +234,8 @@ export class WorkersModule {
     return {
       module: WorkersModule,
       imports: [DiscoveryModule, OutboxRelayModule],
-      providers: [Workers, MetadataScanner, { provide: OWNED_QUEUES, useValue: queues }],
+      controllers: [WorkerBroadcasts],
+      providers: [Workers, WorkerRegistry, MetadataScanner, { provide: OWNED_QUEUES, useValue: queues }],
       exports: [Workers],
     };
   }

@@ -6,6 +6,7 @@ import { DatabaseModule, type SchemaSources } from '@aps/platform/database';
 import { OutboxModule } from '@aps/platform/outbox';
 import { RealtimePublishModule } from '@aps/platform/realtime';
 import { RedisModule } from '@aps/platform/redis';
+import { ProcessIdentity } from './process-identity';
 import { Readiness } from './readiness';
 
 /** What every deployable stands on. */
@@ -24,8 +25,8 @@ export class PlatformModule {
         AuditModule,
         CryptoModule,
       ],
-      providers: [Readiness],
-      exports: [Readiness],
+      providers: [Readiness, { provide: ProcessIdentity, useFactory: () => new ProcessIdentity(appName) }],
+      exports: [Readiness, ProcessIdentity],
     };
   }
 }

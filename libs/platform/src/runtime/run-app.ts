@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { Readiness } from './readiness';
 
 export const runtimeConfig = configSection('runtime', {
+  version: setting('APP_VERSION', z.string().max(128).default('dev'), 'Version of the code, as operators read it; images carry theirs'),
   internalHost: setting('INTERNAL_HOST', z.string().default('127.0.0.1'), 'Address of the internal port; 0.0.0.0 in a container'),
   internalPort: setting(
     'INTERNAL_PORT',

@@ -120,6 +120,10 @@ export const BOUNDED = {
     cap: 'the models of the catalog, which operators add one by one, and `max_custom_models` of its own; held in memory',
     where: 'libs/domains/inference/src/model.queries.ts',
   },
+  'GET /api/admin/workers': {
+    cap: 'the processes that run: one that has been silent for a minute is gone',
+    where: 'libs/platform/src/queues/worker-registry.sql.ts',
+  },
 };
 
 /** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */

@@ -13,6 +13,7 @@ import { AdminRouteKeysController, AdminRoutesController } from './routes.contro
 import { AdminSubscriptionsController } from './subscriptions.controller';
 import { AdminUsersController } from './users.controller';
 import { AdminWaitlistController } from './waitlist.controller';
+import { AdminWorkersController } from './workers.controller';
 
 /** What operators do; served by admin-api. */
 @Module({
@@ -31,6 +32,7 @@ import { AdminWaitlistController } from './waitlist.controller';
     AdminRoutesController,
     AdminRouteKeysController,
     AdminModelsController,
+    AdminWorkersController,
   ],
 })
 export class AdministrationHttpModule {}

@@ -6,11 +6,18 @@ import {
   OrgSuspensionResponse,
   UserStatusResponse,
   WaitlistEntryResponse,
+  QueueResponse,
+  WorkerLeaseResponse,
+  type WorkerListResponse,
+  WorkerQueueResponse,
+  WorkerResponse,
 } from '@aps/dtos';
 import type { WaitlistEntry } from '@aps/entities';
 import type { UserStatusChange } from '@aps/identity';
 import type { AuditLine, OrganizationSuspension, OrgDirectoryEntry, OrgMemberInfo as Member } from '@aps/orgs';
-import { answer } from '@aps/platform/http';
+import type { Listed } from '@aps/platform/database';
+import { answer, type PageQuery } from '@aps/platform/http';
+import type { QueueView, WorkerView } from '../workers.queries';
 
 export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): UserStatusResponse =>
   answer(UserStatusResponse, user, { user_id: user.id, active: user.deactivated_at === null, sole_owner_org_ids });
@@ -43,3 +50,20 @@ export const toAuditItem = (row: AuditLine): AuditItem =>
     actor: row.actor_id === null ? null : { id: row.actor_id, email: row.actor_email },
     target: { kind: row.target_kind, id: row.target_id },
   });
+
+const toWorker = (worker: WorkerView): WorkerResponse =>
+  answer(WorkerResponse, worker, {
+    queues: worker.queues.map((queue) => answer(WorkerQueueResponse, queue)),
+    leases: worker.leases.map((lease) => answer(WorkerLeaseResponse, lease, { expires_at: new Date(lease.expires_at).toISOString() })),
+  });
+
+export const toWorkerList = (
+  { items, total, more }: Listed<WorkerView>,
+  queues: QueueView[],
+  { offset = 0 }: PageQuery,
+): WorkerListResponse => ({
+  items: items.map(toWorker),
+  queues: queues.map((queue) => answer(QueueResponse, queue)),
+  total,
+  next_offset: more ? offset + items.length : null,
+});

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
 import { NO_CALLER, advisoryLock, alreadyCommitted, Database, OneByOne, type Ahead } from '@aps/platform/database';
+import { NotBegun } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
+import { ProcessIdentity } from '@aps/platform/runtime';
 import { TurnEndings } from './turn-endings';
 import { TurnRepository, type ClaimedTurn, type ClaimRow } from './turn.repository';
 import { CAP_MARGIN, type Claiming } from './turn.sql';
@@ -22,9 +22,6 @@ export interface OwnedTurn extends ClaimedTurn {
 /** Decides who runs a turn, and whether it runs at all. */
 @Injectable()
 export class TurnClaims {
-  /** Names this process in the rows that it owns. */
-  readonly worker = `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
-
   private readonly nearCap = new OneByOne();
 
   constructor(
@@ -33,9 +30,13 @@ export class TurnClaims {
     private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
     private readonly realtime: RealtimePublisher,
+    private readonly self: ProcessIdentity,
   ) {}
 
-  /** @returns null when there is nothing to run */
+  /**
+   * @returns null when there is nothing to run
+   * @throws NotBegun when the worker begins nothing new any more
+   */
   async claim(job: JobPayload<'turn.run'>): Promise<OwnedTurn | null> {
     const { turn_id: turnId } = job;
     const at = this.db.now();
@@ -79,7 +80,7 @@ export class TurnClaims {
 
   private async tryToClaim({ turn_id, org_id, chat_id }: JobPayload<'turn.run'>, at: Date): Promise<Ahead<ClaimRow> | null> {
     const cap = (await this.entitlements.of(org_id)).max_concurrent_chats;
-    const claim = (cap: number): Claiming => ({ turn_id, chat_id, worker: this.worker, cap, at });
+    const claim = (cap: number): Claiming => ({ turn_id, chat_id, worker: this.self.id, cap, at });
     if (cap < 0) return this.turns.claimAhead(this.db, claim(-1));
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
     const far = cap > CAP_MARGIN ? await this.turns.claimAhead(this.db, claim(cap - CAP_MARGIN)) : null;
@@ -90,6 +91,8 @@ export class TurnClaims {
 
   /** Near the cap, claims of one organization go one after another, so that the count is exact. A turn over it is parked. */
   private async claimLocked(orgId: string, claim: Claiming): Promise<Ahead<ClaimRow> | null> {
+    // It may have waited for its turn since it was handed to this worker.
+    if (this.self.draining) throw new NotBegun();
     const row = await this.db.transaction(NO_CALLER, async (tx) => {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
       const row = await this.turns.claim(tx, claim);

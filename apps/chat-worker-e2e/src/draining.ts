@@ -1,0 +1,124 @@
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NodeProcess, ROOT, until, type Platform } from '../../api-gateway-e2e/support';
+import { check } from './invariants';
+import { withPlatform, type Chance } from './scenario';
+import { begin, finish, running } from './turns';
+
+const WORKERS = ['chat-worker', 'chat-worker:b'] as const;
+
+interface ListedWorker {
+  id: string;
+  draining: boolean;
+  queues: { name: string; active: number }[];
+  leases: { id: string; org_id: string }[];
+}
+
+const listed = async (platform: Platform): Promise<ListedWorker[]> => {
+  const { status, body } = await platform.admin('GET', '/workers');
+  expect([status, body.total]).toEqual([200, body.items.length]);
+  return body.items as ListedWorker[];
+};
+
+/** Which of the listed workers a process is: its number is in the id. */
+const idOf = async (platform: Platform, worker: (typeof WORKERS)[number]): Promise<string> => {
+  const found = (await listed(platform)).filter(({ id }) => id.split(':')[1] === String(platform.app(worker).pid));
+  expect(found).toHaveLength(1);
+  return found[0].id;
+};
+
+/** Deliveries of turns that a worker has begun, those under way included. */
+const begunBy = async (platform: Platform, worker: (typeof WORKERS)[number]): Promise<number> => {
+  const series = (await platform.app(worker).metrics()).matchAll(
+    /^(?:worker_jobs_running|job_duration_seconds_count)\{queue="turns"[^}]*\} (\d+)/gm,
+  );
+  return [...series].reduce((sum, [, n]) => sum + Number(n), 0);
+};
+
+/** Of two workers one is told to begin nothing new while turns run, and in the end the other one. */
+export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
+  await withPlatform({ apps: ['api-gateway', 'admin-api', ...WORKERS] }, async (platform) => {
+    const [leaving, other] = WORKERS;
+    const [id, otherId] = [await idOf(platform, leaving), await idOf(platform, other)];
+    const tell = async (worker: string, verb: 'drain' | 'resume') => {
+      const { status, body } = await platform.admin('POST', `/workers/${worker}/${verb}`);
+      expect([status, body]).toEqual([202, { id: worker, draining: verb === 'drain' }]);
+    };
+    const drainsNow = (worker: (typeof WORKERS)[number], wanted: 0 | 1) =>
+      until(`${worker} has heard it`, async () => (await platform.app(worker).metrics()).includes(`\nworker_draining ${wanted}\n`), 12_000);
+
+    // Long enough to be there still when the worker has heard of it, in one step and in many.
+    const works = await begin(platform, chance, 12, { kinds: ['slow', 'tools', 'slow', 'streaming', 'pair', 'waits'] });
+    await until('the worker runs turns', async () => (await running(platform, leaving)) > 0);
+    await tell(id, 'drain');
+    await drainsNow(leaving, 1);
+    const held = (await listed(platform)).find((worker) => worker.id === id)!;
+    expect(held.draining).toBe(true);
+    expect(held.leases.every(({ org_id }) => org_id === platform.demo.org_id)).toBe(true);
+    const begun = await begunBy(platform, leaving);
+    expect(begun).toBeGreaterThan(0);
+
+    // Two would share this.
+    works.push(...(await begin(platform, chance, 12)));
+    await finish(platform, works);
+    await until('it has ended what it had', async () => (await running(platform, leaving)) === 0);
+    expect(platform.app(leaving).isRunning).toBe(true);
+    expect((await platform.app(leaving).readyz()).body.ready).toBe(true);
+    expect(await begunBy(platform, leaving)).toBeLessThanOrEqual(begun);
+    expect(await platform.app(leaving).metrics()).not.toContain('turn_duration_seconds_count{outcome="handed_back"}');
+    await check(platform, works);
+
+    // Nobody takes anything: it waits, and is lost nowhere.
+    await tell(otherId, 'drain');
+    await drainsNow(other, 1);
+    const waiting = await begin(platform, chance, 6, { kinds: ['plain'] });
+    await sleep(2_000);
+    for (const { chat } of waiting) expect((await platform.getChat(chat)).body.messages).toHaveLength(1);
+    const { queues } = (await platform.admin('GET', '/workers')).body as {
+      queues: { name: string; ready: number; oldest_ready_s: number }[];
+    };
+    const turns = queues.find(({ name }) => name === 'turns')!;
+    expect([turns.ready, turns.oldest_ready_s > 1]).toEqual([6, true]);
+
+    await tell(id, 'resume');
+    await drainsNow(leaving, 0);
+    await finish(platform, waiting);
+    expect(await running(platform, other)).toBe(0);
+    await check(platform, [...works, ...waiting]);
+
+    // One that starts anew is another, and takes work.
+    await platform.restart(other);
+    const fresh = await idOf(platform, other);
+    expect(fresh).not.toBe(otherId);
+    expect((await listed(platform)).find((worker) => worker.id === fresh)).toMatchObject({ draining: false });
+  });
+}
+
+/** As a container is ended: its worker begins nothing new and ends what it has, before it is sent SIGTERM. */
+export async function drainedBeforeItEnds(chance: Chance): Promise<void> {
+  await withPlatform({ apps: ['api-gateway', 'admin-api', ...WORKERS] }, async (platform) => {
+    const [leaving] = WORKERS;
+    const id = await idOf(platform, leaving);
+    const works = await begin(platform, chance, 12, { kinds: ['slow', 'tools', 'slow', 'streaming'] });
+    await until('the worker runs turns', async () => (await running(platform, leaving)) > 0);
+    const app = platform.app(leaving);
+    const drain = new NodeProcess('drain', path.join(ROOT, 'docker/drain.js'), {
+      ...process.env,
+      APP_PID: String(app.pid),
+      INTERNAL_PORT: new URL(app.internalUrl).port,
+    }).spawn();
+    expect([await drain.ended, drain.logs()]).toEqual([{ code: 0, signal: null }, '']);
+    expect(await running(platform, leaving)).toBe(0);
+    const handedBack = (await app.metrics()).includes('turn_duration_seconds_count{outcome="handed_back"}');
+    expect([app.isRunning, handedBack]).toEqual([true, false]);
+
+    // Nobody makes it begin anything any more.
+    await platform.admin('POST', `/workers/${id}/resume`);
+    await until('it says so', async () => (await listed(platform)).find((worker) => worker.id === id)?.draining);
+    expect((await app.metrics()).includes('\nworker_draining 1\n')).toBe(true);
+    expect(await app.terminate()).toEqual({ code: 0, signal: null });
+    expect((await listed(platform)).map((worker) => worker.id)).not.toContain(id);
+    await finish(platform, works);
+    await check(platform, works);
+  });
+}

@@ -1,0 +1,27 @@
+// `node drain.js [seconds]`, before a worker's container is ended: lets the worker in it begin nothing new, and returns when it has ended
+// what it runs, or when so much time is over (240 s). What is left then is handed over at SIGTERM, from its last finished step.
+const patienceMs = Number(process.argv[2] ?? 240) * 1000;
+const pid = Number(process.env.APP_PID ?? 1);
+const port = process.env.INTERNAL_PORT || 9090;
+
+/** What the worker runs; undefined while it does not say, or has not heard of it yet. */
+async function running() {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(4_000) }).catch(() => undefined);
+  const text = (await answer?.text().catch(() => undefined)) ?? '';
+  if (!/^worker_draining 1$/m.test(text)) return undefined;
+  return [...text.matchAll(/^worker_jobs_running\{[^}]*\} (\d+)$/gm)].reduce((sum, [, jobs]) => sum + Number(jobs), 0);
+}
+
+async function main() {
+  process.kill(pid, 'SIGUSR2');
+  const until = Date.now() + patienceMs;
+  while (Date.now() < until) {
+    if ((await running()) === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+main().catch((error) => {
+  console.error(`The worker cannot be told: ${error.message}`);
+  process.exit(1);
+});
