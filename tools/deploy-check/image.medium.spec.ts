@@ -111,6 +111,8 @@ describe('The images', () => {
     for (const [name, version] of Object.entries(dependencies))
       expect([name, notices.includes(`${name} ${version}`)]).toEqual([name, true]);
     expect([...files.keys()]).toContain('LICENSE');
+    // What its manifest runs before it is ended.
+    expect([...files.keys()]).toContain('drain.js');
     // One app, no test, no source.
     expect(
       [...files.keys()].filter((file) => /\.spec\.|\/testing\/|\.tsx?$|^dist\/(apps|libs)\//.test(file) && !file.endsWith('.d.ts')),

@@ -332,10 +332,13 @@ describe('Every app', () => {
         // Until who knows only readiness has seen that it is going, and has acted on it, the app must be reachable.
         const { periodSeconds, failureThreshold } = dig<{ periodSeconds: number; failureThreshold: number }>(app(d), 'readinessProbe');
         expect(seconds('SHUTDOWN_DELAY_MS')).toBeGreaterThanOrEqual(periodSeconds * failureThreshold + 5);
-        // The delay begins with SIGTERM: a preStop would only put off when clients are told.
-        expect(app(d).lifecycle).toBeUndefined();
+        // The delay begins with SIGTERM: of what clients call, a preStop would only put off when they are told. A worker ends its turns in it.
+        const [node, script, patience = '0', ...rest] = dig<string[] | undefined>(app(d), 'lifecycle', 'preStop', 'exec', 'command') ?? [];
+        expect([name, node, script, rest]).toEqual(
+          HTTP_APPS.includes(name) ? [name, undefined, undefined, []] : [name, 'node', 'drain.js', []],
+        );
         expect(podOf(d)?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
-          seconds('SHUTDOWN_DELAY_MS') + seconds('SHUTDOWN_GRACE_MS') + 10,
+          Number(patience) + seconds('SHUTDOWN_DELAY_MS') + seconds('SHUTDOWN_GRACE_MS') + 10,
         );
       }
     }

@@ -68,7 +68,7 @@ function main() {
     const from = path.join(root, 'node_modules', name);
     cpSync(from, path.join(to, 'node_modules', name), { recursive: true, dereference: true, filter: (file) => !file.endsWith('.map') });
   }
-  for (const script of ['healthcheck.js', 'secrets.js']) cpSync(path.join(root, 'docker', script), path.join(to, script));
+  for (const script of ['healthcheck.js', 'secrets.js', 'drain.js']) cpSync(path.join(root, 'docker', script), path.join(to, script));
   writeFileSync(path.join(to, 'THIRD-PARTY-LICENSES.txt'), licences());
   writeFileSync(path.join(to, 'main.js'), `require('./dist/bundles/${app}/main.js');\n`);
   openToRead(to);

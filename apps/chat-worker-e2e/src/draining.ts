@@ -35,22 +35,26 @@ const begunBy = async (platform: Platform, worker: (typeof WORKERS)[number]): Pr
   return [...series].reduce((sum, [, n]) => sum + Number(n), 0);
 };
 
+/** `npm run drain -- …`; what it has said. */
+const byHand = async (platform: Platform, ...args: string[]): Promise<string> => {
+  const env = { ...process.env, APS_URL: platform.url, APS_ADMIN_TOKEN: platform.demo.admin_token };
+  const tool = new NodeProcess('drain', path.join(ROOT, 'tools/drain/drain.mjs'), env, args).spawn();
+  expect([(await tool.ended).code, tool.errors()]).toEqual([0, '']);
+  return tool.logs();
+};
+
 /** Of two workers one is told to begin nothing new while turns run, and in the end the other one. */
 export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
   await withPlatform({ apps: ['api-gateway', 'admin-api', ...WORKERS] }, async (platform) => {
     const [leaving, other] = WORKERS;
     const [id, otherId] = [await idOf(platform, leaving), await idOf(platform, other)];
-    const tell = async (worker: string, verb: 'drain' | 'resume') => {
-      const { status, body } = await platform.admin('POST', `/workers/${worker}/${verb}`);
-      expect([status, body]).toEqual([202, { id: worker, draining: verb === 'drain' }]);
-    };
     const drainsNow = (worker: (typeof WORKERS)[number], wanted: 0 | 1) =>
       until(`${worker} has heard it`, async () => (await platform.app(worker).metrics()).includes(`\nworker_draining ${wanted}\n`), 12_000);
 
     // Long enough to be there still when the worker has heard of it, in one step and in many.
     const works = await begin(platform, chance, 12, { kinds: ['slow', 'tools', 'slow', 'streaming', 'pair', 'waits'] });
     await until('the worker runs turns', async () => (await running(platform, leaving)) > 0);
-    await tell(id, 'drain');
+    expect(await platform.admin('POST', `/workers/${id}/drain`)).toMatchObject({ status: 202, body: { id, draining: true } });
     await drainsNow(leaving, 1);
     const held = (await listed(platform)).find((worker) => worker.id === id)!;
     expect(held.draining).toBe(true);
@@ -69,7 +73,7 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
     await check(platform, works);
 
     // Nobody takes anything: it waits, and is lost nowhere.
-    await tell(otherId, 'drain');
+    await byHand(platform, '--all');
     await drainsNow(other, 1);
     const waiting = await begin(platform, chance, 6, { kinds: ['plain'] });
     await sleep(2_000);
@@ -80,7 +84,7 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
     const turns = queues.find(({ name }) => name === 'turns')!;
     expect([turns.ready, turns.oldest_ready_s > 1]).toEqual([6, true]);
 
-    await tell(id, 'resume');
+    expect(await byHand(platform, '--resume', id)).toMatch(new RegExp(`^draining  ${otherId} `, 'm'));
     await drainsNow(leaving, 0);
     await finish(platform, waiting);
     expect(await running(platform, other)).toBe(0);
