@@ -11,7 +11,7 @@ import { askedBy, exposition, metricOf } from './promql';
 
 const MIB = 1024 * 1024;
 /** Packages whose files an image holds: native code, and what is served as it is. */
-const PACKAGES = /^node_modules\/(@node-rs\/argon2(-[\w-]+)?|swagger-ui-dist|@scarf\/scarf)\//;
+const PACKAGES = /^node_modules\/(@bull-board\/ui|@node-rs\/argon2(-[\w-]+)?|swagger-ui-dist)\//;
 
 /** The files that the Dockerfile makes, started apart from the workspace, as compose.yaml starts containers. */
 describe('The images', () => {

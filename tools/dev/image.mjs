@@ -7,7 +7,7 @@
  */
 import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { BUNDLED_TOOLS, UNBUNDLED } from './lib/bundle.mjs';
+import { BUNDLED_TOOLS, NATIVE, SENT } from './lib/bundle.mjs';
 import { UserError, runMain } from './lib/console.mjs';
 import { appMain, root } from './lib/paths.mjs';
 
@@ -64,7 +64,7 @@ function main() {
   const to = path.resolve(folder);
   rmSync(to, { recursive: true, force: true });
   for (const part of [...WHOLE, `dist/bundles/${app}`]) cpSync(path.join(root, part), path.join(to, part), { recursive: true });
-  for (const name of withDependencies(UNBUNDLED)) {
+  for (const name of [...withDependencies(NATIVE), ...SENT]) {
     const from = path.join(root, 'node_modules', name);
     cpSync(from, path.join(to, 'node_modules', name), { recursive: true, dereference: true, filter: (file) => !file.endsWith('.map') });
   }

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { OrgUsageHttpModule } from '@aps/administration/http';
+import { GatewayAuthenticator, InternalCallerModule, OrgUsageHttpModule, QueuePageSessionModule } from '@aps/administration/http';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule, Entitlements } from '@aps/billing';
 import { ChatsHttpModule } from '@aps/chats/http';
@@ -23,7 +23,8 @@ import { ProxyModule } from './proxy';
 @Module({
   imports: [
     PlatformModule.forRoot('api-gateway', { entities: ENTITIES, migrations: MIGRATIONS }),
-    GuardsModule.forRoot(),
+    InternalCallerModule,
+    GuardsModule.forRoot(GatewayAuthenticator),
     IdempotencyModule,
     MailModule,
     BillingModule,
@@ -39,6 +40,7 @@ import { ProxyModule } from './proxy';
     FilesHttpModule,
     DecisionsHttpModule,
     OrgUsageHttpModule,
+    QueuePageSessionModule,
     ProxyModule,
     ApiDocsModule,
   ],

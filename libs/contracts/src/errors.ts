@@ -25,7 +25,7 @@ export const ERRORS = {
   creator_only: { status: 403, means: 'only who began the chat may change `shared`.' },
   entitlement_required: { status: 403, means: 'the plan does not allow this; `context.entitlement` says why.' },
   entitlement_exceeded: { status: 403, means: 'there are as many as there may be; `context` has the limit.' },
-  read_only: { status: 403, means: 'it belongs to the system.' },
+  read_only: { status: 403, means: 'it belongs to the system, or is only shown.' },
   invitation_email_mismatch: { status: 403, means: 'the invitation is for another address.' },
   // 404
   not_found: { status: 404, means: 'nothing there, or nothing that the caller may see.' },

@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { UserError } from './console.mjs';
 import { appMain, appModule, buildManifest, bundles, root, toolMain } from './paths.mjs';
 
-/** Packages that stay in node_modules: native code, and files that are read instead of required. */
-export const UNBUNDLED = ['@node-rs/argon2', 'swagger-ui-dist'];
+/** Packages of native code, which stay in node_modules with what they depend on. */
+export const NATIVE = ['@node-rs/argon2'];
+/** Packages whose files are sent to browsers: they stay in node_modules, and no code of theirs runs here. */
+export const SENT = ['@bull-board/ui', 'swagger-ui-dist'];
 
 /** Tools that a container runs beside its app. */
 export const BUNDLED_TOOLS = ['migrate'];
@@ -69,7 +71,7 @@ export async function bundle(apps) {
       bundle: true,
       platform: 'node',
       target: 'node20.19',
-      external: [...UNBUNDLED, ...OPTIONAL],
+      external: [...NATIVE, ...SENT, ...OPTIONAL],
       plugins: [mapPackagesByFile],
       sourcemap: true,
       sourcesContent: false,

@@ -1,29 +1,9 @@
-import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
-import { BillingModule, Entitlements } from '@aps/billing';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
-import { GuardsModule } from '@aps/guards';
 import { aPerson, type Person } from '@aps/identity/testing';
-import { InferenceModule } from '@aps/inference';
-import { OrgsModule } from '@aps/orgs';
 import { loadConfig } from '@aps/platform/config';
-import { IdempotencyModule } from '@aps/platform/idempotency';
-import { MailModule } from '@aps/platform/mail';
-import { PlatformModule } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { PROXIED_PREFIXES, ProxyModule } from '.';
-
-const ADMIN_API = [
-  PlatformModule.forRoot('test-behind', { entities: ENTITIES, migrations: MIGRATIONS }),
-  IdempotencyModule,
-  MailModule,
-  InternalCallerModule,
-  GuardsModule.forRoot(InternalAuthenticator),
-  BillingModule,
-  OrgsModule.forRoot(Entitlements),
-  InferenceModule,
-  AdministrationHttpModule,
-];
+import { ADMIN_API } from './testing/admin-api';
 
 describe('admin proxy with admin-api behind it', () => {
   const t = testService([...BASE_MODULES, ProxyModule], { rawPaths: PROXIED_PREFIXES });

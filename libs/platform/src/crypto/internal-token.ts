@@ -6,7 +6,47 @@ import { requireInternalTokenSecrets } from './crypto.config';
 /** Long enough for a hop and its retries, too short to be worth stealing. */
 export const INTERNAL_TOKEN_TTL_S = 60;
 
-const claimsSchema = z.object({
+/** Claims until a time, signed: `<base64url of JSON claims>.<base64url of HMAC-SHA256>`. */
+class SignedClaims<T extends object> {
+  private readonly secrets = requireInternalTokenSecrets();
+  private readonly expiring = z.object({ exp: z.number() });
+
+  /** @param label keeps signatures of this kind apart from any other use of the same secrets */
+  constructor(
+    private readonly label: string,
+    private readonly schema: z.ZodType<T>,
+    private readonly ttlS: number,
+  ) {}
+
+  /** @param now the database's time, which signer and reader share; their own clocks may be minutes apart */
+  sign(claims: T, now: Date): string {
+    const exp = Math.floor(now.getTime() / 1000) + this.ttlS;
+    const body = Buffer.from(JSON.stringify({ ...claims, exp })).toString('base64url');
+    return `${body}.${this.mac(this.secrets[0], body)}`;
+  }
+
+  /** @returns the claims, or undefined when the token is forged or over */
+  verify(token: string, now: Date): T | undefined {
+    const [body, signature, ...rest] = token.split('.');
+    if (!body || !signature || rest.length) return undefined;
+    const given = Buffer.from(signature);
+    let authentic = false;
+    for (const secret of this.secrets) {
+      const expected = Buffer.from(this.mac(secret, body));
+      if (given.length === expected.length && timingSafeEqual(given, expected)) authentic = true;
+    }
+    if (!authentic) return undefined;
+    const written: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
+    const [claims, until] = [this.schema.safeParse(written), this.expiring.safeParse(written)];
+    return claims.success && until.success && until.data.exp > now.getTime() / 1000 ? claims.data : undefined;
+  }
+
+  private mac(secret: string, body: string): string {
+    return createHmac('sha256', secret).update(`${this.label}.${body}`).digest('base64url');
+  }
+}
+
+const internalClaims = z.object({
   user_id: z.string(),
   email: z.string(),
   /** Session or API token that the caller came with. */
@@ -16,47 +56,39 @@ const claimsSchema = z.object({
   request_id: z.string(),
   /** The service that may read it. */
   aud: z.string(),
-  /** Seconds since 1970. */
-  exp: z.number(),
 });
 
-export type InternalClaims = z.infer<typeof claimsSchema>;
+export type InternalClaims = z.infer<typeof internalClaims>;
 
-/**
- * What the gateway tells a service behind it about the caller, signed: `<base64url of JSON claims>.<base64url of HMAC-SHA256>`.
- */
+/** What the gateway tells a service behind it about the caller. */
 @Injectable()
 export class InternalTokens {
-  private readonly secrets = requireInternalTokenSecrets();
+  private readonly claims = new SignedClaims('internal-token', internalClaims, INTERNAL_TOKEN_TTL_S);
 
-  /** @param now the database's time, which signer and reader share; their own clocks may be minutes apart */
-  sign(claims: Omit<InternalClaims, 'exp'>, now: Date): string {
-    const body = Buffer.from(JSON.stringify({ ...claims, exp: Math.floor(now.getTime() / 1000) + INTERNAL_TOKEN_TTL_S })).toString(
-      'base64url',
-    );
-    return `${body}.${mac(this.secrets[0], body)}`;
+  sign(claims: InternalClaims, now: Date): string {
+    return this.claims.sign(claims, now);
   }
 
   /** @returns the claims, or undefined when the token is forged, over, or meant for another service */
   verify(token: string, audience: string, now: Date): InternalClaims | undefined {
-    const [body, signature, ...rest] = token.split('.');
-    if (!body || !signature || rest.length) return undefined;
-    const given = Buffer.from(signature);
-    let authentic = false;
-    for (const secret of this.secrets) {
-      const expected = Buffer.from(mac(secret, body));
-      if (given.length === expected.length && timingSafeEqual(given, expected)) authentic = true;
-    }
-    if (!authentic) return undefined;
-    const claims = claimsSchema.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
-    if (!claims.success || claims.data.aud !== audience || claims.data.exp <= now.getTime() / 1000) return undefined;
-    return claims.data;
+    const claims = this.claims.verify(token, now);
+    return claims?.aud === audience ? claims : undefined;
   }
 }
 
-// The label keeps signatures of this kind apart from any other use of the same secret.
-const mac = (secret: string, body: string) => createHmac('sha256', secret).update(`internal-token.${body}`).digest('base64url');
+/** How long a browser shows the page of queues before its operator has to ask anew. */
+export const QUEUE_PAGE_TTL_S = 1_800;
+
+const queuePageClaims = z.object({ via: z.enum(['session', 'api_token']), id: z.string() });
+
+/** Names the credential with which an operator has asked for the page of queues; it is good for what that one is still good for. */
+@Injectable()
+export class QueuePageTokens extends SignedClaims<z.infer<typeof queuePageClaims>> {
+  constructor() {
+    super('queue-page', queuePageClaims, QUEUE_PAGE_TTL_S);
+  }
+}
 
 /** Imported by the gateway and by the services that take its word. */
-@Module({ providers: [InternalTokens], exports: [InternalTokens] })
+@Module({ providers: [InternalTokens, QueuePageTokens], exports: [InternalTokens, QueuePageTokens] })
 export class InternalTokenModule {}

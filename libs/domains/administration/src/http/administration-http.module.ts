@@ -9,6 +9,7 @@ import { AdminAuditController } from './audit.controller';
 import { AdminModelsController } from './models.controller';
 import { OrgUsageController } from './org-usage.controller';
 import { PlatformAdminsController } from './platform-admins.controller';
+import { QueuePageController } from './queue-page.controller';
 import { AdminRouteKeysController, AdminRoutesController } from './routes.controller';
 import { AdminSubscriptionsController } from './subscriptions.controller';
 import { AdminUsersController } from './users.controller';
@@ -33,6 +34,7 @@ import { AdminWorkersController } from './workers.controller';
     AdminRouteKeysController,
     AdminModelsController,
     AdminWorkersController,
+    QueuePageController,
   ],
 })
 export class AdministrationHttpModule {}

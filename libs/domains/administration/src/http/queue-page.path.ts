@@ -1,0 +1,2 @@
+/** Where the page of queues is. */
+export const QUEUE_PAGE = '/api/admin/queues';

@@ -1,0 +1,80 @@
+import { Controller, Injectable, Module, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import {
+  type AuthenticatedRequest,
+  BearerAuthenticator,
+  CurrentPrincipal,
+  notAuthenticated,
+  PlatformAdmin,
+  PrincipalStore,
+  type Principal,
+} from '@aps/guards';
+import { InternalTokenModule, QUEUE_PAGE_TTL_S, QueuePageTokens } from '@aps/platform/crypto';
+import { Database } from '@aps/platform/database';
+import { Operation } from '@aps/platform/http';
+import type { Response } from 'express';
+import { QUEUE_PAGE } from './queue-page.path';
+
+const COOKIE = 'aps_queues';
+const IN_HEADER = new RegExp(`(?:^|; ?)${COOKIE}=([A-Za-z0-9_.-]{1,1000})(?:;|$)`);
+
+/**
+ * Reads `Authorization: Bearer …` and, for the page of queues alone, the cookie that stands in for it: a browser that loads a page sends
+ * no bearer. What the cookie names is asked for anew, so it ends with its credential.
+ */
+@Injectable()
+export class GatewayAuthenticator extends BearerAuthenticator {
+  constructor(
+    private readonly principals: PrincipalStore,
+    private readonly tokens: QueuePageTokens,
+    private readonly db: Database,
+  ) {
+    super(principals);
+  }
+
+  override async authenticate(request: AuthenticatedRequest, anew = false): Promise<Principal> {
+    const cookie = isOfQueuePage(request) && IN_HEADER.exec(request.headers.cookie ?? '')?.[1];
+    if (!cookie) return super.authenticate(request, anew);
+    const credential = this.tokens.verify(cookie, this.db.now());
+    if (!credential) throw notAuthenticated();
+    return this.principals.byCredential(credential, anew);
+  }
+}
+
+const isOfQueuePage = ({ headers, originalUrl }: AuthenticatedRequest): boolean =>
+  headers.authorization === undefined && (originalUrl === QUEUE_PAGE || originalUrl.startsWith(`${QUEUE_PAGE}/`));
+
+@ApiTags('Administration: workers')
+@Controller(QUEUE_PAGE)
+@PlatformAdmin()
+export class QueuePageSessionController {
+  constructor(
+    private readonly tokens: QueuePageTokens,
+    private readonly db: Database,
+  ) {}
+
+  @Post('session')
+  @Operation({
+    summary: 'Open the page of queues for a browser',
+    description: `Sets a cookie that opens \`${QUEUE_PAGE}/\` for 30 minutes, no longer than the credential lives, and nothing else.`,
+  })
+  open(
+    @CurrentPrincipal() { via, credentialId }: Principal,
+    @Req() { secure }: AuthenticatedRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): void {
+    // A service behind the gateway knows no credential.
+    if (via === 'internal') throw notAuthenticated();
+    response.cookie(COOKIE, this.tokens.sign({ via, id: credentialId }, this.db.now()), {
+      httpOnly: true,
+      sameSite: 'strict',
+      secure,
+      path: QUEUE_PAGE,
+      maxAge: QUEUE_PAGE_TTL_S * 1_000,
+    });
+  }
+}
+
+/** What the gateway serves of the page of queues, beside the way to it; before the paths that it proxies. */
+@Module({ imports: [InternalTokenModule], controllers: [QueuePageSessionController] })
+export class QueuePageSessionModule {}
