@@ -100,10 +100,12 @@ const MADE_LATE = {
     ':matches(MethodDefinition, PropertyDefinition) :matches(CallExpression[callee.name="statement"], NewExpression[callee.name=/^(Org)?Listing$/])',
   message: 'A statement, or a list of them, is a constant of its file.',
 };
-const CHATS_ALONE = 'Batches, and answers ahead of their commit, are for the turns of chats (ADR 0014, 0015).';
+/** What every turn asks. */
+const BATCHED = ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/domains/inference/src/budget.repository.ts'];
+const TURNS_ALONE = 'Batches, and answers ahead of their commit, are for the turns of chats (ADR 0014, 0015, 0021).';
 const batches = [
-  { selector: `${FROM_DATABASE}[imported.name="batchStatement"]`, message: CHATS_ALONE },
-  { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: CHATS_ALONE },
+  { selector: `${FROM_DATABASE}[imported.name="batchStatement"]`, message: TURNS_ALONE },
+  { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: TURNS_ALONE },
 ];
 
 const forbid = (files, ignores, selectors) => ({
@@ -164,12 +166,8 @@ export default tseslint.config(
     rules: { '@nx/enforce-module-boundaries': boundaries(depConstraints.map(withTesting), ['/tools/mock-model/', '/testing/s3-server$']) },
   },
   forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches, LETS_NULL_IN]),
-  forbid(SQL_FILES, ['libs/domains/chats/**', 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
-  forbid(
-    ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/platform/src/database/**'],
-    ['libs/platform/src/database/{listing,tables}.ts'],
-    [...foldsAddresses, MADE_LATE],
-  ),
+  forbid(SQL_FILES, [...BATCHED, 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
+  forbid([...BATCHED, 'libs/platform/src/database/**'], ['libs/platform/src/database/{listing,tables}.ts'], [...foldsAddresses, MADE_LATE]),
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   restrict(['libs/**/*.ts'], NO_SPECS, TESTING),

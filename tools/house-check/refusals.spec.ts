@@ -7,7 +7,7 @@ import { ThrownCodes } from './testing/thrown-codes';
 /** Codes that are written behind a handler and are never its answer. */
 const NOT_ANSWERED: Record<string, string[]> = {
   // What the chat waits for, told as a fact.
-  'ChatControlController.diagnosis': ['agent_deleted', 'credits_exhausted'],
+  'ChatControlController.diagnosis': ['agent_deleted', 'budget_exceeded', 'credits_exhausted'],
   // The caller's own row.
   'AuthController.updateMe': ['user_not_found'],
   // A new owner's organization has a slug that is free, and is their first.
@@ -18,16 +18,15 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'OrganizationsController.create': ['not_found'],
   'PlatformAdminsController.add': ['not_found'],
   'AllowedEmailsController.add': ['not_found'],
-  // An event of its stream says it.
-  'PromptTemplatesController.test': ['internal_error'],
+  // An event of its stream says it; and a budget is of what chats spend.
+  'PromptTemplatesController.test': ['internal_error', 'budget_exceeded'],
   // Who is let in again was shut out, and is not the last one who can act.
   'AdminUsersController.reactivate': ['last_admin'],
 };
 
 /** Codes that are answered and written nowhere: the name of a blocker comes from what will be bound to its port. */
 const FROM_OUTSIDE: Record<string, string[]> = {
-  'ChatControlController.continue': ['budget_exceeded'],
-  'PromptTemplatesController.test': ['budget_exceeded', 'credits_exhausted'],
+  'PromptTemplatesController.test': ['credits_exhausted'],
 };
 
 let document: Document;

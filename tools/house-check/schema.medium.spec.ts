@@ -140,6 +140,7 @@ const ROOTLESS: Record<string, string> = {
   audit_log: 'outlives what it is about',
   audit_tallies: 'counts the audit log',
   basis_tallies: 'counts decisions, which hang on it',
+  budget_reservations: 'held for minutes, and written before every call',
   chat_tallies: 'counts chats, which hang on it',
   decision_tallies: 'counts decisions, which hang on it',
   hitl_tallies: 'counts requests, which hang on it',

@@ -5,6 +5,7 @@ import { DecisionsMaintenanceModule } from '@aps/decisions';
 import { ENTITIES, foldOf, MIGRATIONS, TALLIES } from '@aps/entities';
 import { FilesMaintenanceModule } from '@aps/files';
 import { IdentityMaintenanceModule } from '@aps/identity';
+import { InferenceMaintenanceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule, TallyFoldingModule } from '@aps/platform/maintenance';
@@ -21,6 +22,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     MaintenanceModule,
     TallyFoldingModule.of(TALLIES.map((tally) => ({ name: tally.table, fold: foldOf(tally) }))),
     IdentityMaintenanceModule,
+    InferenceMaintenanceModule,
     FilesMaintenanceModule,
     DecisionsMaintenanceModule,
     PromptsMaintenanceModule,

@@ -85,6 +85,19 @@ export const SCHEMA_EXTRAS: Extra[] = [
     up: `CREATE TRIGGER events_counted AFTER INSERT ON events FOR EACH ROW WHEN (NEW.seq % ${EVENTS_COUNTED_EVERY} = 0) EXECUTE FUNCTION events_count()`,
     down: 'DROP TRIGGER events_counted ON events',
   },
+  // What is left of a budget is read behind a lock (docs/adr/0021-budgets-are-reserved.md). Each time it is asked, a function that is neither stable nor immutable sees what was committed until then; a statement that asks it
+  // behind a lock so learns what whoever held the lock before has written, which its own parts do not see.
+  // Receipts are looked up one by one: planned while the tables were empty, an EXISTS would read all of them for ever.
+  {
+    name: 'budget_use(uuid, text[])',
+    up: `CREATE FUNCTION budget_use(org uuid, apart text[]) RETURNS TABLE (spent numeric, held numeric) LANGUAGE plpgsql VOLATILE ROWS 1 AS $$ BEGIN
+      RETURN QUERY SELECT
+        (SELECT coalesce(sum(t.chats_usd_cost), 0) FROM usage_tallies t WHERE t.org_id = org AND t.hour >= date_trunc('month', now(), 'UTC')),
+        (SELECT coalesce(sum(b.usd), 0) FROM budget_reservations b WHERE b.org_id = org AND b.work <> ALL (apart) AND b.expires_at > now()
+           AND (SELECT r.id FROM inference_receipts r WHERE r.id = b.receipt_id) IS NULL);
+      END $$`,
+    down: 'DROP FUNCTION budget_use(uuid, text[])',
+  },
   ...TALLIES.flatMap(tallied),
 ];
 

@@ -132,6 +132,12 @@ async function writeDirectly(
      VALUES ($1, $2, 'turn', $3, $4, 1, $5, $6, 'agent', $7, 10, 0, 0, 5, 0, 0.5, 100)`),
     [uuidv7(), o.id, o.chatId, o.turnId, o.agentId, `model-${o.mark}`, route.id],
   );
+  await db.execute(
+    sql(
+      `INSERT INTO budget_reservations (work, org_id, receipt_id, usd, expires_at) VALUES ('turn:' || $1::text, $2, $3, 0.5, now() + interval '1 day')`,
+    ),
+    [o.turnId, o.id, uuidv7()],
+  );
   const decisionId = uuidv7();
   await db.execute(
     sql(`INSERT INTO decisions (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, review_status, should_have)

@@ -1,5 +1,4 @@
 import { Global, Injectable, Module } from '@nestjs/common';
-import { Blockers } from './blockers';
 import { Entitlements, type EntitlementSet } from './entitlements';
 import { configuredEntitlements } from './entitlements.config';
 
@@ -11,20 +10,9 @@ class ConfiguredEntitlements extends Entitlements {
   }
 }
 
-/** Nothing is counted, so nothing runs out. */
-@Injectable()
-class NoBlockers extends Blockers {
-  of(): Promise<null> {
-    return Promise.resolve(null);
-  }
-}
-
 @Global()
 @Module({
-  providers: [
-    { provide: Entitlements, useClass: ConfiguredEntitlements },
-    { provide: Blockers, useClass: NoBlockers },
-  ],
-  exports: [Entitlements, Blockers],
+  providers: [{ provide: Entitlements, useClass: ConfiguredEntitlements }],
+  exports: [Entitlements],
 })
 export class BillingModule {}

@@ -16,6 +16,8 @@ export type {
   Usage,
   UserContent,
 } from './client';
+export { InferenceMaintenanceModule } from './budget.maintenance';
+export { Budgets, type BudgetedWork, type BudgetHold } from './budgets.service';
 export { ProviderError, sumOf } from './client';
 export { InferenceError, type InferenceErrorCode } from './inference.errors';
 export * from './inference.module';

@@ -1,5 +1,8 @@
 import { Global, Module } from '@nestjs/common';
+import { Blockers } from '@aps/billing';
 import { EgressModule } from '@aps/platform/egress';
+import { BudgetRepository } from './budget.repository';
+import { Budgets } from './budgets.service';
 import { GovernanceRepository } from './governance.repository';
 import { InferenceBroadcasts } from './inference.broadcasts';
 import { InferenceRepository } from './inference.repository';
@@ -22,6 +25,7 @@ import { RouteKeysService } from './route-keys.service';
 import { RoutePinsQueries } from './route-pins.queries';
 
 const services = [
+  Budgets,
   InferenceSettings,
   ModelResolver,
   ModelCatalog,
@@ -45,7 +49,14 @@ const services = [
 @Module({
   imports: [EgressModule],
   controllers: [InferenceBroadcasts],
-  providers: [InferenceRepository, GovernanceRepository, ModelNames, ...services],
-  exports: services,
+  providers: [
+    BudgetRepository,
+    GovernanceRepository,
+    InferenceRepository,
+    ModelNames,
+    ...services,
+    { provide: Blockers, useExisting: Budgets },
+  ],
+  exports: [...services, Blockers],
 })
 export class InferenceModule {}

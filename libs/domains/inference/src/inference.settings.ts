@@ -50,6 +50,11 @@ export class InferenceSettings {
     return new CatalogView(platform, org);
   }
 
+  /** Whether the organization has a budget, as far as is known here; what it is, and what is left of it, its row tells. */
+  async hasBudget(orgId: string): Promise<boolean> {
+    return (await this.orgs.get(orgId)).settings.budget_limit_usd !== null;
+  }
+
   platformData(): Promise<PlatformData> {
     return this.platform.get('platform');
   }

@@ -12,6 +12,7 @@ import {
   type StreamOptions,
   type Usage,
 } from './client';
+import { outputCapOf } from './estimate.policy';
 import { inferenceConfig } from './inference.config';
 import { InferenceError } from './inference.errors';
 import type { ResolvedModel } from './model-resolver.service';
@@ -43,11 +44,11 @@ export class ModelCalls implements OnApplicationShutdown {
    * @throws InferenceError, or the reason of the signal, or what `onEvent` threw
    */
   streamChat(model: ResolvedModel, call: ModelCall, options: StreamOptions = {}): Promise<ChatResult> {
-    const caps = [call.maxOutputTokens, model.max_output_tokens].filter((n): n is number => typeof n === 'number');
+    const cap = outputCapOf(model, call);
     const request: ChatRequest = {
       ...call,
       model: model.remote_model_id,
-      ...(caps.length && { maxOutputTokens: Math.min(...caps) }),
+      ...(cap !== undefined && { maxOutputTokens: cap }),
       ...(model.reasoning_effort !== null && { reasoningEffort: model.reasoning_effort }),
     };
     return this.measured(model, options.signal, () => this.client.streamChat(this.endpoint(model), request, options));

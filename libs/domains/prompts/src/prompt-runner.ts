@@ -5,6 +5,7 @@ import { DomainError, refuseField, type FileInputMode, type ModelMode, type Reas
 import type { PromptRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import {
+  Budgets,
   contentWith,
   InferenceError,
   ModelCalls,
@@ -13,6 +14,7 @@ import {
   receiptRow,
   ReceiptsRepository,
   sumOf,
+  type BudgetHold,
   type ChatMessage,
   type ChatResult,
   type ModelCall,
@@ -36,6 +38,8 @@ const PREVIEW = 200;
 /** Of an answer that did not fit, and goes back to the model with what is wrong in it. */
 const MAX_SHOWN = 20_000;
 
+/** On its receipts. */
+const FEATURE = 'prompt_default';
 const CANCELLED = 'cancelled';
 /** So long before the end of its process a run is cut. */
 const CUT_MS = 3_000;
@@ -105,6 +109,7 @@ class PromptFailure extends Error {
 
 /** What a run has come to so far. */
 interface Work {
+  readonly hold: BudgetHold;
   output: string | null;
   data: Record<string, unknown> | null;
   usage: Usage | null;
@@ -126,6 +131,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     private readonly catalog: ModelCatalog,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
+    private readonly budgets: Budgets,
     private readonly receipts: ReceiptsRepository,
     private readonly files: PromptFiles,
   ) {}
@@ -142,7 +148,8 @@ export class PromptRunner implements BeforeApplicationShutdown {
     const template = await this.templates.get(scope, ref);
     const structured = template.fields.length > 0;
     const blocker = await this.blockers.of(scope.orgId);
-    if (blocker) throw refusalOf(blocker);
+    // The budget is of what chats spend; a run in one asks before each call.
+    if (blocker?.code === 'credits_exhausted') throw refusalOf(blocker);
     const model = await this.modelFor(scope, template, request);
     if (template.text === null && !structured) throw new DomainError('template_empty', 'The template has neither a text nor fields.');
     if (structured && !request.input_text && !request.input_url)
@@ -157,17 +164,29 @@ export class PromptRunner implements BeforeApplicationShutdown {
   }
 
   /** Runs what was prepared, to its end. Whatever happens on the way is told, and noted. */
-  async run(scope: OrgScope, prepared: PreparedPrompt, { signal, tell, ...caller }: PromptRunOptions): Promise<void> {
-    if (signal.aborted) return;
+  async run(scope: OrgScope, prepared: PreparedPrompt, options: PromptRunOptions): Promise<void> {
+    if (options.signal.aborted) return;
+    const id = uuidv7();
+    const { chatId = null, callKey = id } = options;
+    const work = { orgId: scope.orgId, chatId, name: `prompt:${callKey}`, feature: FEATURE, receiptId: id };
+    await this.budgets.holding(work, (hold) => this.runHolding(hold, id, scope, prepared, options));
+  }
+
+  private async runHolding(
+    hold: BudgetHold,
+    id: string,
+    scope: OrgScope,
+    prepared: PreparedPrompt,
+    { signal, tell, ...caller }: PromptRunOptions,
+  ): Promise<void> {
     const { source, chatId: chat_id = null, callKey: call_key = null } = caller;
     const { template, model } = prepared;
-    const id = uuidv7();
     const input_preview = storable(prepared.preview.slice(0, PREVIEW)) || null;
     const named = { id, template_id: template.id, revision_id: template.revision_id, model: model.resolved_model };
     await this.db.transaction(scope, (tx) => this.runs.begin(tx, scope, { ...named, source, chat_id, call_key, input_preview }));
     const beat = setInterval(() => void this.runs.beat(this.db, id).catch(() => undefined), BEAT_MS);
     const started = performance.now();
-    const work: Work = { output: null, data: null, usage: null, firstTokenMs: null };
+    const work: Work = { hold, output: null, data: null, usage: null, firstTokenMs: null };
     // What a worker runs for others, their own leases cut.
     const cut = source === 'test' ? AbortSignal.any([signal, this.ending.signal]) : signal;
     let error: PromptRun['error'] = null;
@@ -180,8 +199,10 @@ export class PromptRunner implements BeforeApplicationShutdown {
       const status = error === null ? 'succeeded' : error.code === CANCELLED ? 'cancelled' : 'failed';
       const how = { status, error, duration_ms: Math.round(performance.now() - started) } as const;
       const ended = await this.end(scope, id, model, how, work, caller);
+      if (work.usage === null) await hold.release();
       tell(ended.status === 'succeeded' ? { event: 'done', data: ended } : { event: 'error', data: ended.error! });
     } catch (cause) {
+      await hold.release();
       tell({ event: 'error', data: this.errorOf(cause, signal) });
     } finally {
       clearInterval(beat);
@@ -292,23 +313,21 @@ export class PromptRunner implements BeforeApplicationShutdown {
     { onText, onRestart }: { onText?: (text: string) => void; onRestart?: () => void } = {},
   ): Promise<ChatResult> {
     let length = 0;
-    const result = await this.models.streamChat(
-      model,
-      { ...call, feature: 'prompt' },
-      {
-        signal,
-        onEvent: (event) => {
-          if (event.type !== 'text') return;
-          length += event.text.length;
-          if (length > MAX_OUTPUT) throw new PromptFailure('output_too_long', `The answer has more than ${MAX_OUTPUT} characters.`);
-          onText?.(event.text);
-        },
-        onRestart: () => {
-          length = 0;
-          onRestart?.();
-        },
+    const asked: ModelCall = { ...call, feature: 'prompt' };
+    await work.hold.reserve(model, asked, work.usage);
+    const result = await this.models.streamChat(model, asked, {
+      signal,
+      onEvent: (event) => {
+        if (event.type !== 'text') return;
+        length += event.text.length;
+        if (length > MAX_OUTPUT) throw new PromptFailure('output_too_long', `The answer has more than ${MAX_OUTPUT} characters.`);
+        onText?.(event.text);
       },
-    );
+      onRestart: () => {
+        length = 0;
+        onRestart?.();
+      },
+    });
     work.usage = work.usage ? sumOf(work.usage, result.usage) : result.usage;
     work.firstTokenMs ??= result.firstTokenMs;
     if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
@@ -326,7 +345,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     { chatId: chat_id = null, agentId: agent_id = null, charge }: PromptCaller,
   ): Promise<PromptRun> {
     // By the run's id: what is tried again after a commit whose answer was lost, charges nothing and finds the run as it ended.
-    const call = { resolved: model, feature: 'prompt_default', durationMs: how.duration_ms!, firstTokenMs, id };
+    const call = { resolved: model, feature: FEATURE, durationMs: how.duration_ms!, firstTokenMs, id };
     const receipt = usage && receiptRow({ ...call, usage });
     const owner = { org_id: scope.orgId, chat_id, turn_id: null, step_no: null, agent_id };
     const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };

@@ -1,5 +1,5 @@
 import { entitle } from '@aps/billing/testing';
-import { Agent, AgentRevision, Chat, InferenceReceipt, PromptRun } from '@aps/entities';
+import { Agent, AgentRevision, Chat, InferenceReceipt, OrgAiSettings, PromptRun } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
@@ -211,6 +211,11 @@ describe('models of runs', () => {
     expect((await test(path)).at(-1)).toMatchObject(['done', { cost_usd: null }]);
     expect(await runs(path)).toMatchObject([{ cost_usd: null }]);
   });
+});
+
+it('a test is of no chat, so no budget keeps it from running', async () => {
+  await t.db.manager.insert(OrgAiSettings, { org_id: org.id, budget_limit_usd: '0' });
+  expect(names(await test(await aTemplate({ text: 'a' }))).at(-1)).toBe('done');
 });
 
 describe('runs', () => {

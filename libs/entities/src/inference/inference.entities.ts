@@ -181,6 +181,23 @@ export class InferenceReceipt {
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
+/**
+ * What a model call that is under way may cost, held against its organization's budget. It counts until its receipt is there, or until
+ * its time is up; the row itself goes some time after that. See docs/adr/0021-budgets-are-reserved.md.
+ */
+@Entity('budget_reservations')
+@Index('budget_reservations_org', ['org_id'])
+export class BudgetReservation {
+  /** What makes the call: it makes one at a time, so whoever takes the work over replaces what was held before. */
+  @PrimaryColumn('text') work: string;
+  @Column('uuid') org_id: string;
+  /** Id that the call's receipt will have. */
+  @Column('uuid') receipt_id: string;
+  /** 0 for a model without a price in dollars. */
+  @Column('numeric', { precision: 20, scale: 6 }) usd: string;
+  @Column('timestamptz') expires_at: Date;
+}
+
 /** What organizations have used, by the hour; see {@link USAGE_TALLY}. */
 @Entity('usage_tallies')
 @Index('usage_tallies_hour', ['org_id', 'hour'])

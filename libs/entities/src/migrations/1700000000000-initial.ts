@@ -120,6 +120,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"inference_receipts\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"feature\" text NOT NULL, \"chat_id\" uuid, \"turn_id\" uuid, \"step_no\" integer, \"agent_id\" uuid, \"requested_model\" text, \"model_key\" text NOT NULL, \"resolve_reason\" text NOT NULL, \"route_id\" uuid NOT NULL, \"byo_key\" boolean NOT NULL DEFAULT false, \"input_tokens\" integer NOT NULL, \"cached_input_tokens\" integer NOT NULL, \"cache_write_tokens\" integer NOT NULL, \"output_tokens\" integer NOT NULL, \"reasoning_tokens\" integer NOT NULL, \"input_price_per_1m\" numeric(20,6), \"cached_input_price_per_1m\" numeric(20,6), \"cache_write_price_per_1m\" numeric(20,6), \"output_price_per_1m\" numeric(20,6), \"usd_cost\" numeric(20,6), \"credits\" numeric(20,6) NOT NULL DEFAULT '0', \"unpriced\" boolean NOT NULL DEFAULT false, \"duration_ms\" integer NOT NULL, \"first_token_ms\" integer, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"inference_receipts_step\" UNIQUE (\"turn_id\", \"step_no\"), CONSTRAINT \"PK_e0a6b80c121e21c4eeb37157da7\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"inference_receipts_chat\" ON \"inference_receipts\"  (\"chat_id\") WHERE chat_id IS NOT NULL");
     await runner.query("CREATE INDEX \"inference_receipts_org\" ON \"inference_receipts\"  (\"org_id\", \"created_at\") ");
+    await runner.query("CREATE TABLE \"budget_reservations\" (\"work\" text NOT NULL, \"org_id\" uuid NOT NULL, \"receipt_id\" uuid NOT NULL, \"usd\" numeric(20,6) NOT NULL, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, CONSTRAINT \"PK_7544bd40f3dbf6e532835fa9fbf\" PRIMARY KEY (\"work\"))");
+    await runner.query("CREATE INDEX \"budget_reservations_org\" ON \"budget_reservations\"  (\"org_id\") ");
     await runner.query("CREATE TABLE \"usage_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"hour\" TIMESTAMP WITH TIME ZONE NOT NULL, \"agent_id\" uuid NOT NULL, \"model_key\" text NOT NULL, \"feature\" text NOT NULL, \"chats\" integer NOT NULL DEFAULT '0', \"turns\" integer NOT NULL DEFAULT '0', \"calls\" integer NOT NULL DEFAULT '0', \"tokens\" bigint NOT NULL DEFAULT '0', \"usd_cost\" numeric(20,6) NOT NULL DEFAULT '0', \"chats_usd_cost\" numeric(20,6) NOT NULL DEFAULT '0', \"credits\" numeric(20,6) NOT NULL DEFAULT '0', \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_2725e316afba8d1d8d50b36a7af\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"usage_tallies_appended\" ON \"usage_tallies\"  (\"folded\") WHERE NOT folded");
     await runner.query("CREATE INDEX \"usage_tallies_hour\" ON \"usage_tallies\"  (\"org_id\", \"hour\") ");
@@ -293,6 +295,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"usage_tallies_hour\"");
     await runner.query("DROP INDEX \"usage_tallies_appended\"");
     await runner.query("DROP TABLE \"usage_tallies\"");
+    await runner.query("DROP INDEX \"budget_reservations_org\"");
+    await runner.query("DROP TABLE \"budget_reservations\"");
     await runner.query("DROP INDEX \"inference_receipts_org\"");
     await runner.query("DROP INDEX \"inference_receipts_chat\"");
     await runner.query("DROP TABLE \"inference_receipts\"");

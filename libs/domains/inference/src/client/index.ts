@@ -21,4 +21,4 @@ export type {
   Usage,
   UserContent,
 } from './types';
-export { sumOf } from './usage';
+export { charactersOfPrompt, sumOf, tokensOf } from './usage';

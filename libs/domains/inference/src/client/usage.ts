@@ -25,16 +25,21 @@ const IMAGE_CHARACTERS = 4_000;
 const PAGE_BASE64 = 50_000;
 const PAGE_CHARACTERS = 8_000;
 
-export function estimateUsage(request: ChatRequest, text: string, reasoning: string, toolCalls: ToolCall[]): Usage {
-  let prompt = request.system?.length ?? 0;
-  for (const message of request.messages) {
+/** Characters of what a model is told. */
+export function charactersOfPrompt({ system, messages }: Pick<ChatRequest, 'system' | 'messages'>): number {
+  let prompt = system?.length ?? 0;
+  for (const message of messages) {
     if (message.role === 'tool') prompt += message.content.length;
     else if (message.role === 'assistant') prompt += (message.text?.length ?? 0) + charactersOf(message.toolCalls ?? []);
     else if (typeof message.content === 'string') prompt += message.content.length;
     else for (const part of message.content) prompt += charactersOfPart(part);
   }
+  return prompt;
+}
+
+export function estimateUsage(request: ChatRequest, text: string, reasoning: string, toolCalls: ToolCall[]): Usage {
   return {
-    input: tokensOf(prompt),
+    input: tokensOf(charactersOfPrompt(request)),
     cached_input: 0,
     cache_write: 0,
     output: tokensOf(text.length + charactersOf(toolCalls)),

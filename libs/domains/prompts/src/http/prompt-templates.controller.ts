@@ -113,7 +113,6 @@ export class PromptTemplatesController {
     refuses: [
       'entitlement_required',
       'plan_mismatch',
-      'budget_exceeded',
       'credits_exhausted',
       'model_unknown',
       'model_not_allowed',
