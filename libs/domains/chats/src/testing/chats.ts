@@ -7,6 +7,7 @@ import { DecisionsHttpModule } from '@aps/decisions/http';
 import type { Dialect } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import type { Db } from '@aps/platform/database';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
@@ -64,7 +65,7 @@ const PRICED = { provider: 'mock', input_price_per_1m: '1', output_price_per_1m:
 export class ChatsService extends TestService {
   /** What every organization can switch in its chats. */
   connections: SwitchableConnection[] = [];
-  /** What keeps every organization from spending. */
+  /** What keeps every organization from spending; null leaves it to their budgets. */
   blocker: Blocker | null = null;
   private model: MockModel;
   /** Of the model server. */
@@ -72,15 +73,18 @@ export class ChatsService extends TestService {
   /** Streams that are open; they end with the service. */
   readonly streams = new Set<AbortController>();
 
-  constructor(settings?: Settings) {
-    super(CHATS, { settings });
+  /** @param beside what a spec needs of the domains below */
+  constructor(settings?: Settings, beside: typeof BASE_MODULES = []) {
+    super([...CHATS, ...beside], { settings });
   }
 
   override async start(): Promise<this> {
     this.model = await startMockModel();
     await super.start();
+    const blockers = this.get(Blockers);
+    const real = blockers.of.bind(blockers);
     // What stands behind these ports is not built, or not part of this domain.
-    Object.assign(this.get(Blockers), { of: () => Promise.resolve(this.blocker) });
+    Object.assign(blockers, { of: async (orgId: string, db?: Db) => this.blocker ?? (await real(orgId, db)) });
     Object.assign(this.get(SwitchableConnections), { of: () => Promise.resolve(this.connections) });
     this.route = await addRoute(this, 'mock', { base_url: `${this.model.url}/v1` });
     await addModel(this, 'mock', { ...PRICED, route_id: this.route });
@@ -169,8 +173,8 @@ export class ChatsService extends TestService {
 }
 
 /** A service for all cases of the file, or of the `describe` in which it is made. */
-export function chatsService(settings?: Settings): ChatsService {
-  const service = new ChatsService(settings);
+export function chatsService(settings?: Settings, beside?: typeof BASE_MODULES): ChatsService {
+  const service = new ChatsService(settings, beside);
   beforeAll(() => service.start());
   afterAll(() => service.close());
   return service;

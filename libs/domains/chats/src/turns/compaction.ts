@@ -1,18 +1,24 @@
 import { Injectable, Logger } from '@nestjs/common';
 import {
+  Budgets,
   InferenceError,
   ModelCalls,
   ModelResolver,
   OrgRuntimeService,
   receiptRow,
   ReceiptsRepository,
+  sumOf,
+  type BudgetHold,
+  type ModelCall,
   type ReceiptRow,
   type ResolvedModel,
+  type Usage,
 } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type TranscriptRow } from '../chat.types';
+import { budgetedTurn } from './budgeted-turn';
 import { LeaseEnded } from './leases';
 import type { RunningTurn } from './turn-runner';
 import { TurnRepository } from './turn.repository';
@@ -99,6 +105,7 @@ export class Compaction {
     private readonly runtime: OrgRuntimeService,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
+    private readonly budgets: Budgets,
     private readonly receipts: ReceiptsRepository,
   ) {}
 
@@ -119,10 +126,10 @@ export class Compaction {
     const cut = cutPoint(turn.rows, Math.floor(window * Math.min(KEPT_SHARE, threshold / 2)), summaryTokens);
     if (cut === 0) return false;
     try {
-      await this.compact(turn, cut, before, summaryTokens);
+      await this.budgets.holding(budgetedTurn(turn.claim, 'compaction'), (hold) => this.compact(turn, cut, before, summaryTokens, hold));
     } catch (error) {
-      if (!(error instanceof InferenceError)) throw error;
-      // The turn itself may still succeed; where it does not, its own error says why.
+      // The turn itself may still succeed, unless nothing is left for it either; where it does not, its own error says why.
+      if (!(error instanceof InferenceError) || error.code === 'budget_exceeded') throw error;
       compactions.inc({ outcome: error.code });
       this.logger.warn({ msg: 'A chat could not be compacted', turn_id: turn.claim.id, code: error.code });
       return false;
@@ -131,11 +138,11 @@ export class Compaction {
     return true;
   }
 
-  private async compact(turn: RunningTurn, cut: number, before: number, summaryTokens: number): Promise<void> {
+  private async compact(turn: RunningTurn, cut: number, before: number, summaryTokens: number, hold: BudgetHold): Promise<void> {
     const { claim } = turn;
     await claim.committed;
     const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested: {} });
-    const { summary, receipts } = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens);
+    const { summary, receipts } = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens, hold);
     const old = turn.rows.slice(0, cut);
     const answered = old.filter((row) => row.role === 'user' && row.turn_id === claim.id).map((row) => ({ ...row, covered: true }));
     const rows: TranscriptRow[] = [
@@ -163,20 +170,24 @@ export class Compaction {
     model: ResolvedModel,
     rows: TranscriptRow[],
     maxTokens: number,
+    hold: BudgetHold,
   ): Promise<{ summary: string; receipts: ReceiptRow[] }> {
     const size = Math.floor((model.context_window ?? DEFAULT_WINDOW) * REQUEST_SHARE) * 4;
     const receipts: ReceiptRow[] = [];
     let summary = '';
+    let used: Usage | null = null;
     for (const piece of pieces(rows.map(asText), size)) {
       const started = performance.now();
       const content = summary ? `Summary of what came before:\n\n${summary}\n\nThe conversation went on:\n\n${piece}` : piece;
-      const result = await this.models.streamChat(
-        model,
-        { system: SYSTEM, messages: [{ role: 'user', content }], maxOutputTokens: maxTokens, feature: 'compaction' },
-        { signal: turn.lease.signal },
-      );
+      const messages: ModelCall['messages'] = [{ role: 'user', content }];
+      const call: ModelCall = { system: SYSTEM, messages, maxOutputTokens: maxTokens, feature: 'compaction' };
+      await hold.reserve(model, call, used);
+      const result = await this.models.streamChat(model, call, { signal: turn.lease.signal });
+      used = used ? sumOf(used, result.usage) : result.usage;
       receipts.push(
         receiptRow({
+          // They are written together, so the first ends what is held for all.
+          ...(receipts.length === 0 && { id: hold.receiptId }),
           resolved: model,
           usage: result.usage,
           feature: 'compaction',

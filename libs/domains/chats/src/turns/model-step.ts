@@ -5,7 +5,19 @@ import { Entitlements } from '@aps/billing';
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { InferenceError, ModelCalls, ModelResolver, receiptRow, sumOf, type ChatResult, type ResolvedModel } from '@aps/inference';
+import {
+  Budgets,
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  receiptRow,
+  sumOf,
+  type BudgetHold,
+  type ChatResult,
+  type ModelCall,
+  type ResolvedModel,
+  type Usage,
+} from '@aps/inference';
 import { NO_CALLER, Database, storable } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
@@ -16,6 +28,7 @@ import { ChildWaits } from '../delegation/child-waits';
 import { PromptsQueries } from '@aps/prompts';
 import { TurnAttachments } from './attachments';
 import { grantsOf } from './grants';
+import { budgetedTurn } from './budgeted-turn';
 import { Compaction } from './compaction';
 import { LeaseEnded } from './leases';
 import { systemPrompt } from './system-prompt';
@@ -35,9 +48,14 @@ const surplus = counter(
 /** What a token comes to, roughly. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** What a model has said so far in a step that is under way. */
+/** How far a step has come that is under way. */
 interface PartialAnswer {
+  /** What the model has said so far. */
   text: string;
+  /** Of an answer that said nothing, and is asked for once more. */
+  used: Usage | null;
+  /** What the step holds of the budget. */
+  readonly hold: BudgetHold;
 }
 
 /** A call that is not run, with the message that answers it. */
@@ -80,6 +98,7 @@ export class ModelStepRunner {
     private readonly resolver: ModelResolver,
     private readonly entitlements: Entitlements,
     private readonly models: ModelCalls,
+    private readonly budgets: Budgets,
     private readonly catalog: ToolCatalog,
     private readonly memories: MemoriesService,
     private readonly skills: SkillsService,
@@ -102,19 +121,22 @@ export class ModelStepRunner {
     const messageId = stepMessageId(claim.id, stepNo);
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
     await this.compaction.fit(turn, model);
-    const started = performance.now();
-    const partial: PartialAnswer = { text: '' };
-    try {
-      const result = await this.answer(turn, model, messageId, partial);
-      lease.signal.throwIfAborted();
-      // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
-      const finished = result.toolCalls.length === 0 || isLastStep(turn);
-      await this.commit(turn, model, result, { messageId, stepNo, final: finished, durationMs: Math.round(performance.now() - started) });
-      return finished ? 'finished' : 'continues';
-    } catch (error) {
-      if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo });
-      throw error;
-    }
+    return this.budgets.holding(budgetedTurn(claim, 'turn'), async (hold) => {
+      const started = performance.now();
+      const partial: PartialAnswer = { text: '', used: null, hold };
+      try {
+        const result = await this.answer(turn, model, messageId, partial);
+        lease.signal.throwIfAborted();
+        // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
+        const finished = result.toolCalls.length === 0 || isLastStep(turn);
+        const durationMs = Math.round(performance.now() - started);
+        await this.commit(turn, model, result, { messageId, stepNo, final: finished, receiptId: hold.receiptId, durationMs });
+        return finished ? 'finished' : 'continues';
+      } catch (error) {
+        if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo });
+        throw error;
+      }
+    });
   }
 
   /** The call will not be committed. When a stop is why, what the model had said is kept. */
@@ -181,6 +203,7 @@ export class ModelStepRunner {
     if (finishOf(first, false) !== 'empty') return first;
     turn.lease.signal.throwIfAborted();
     this.forget(turn, messageId, partial);
+    partial.used = first.usage;
     let second: ChatResult;
     try {
       second = await this.askFitting(turn, model, messageId, partial);
@@ -207,28 +230,26 @@ export class ModelStepRunner {
     const { claim, lease } = turn;
     let spoke = false;
     try {
-      return await this.models.streamChat(
-        model,
-        {
-          system: await this.system(turn),
-          messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
-          tools: this.catalog.offeredTo(grantsOf(turn)),
-          ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
-          feature: 'turn',
+      const call: ModelCall = {
+        system: await this.system(turn),
+        messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
+        tools: this.catalog.offeredTo(grantsOf(turn)),
+        ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
+        feature: 'turn',
+      };
+      await partial.hold.reserve(model, call, partial.used);
+      return await this.models.streamChat(model, call, {
+        signal: lease.signal,
+        onEvent: (event) => {
+          if (event.type !== 'text') return;
+          if (!spoke && turn.modelSteps === 0)
+            firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
+          spoke = true;
+          partial.text += event.text;
+          turn.signals.text(messageId, event.text);
         },
-        {
-          signal: lease.signal,
-          onEvent: (event) => {
-            if (event.type !== 'text') return;
-            if (!spoke && turn.modelSteps === 0)
-              firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
-            spoke = true;
-            partial.text += event.text;
-            turn.signals.text(messageId, event.text);
-          },
-          onRestart: () => this.forget(turn, messageId, partial),
-        },
-      );
+        onRestart: () => this.forget(turn, messageId, partial),
+      });
     } catch (error) {
       turn.signals.discardText(messageId);
       throw error;
@@ -259,7 +280,7 @@ export class ModelStepRunner {
     turn: RunningTurn,
     model: ResolvedModel,
     result: ChatResult,
-    step: { messageId: string; stepNo: number; final: boolean; durationMs: number },
+    step: { messageId: string; stepNo: number; final: boolean; receiptId: string; durationMs: number },
   ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();
@@ -277,6 +298,7 @@ export class ModelStepRunner {
         : [];
     const state = storableState(result.providerState);
     const receipt = receiptRow({
+      id: step.receiptId,
       resolved: model,
       usage: result.usage,
       feature: 'turn',

@@ -1,11 +1,20 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
-import { InferenceError, ModelCalls, ModelResolver, receiptRow, ReceiptsRepository } from '@aps/inference';
+import {
+  Budgets,
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  receiptRow,
+  ReceiptsRepository,
+  type BudgetHold,
+  type ModelCall,
+} from '@aps/inference';
 import { NO_CALLER, Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { numbered, type NewEvent } from '../chat.types';
 import { TurnRepository } from './turn.repository';
-import { TitleRepository } from './title.repository';
+import { TitleRepository, type UntitledChat } from './title.repository';
 
 const MAX_TITLE = 80;
 const SYSTEM =
@@ -22,6 +31,7 @@ export class TitleService {
     private readonly turns: TurnRepository,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
+    private readonly budgets: Budgets,
     private readonly receipts: ReceiptsRepository,
     private readonly realtime: RealtimePublisher,
   ) {}
@@ -29,18 +39,27 @@ export class TitleService {
   async generate(chatId: string, signal: AbortSignal): Promise<void> {
     const chat = await this.titles.opening(this.db, chatId);
     if (!chat?.opening) return;
+    const { opening, org_id: orgId } = chat;
+    await this.budgets.holding({ orgId, chatId, name: `title:${chatId}`, feature: 'title' }, async (hold) => {
+      const charged = await this.nameIt(chatId, { ...chat, opening }, hold, signal);
+      if (!charged) await hold.release();
+    });
+  }
+
+  /** @returns whether it has a receipt */
+  private async nameIt(chatId: string, chat: UntitledChat & { opening: string }, hold: BudgetHold, signal: AbortSignal): Promise<boolean> {
     const started = performance.now();
     let title: string;
     let receipt: ReturnType<typeof receiptRow> | undefined;
     try {
       const model = await this.resolver.resolve({ orgId: chat.org_id, scope: 'chat', feature: 'title', requested: {} });
-      const result = await this.models.streamChat(
-        model,
-        { system: SYSTEM, messages: [{ role: 'user', content: chat.opening }], maxOutputTokens: 100, feature: 'title' },
-        { signal },
-      );
+      const messages: ModelCall['messages'] = [{ role: 'user', content: chat.opening }];
+      const call: ModelCall = { system: SYSTEM, messages, maxOutputTokens: 100, feature: 'title' };
+      await hold.reserve(model, call);
+      const result = await this.models.streamChat(model, call, { signal });
       title = cleanTitle(result.text) || cleanTitle(chat.opening);
       receipt = receiptRow({
+        id: hold.receiptId,
         resolved: model,
         usage: result.usage,
         feature: 'title',
@@ -53,7 +72,7 @@ export class TitleService {
       this.logger.warn(`No title from the model (${error.code}); the opening words serve`);
       title = cleanTitle(chat.opening);
     }
-    await this.store(chatId, chat, title, receipt);
+    return (await this.store(chatId, chat, title, receipt)) && receipt !== undefined;
   }
 
   private async store(
@@ -61,10 +80,10 @@ export class TitleService {
     chat: { org_id: string; agent_id: string },
     title: string,
     receipt: ReturnType<typeof receiptRow> | undefined,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const at = this.db.now();
-    await this.db.transaction(NO_CALLER, async (tx) => {
-      if (!(await this.titles.lockUntitled(tx, chatId))) return;
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      if (!(await this.titles.lockUntitled(tx, chatId))) return false;
       await this.titles.set(tx, chatId, title, receipt, at);
       if (receipt)
         await this.receipts.insert(tx, {
@@ -78,6 +97,7 @@ export class TitleService {
       const events: NewEvent[] = [{ type: 'title_changed', data: { title } }];
       const before = await this.turns.appendEvents(tx, chatId, events, at);
       tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
+      return true;
     });
   }
 }
