@@ -77,6 +77,7 @@ export const ERRORS = {
   cannot_unarchive: { status: 422, means: 'an archived chat stays archived; only continuing it can open it again.' },
   follows_root: { status: 422, means: 'the chat was begun by another one and is seen by whoever sees that one.' },
   exactly_one_required: { status: 422, means: 'of two fields exactly one must be given.' },
+  gateway_incomplete: { status: 422, means: 'an own AI gateway needs its account, its gateway and its token.' },
   idempotency_mismatch: { status: 422, means: 'the key came with another request before.' },
   instruction_too_long: { status: 422, means: 'the instruction would be longer than one may be.' },
   input_missing: { status: 422, means: 'there is nothing to extract from.' },

@@ -32,6 +32,19 @@ export const NO_ORG_SETTINGS: OrgSettings = {
   compaction_threshold: null,
   decision_log_enabled: null,
   thinking_enabled: null,
+  provider_1_enabled: null,
+  provider_1_credential_source: null,
+  provider_1_api_key: null,
+  provider_1_base_url: null,
+  provider_2_enabled: null,
+  provider_2_credential_source: null,
+  provider_2_api_key: null,
+  provider_2_base_url: null,
+  ai_gateway_mode: null,
+  ai_gateway_account_id: null,
+  ai_gateway_gateway_id: null,
+  ai_gateway_token: null,
+  ai_gateway_log_payloads: null,
 };
 
 export const NO_PLATFORM_SETTINGS: PlatformSettings = {

@@ -56,6 +56,14 @@ export const inferenceConfig = configSection('inference', {
     z.url({ protocol: /^https?$/ }).optional(),
     'Where the mock model server listens, version path included: http://127.0.0.1:4010/v1',
   ),
+  aiGatewayBaseUrl: setting(
+    'AI_GATEWAY_BASE_URL',
+    z
+      .url({ protocol: /^https?$/ })
+      .transform((url) => url.replace(/\/+$/, ''))
+      .default('https://gateway.ai.cloudflare.com/v1'),
+    'Where AI gateways of organizations answer; account, gateway and provider follow in the path',
+  ),
   nodeEnv: setting('NODE_ENV', z.string().default('development'), 'production switches off what only development needs'),
   openaiApiKey: key('OPENAI_API_KEY', 'Key of the route openai, where none is stored. Any other route takes ROUTE_<SLUG>_API_KEY'),
   anthropicApiKey: key('ANTHROPIC_API_KEY', 'Key of the route anthropic, where none is stored'),

@@ -14,6 +14,7 @@ import { ModelNames } from './model-names.service';
 import { ModelUsers } from './model-users';
 import { ModelQueries } from './model.queries';
 import { OrgLimitsService } from './org-limits.service';
+import { OrgProvidersService } from './org-providers.service';
 import { OrgRoutesService } from './org-routes.service';
 import { OrgRuntimeService } from './org-runtime.service';
 import { PlatformModelsService } from './platform-models.service';
@@ -33,6 +34,7 @@ const services = [
   ModelQueries,
   ModelUsers,
   OrgLimitsService,
+  OrgProvidersService,
   OrgRoutesService,
   OrgRuntimeService,
   PlatformModelsService,

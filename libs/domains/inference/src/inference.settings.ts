@@ -5,7 +5,8 @@ import { Database, type Db, type Tx } from '@aps/platform/database';
 import { CatalogView, type OrgData, type PlatformData } from './catalog-view';
 import { MOCK_ROUTE, mockRouteEnabled } from './inference.config';
 import { InferenceRepository } from './inference.repository';
-import type { KeySource } from './route-access.policy';
+import type { SecretSetting } from './provider-settings.policy';
+import type { KeySource, StoredKey } from './route-access.policy';
 import { ViewCache } from './view-cache';
 
 /** How long a view is believed when no broadcast says that it changed. */
@@ -19,6 +20,13 @@ export const orgKeyPlace = (orgId: string, routeId: string): SecretPlace => ({
   table: 'org_route_settings',
   column: 'api_key',
   rowId: routeId,
+});
+/** Where a secret among an organization's settings is stored. */
+export const settingPlace = (orgId: string, setting: SecretSetting): SecretPlace => ({
+  orgId,
+  table: 'org_ai_settings',
+  column: setting,
+  rowId: orgId,
 });
 /** Where the platform's key of a route is stored. */
 export const platformKeyPlace = (routeId: string): SecretPlace => ({ orgId: null, table: 'route_keys', column: 'api_key', rowId: routeId });
@@ -62,15 +70,15 @@ export class InferenceSettings {
   /** Opens a key; null when the stored one cannot be opened. */
   async key(view: CatalogView, source: KeySource): Promise<string | null> {
     if (source.from === 'environment') return source.value;
-    const holder = source.from === 'organization' ? view.org : view.platform;
-    const place = source.from === 'organization' ? orgKeyPlace(view.org.orgId, source.routeId) : platformKeyPlace(source.routeId);
+    const holder = source.from === 'platform' ? view.platform : view.org;
+    const name = source.from === 'settings' ? source.setting : source.routeId;
     let opened = this.opened.get(holder);
     if (!opened) this.opened.set(holder, (opened = new Map<string, Promise<string | null>>()));
-    let secret = opened.get(source.routeId);
+    let secret = opened.get(name);
     if (!secret) {
-      opened.set(source.routeId, (secret = this.open(place, source.sealed)));
+      opened.set(name, (secret = this.open(placeOf(view.org.orgId, source), source.sealed)));
       // The database was away: the next call tries again.
-      secret.catch(() => opened.delete(source.routeId));
+      secret.catch(() => opened.delete(name));
     }
     return secret;
   }
@@ -105,6 +113,11 @@ export class InferenceSettings {
       this.broadcaster.send(name, { org_id: orgId });
     });
   }
+}
+
+function placeOf(orgId: string, source: StoredKey): SecretPlace {
+  if (source.from === 'settings') return settingPlace(orgId, source.setting);
+  return source.from === 'organization' ? orgKeyPlace(orgId, source.routeId) : platformKeyPlace(source.routeId);
 }
 
 /** Where the mock is switched off by the environment its route counts as disabled, whatever its row says. */

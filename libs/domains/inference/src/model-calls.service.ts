@@ -70,6 +70,7 @@ export class ModelCalls implements OnApplicationShutdown {
       dialect: endpoint.dialect,
       baseUrl: endpoint.baseUrl,
       apiKey: endpoint.apiKey,
+      headers: endpoint.headers,
       ...(endpoint.tenantAddress && { dispatcher: this.egress.dispatcherFor({ purpose: 'inference' }) }),
     };
   }

@@ -47,7 +47,7 @@ describe('ModelCalls', () => {
     priced: true,
     byo_key: false,
     remote_model_id: 'remote-name',
-    endpoint: new ModelEndpoint('dialect_1', `${provider.url}/v1`, KEY, tenant),
+    endpoint: new ModelEndpoint('dialect_1', `${provider.url}/v1`, { apiKey: KEY }, tenant),
     ...over,
   });
   const ask = (m: ResolvedModel, maxOutputTokens?: number) =>

@@ -13,22 +13,29 @@ export interface ResolveRequest extends ChooseRequest {
   orgId: string;
 }
 
-/** Where a model answers. The key is in no property that printing, copying or JSON would find. */
+/** What opens a model: the provider's key, or headers for the gateway before it. */
+export type Credential = Pick<Endpoint, 'apiKey' | 'headers'>;
+
+/** Where a model answers. The credential is in no property that printing, copying or JSON would find. */
 export class ModelEndpoint implements Endpoint {
-  readonly #apiKey: string | undefined;
+  readonly #credential: Credential;
 
   constructor(
     readonly dialect: Endpoint['dialect'],
     readonly baseUrl: string,
-    apiKey: string | undefined,
+    credential: Credential,
     /** An organization chose the address: calls go through the guard. */
     readonly tenantAddress: boolean,
   ) {
-    this.#apiKey = apiKey;
+    this.#credential = credential;
   }
 
   get apiKey(): string | undefined {
-    return this.#apiKey;
+    return this.#credential.apiKey;
+  }
+
+  get headers(): Record<string, string> | undefined {
+    return this.#credential.headers;
   }
 }
 
@@ -37,7 +44,7 @@ export interface ResolvedModel extends ModelChoice {
   endpoint: ModelEndpoint;
   /** The provider's name of the model. */
   remote_model_id: string;
-  /** The organization's own key is spent. */
+  /** The organization's own key is spent, or what its gateway holds. */
   byo_key: boolean;
 }
 
@@ -52,18 +59,20 @@ export class ModelResolver {
   /**
    * Nothing is called and nothing is written; in the common case no database is asked.
    *
-   * @throws InferenceError `route_disabled`, `model_unavailable`
+   * @throws InferenceError `route_disabled`, `model_unavailable`, `provider_auth`
    */
   async resolve({ orgId, ...request }: ResolveRequest): Promise<ResolvedModel> {
     const [view, rules] = await Promise.all([this.settings.view(orgId), this.rules(orgId)]);
     const choice = chooseModel(view, request, rules);
     const access = accessTo(view, choice.route, rules.byoKeys);
     const key = await this.firstKey(view, access.keys, choice.entry.key);
+    const credential =
+      access.gateway && key ? { headers: gatewayHeaders(key.value, view.org.settings.ai_gateway_log_payloads) } : { apiKey: key?.value };
     return {
       ...choice,
-      endpoint: new ModelEndpoint(choice.route.dialect, access.baseUrl, key?.value, access.tenantAddress),
+      endpoint: new ModelEndpoint(choice.route.dialect, access.baseUrl, credential, access.tenantAddress),
       remote_model_id: choice.entry.remote_model_id ?? choice.entry.key,
-      byo_key: key?.from === 'organization',
+      byo_key: key?.from === 'organization' || key?.from === 'settings',
     };
   }
 
@@ -97,3 +106,9 @@ export class ModelResolver {
     return undefined;
   }
 }
+
+/** @param log null leaves it to what is set up at the gateway */
+const gatewayHeaders = (token: string, log: 'true' | 'false' | null): Record<string, string> => ({
+  'cf-aig-authorization': `Bearer ${token}`,
+  ...(log && { 'cf-aig-collect-log': log }),
+});

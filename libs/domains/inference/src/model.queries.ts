@@ -8,7 +8,7 @@ import { MODEL_SCOPES, type CatalogEntry, type ModelScope, type Route } from './
 import { ModelResolver } from './model-resolver.service';
 import { blendedPrice, text } from './pricing';
 import { allowlistOf, chooseModel, permits, presetOf, type ResolutionRules } from './resolution.policy';
-import { accessTo, isRouteOn } from './route-access.policy';
+import { accessTo, isRouteOn, isSwitchedOff } from './route-access.policy';
 
 export interface ListedModel {
   entry: CatalogEntry;
@@ -112,7 +112,7 @@ export class ModelQueries {
       disabled_providers: rules.byoKeys
         ? view
             .routes()
-            .filter((r) => view.org.routeSettings.get(r.id)?.enabled === false)
+            .filter((r) => isSwitchedOff(view, r, true))
             .map((r) => r.slug)
         : [],
       model_routes: rules.byoKeys ? Object.fromEntries(chats.map((m) => [m.entry.key, m.route.slug])) : null,

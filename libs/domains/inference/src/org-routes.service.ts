@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { EnvelopeCrypto, mask } from '@aps/platform/crypto';
@@ -11,6 +10,7 @@ import { InferenceRepository } from './inference.repository';
 import { InferenceSettings, orgKeyPlace } from './inference.settings';
 import type { Route, RouteSetting } from './inference.types';
 import { applyPatch, assertApplicable, assertOwnKeys, readRoutePatches, setsAnything, type RoutePatch } from './route-settings.policy';
+import { tenantBaseUrl } from './tenant-base-url';
 
 /** One route as an organization's administrators see it. */
 export interface RouteSettingView {
@@ -72,27 +72,12 @@ export class OrgRoutesService {
     // Resolves names, so it stays outside of the transaction.
     await Promise.all(
       [...patches].map(async ([slug, patch]) => {
-        if (patch.base_url) patch.base_url = await this.baseAddress(slug, patch.base_url);
+        if (patch.base_url) patch.base_url = await tenantBaseUrl(this.egress, patch.base_url, ['routes', slug, 'base_url']);
       }),
     );
     const touched = new Map([...patches].filter(([, patch]) => Object.keys(patch).length));
     if (touched.size) await this.db.transaction(scope, (tx) => this.store(tx, scope, touched, routes));
     return this.list(scope);
-  }
-
-  /** An address that paths are appended to, as it was read when it was checked. */
-  private async baseAddress(slug: string, written: string): Promise<string> {
-    const { origin, pathname, search, hash } = await this.egress.assertPublicUrl(written, {
-      field: ['routes', slug, 'base_url'],
-      purpose: 'inference',
-    });
-    if (search || hash) {
-      const msg = 'The URL must end with its path: what follows is added here, and keys travel in headers.';
-      throw new DomainError('validation_error', msg, {
-        problems: [{ loc: ['body', 'routes', slug, 'base_url'], msg, type: 'value_error' }],
-      });
-    }
-    return `${origin}${pathname.replace(/\/+$/, '')}`;
   }
 
   private async store(tx: Tx, scope: OrgScope, patches: Map<string, RoutePatch>, routes: Map<string, Route>): Promise<void> {

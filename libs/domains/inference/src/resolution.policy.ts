@@ -71,7 +71,7 @@ const asMode = (value: string | null | undefined): ModelMode | null => MODEL_MOD
  * followed to its successor. A chosen model on a route that is off, or without a key, fails: nobody's choice is changed silently
  * because of it.
  *
- * @throws InferenceError `route_disabled`, `model_unavailable`
+ * @throws InferenceError `route_disabled`, `model_unavailable`, `provider_auth`
  */
 export function chooseModel(view: CatalogView, request: ChooseRequest, rules: ResolutionRules): ModelChoice {
   const kind = request.feature ? kindOf(request.feature) : 'chat';
@@ -87,8 +87,14 @@ export function chooseModel(view: CatalogView, request: ChooseRequest, rules: Re
     const route = view.route(entry.route_id);
     if (!route || !isRouteOn(view, route, rules.byoKeys))
       throw new InferenceError('route_disabled', `The route of the model ${entry.key} is disabled.`);
-    if (!accessTo(view, route, rules.byoKeys, rules.environmentKeys).usable) {
-      throw new InferenceError('model_unavailable', `The model ${entry.key} cannot be called: there is no key for its route.`);
+    const access = accessTo(view, route, rules.byoKeys, rules.environmentKeys);
+    if (!access.usable) {
+      throw access.gateway
+        ? new InferenceError(
+            'provider_auth',
+            `The model ${entry.key} cannot be called: its route takes its key from an AI gateway, and none is set.`,
+          )
+        : new InferenceError('model_unavailable', `The model ${entry.key} cannot be called: there is no key for its route.`);
     }
     const reason =
       wanted === null ? 'default' : candidate.key === wanted ? (replaced ? 'replaced' : 'requested') : (firstMiss ?? 'requested');

@@ -67,6 +67,74 @@ describe('accessTo', () => {
     expect(access('mine', { routes: [own], settings: { mine: { api_key: 'O' } } }, false)).toMatchObject({ keys: [], usable: false });
   });
 
+  it('spends the organization’s key of the provider where it has none of the route', () => {
+    const base_url = 'https://proxy.tenant.example/v1';
+    const org = { provider_1_api_key: 'P1', provider_1_base_url: base_url, provider_2_api_key: 'P2' };
+    const stored = (setting: string, sealed: string) => [{ from: 'settings', setting, sealed }];
+    const ofProvider = { keys: stored('provider_1_api_key', 'P1'), baseUrl: base_url, tenantAddress: true };
+    expect(access('openai', { routes: [openai], org, keys: { openai: 'P' } })).toMatchObject(ofProvider);
+    expect(access('anthropic', { routes: [aRoute('anthropic')], org }).keys).toEqual(stored('provider_2_api_key', 'P2'));
+    // The route's own setting says more, and the provider's address goes with the provider's key alone.
+    expect(access('openai', { routes: [openai], org, settings: { openai: { api_key: 'O' } } })).toMatchObject({
+      keys: [{ from: 'organization', routeId: openai.id, sealed: 'O' }],
+      baseUrl: openai.base_url,
+      tenantAddress: false,
+    });
+    expect(access('lent', { routes: [openai, lent], org })).toMatchObject({ keys: ofProvider.keys, baseUrl: lent.base_url });
+    expect(access('openai', { routes: [openai], org, keys: { openai: 'P' } }, false)).toMatchObject({
+      keys: [{ from: 'platform' }, { from: 'environment' }],
+      tenantAddress: false,
+    });
+    const namedAlike = { ...own, slug: 'openai' };
+    expect(access('openai', { routes: [namedAlike], org }).keys).toEqual([]);
+    // Such a row cannot be written.
+    expect(access('openai', { routes: [openai], org: { provider_1_base_url: base_url }, keys: { openai: 'P' } }).baseUrl).toBe(
+      openai.base_url,
+    );
+  });
+
+  it('goes through the AI gateway where the credential is to come from there, with nothing but its token', () => {
+    loadConfig({ AI_GATEWAY_BASE_URL: 'https://gateway.example/v1/' });
+    const set = { ai_gateway_mode: 'custom', ai_gateway_account_id: 'acc', ai_gateway_gateway_id: 'gw', ai_gateway_token: 'T' } as const;
+    const settings = { openai: { api_key: 'O', base_url: 'https://proxy.tenant.example/v1', credential_source: 'gateway' as const } };
+    const through = {
+      baseUrl: 'https://gateway.example/v1/acc/gw/openai',
+      tenantAddress: false,
+      keys: [{ from: 'settings', setting: 'ai_gateway_token', sealed: 'T' }],
+      gateway: true,
+      usable: true,
+    };
+    expect(access('openai', { routes: [openai], org: set, settings, keys: { openai: 'P' } })).toEqual(through);
+    const byProvider = { ...set, provider_1_credential_source: 'gateway' as const };
+    expect(access('openai', { routes: [openai], org: byProvider })).toEqual(through);
+    expect(access('openai', { routes: [openai], org: byProvider, settings: { openai: { credential_source: 'api_key' } } })).toMatchObject({
+      gateway: false,
+      keys: [{ from: 'environment' }],
+    });
+    expect(access('openai', { routes: [openai], org: set }).gateway).toBe(false);
+    expect(access('openai', { routes: [openai], org: byProvider }, false)).toMatchObject({ gateway: false, baseUrl: openai.base_url });
+    const named = { ...lent, gateway_provider_slug: 'azure' };
+    expect(access('lent', { routes: [openai, named], org: byProvider }).baseUrl).toBe('https://gateway.example/v1/acc/gw/azure');
+    expect(access('mine', { routes: [own], org: set, settings: { mine: { api_key: 'O', credential_source: 'gateway' } } })).toMatchObject({
+      baseUrl: 'https://gateway.example/v1/acc/gw/mine',
+      gateway: true,
+    });
+
+    for (const lacking of [
+      { ai_gateway_mode: 'off' },
+      { ai_gateway_mode: null },
+      { ai_gateway_token: null },
+      { ai_gateway_account_id: null },
+    ] as const)
+      expect(access('openai', { routes: [openai], org: { ...byProvider, ...lacking }, settings: {}, keys: { openai: 'P' } })).toMatchObject(
+        {
+          gateway: true,
+          keys: [],
+          usable: false,
+        },
+      );
+  });
+
   it('needs a key for vendors and borrowers, and none for servers of the platform', () => {
     expect(access('anthropic', { routes: [aRoute('anthropic')] }).usable).toBe(false);
     expect(access('vllm', { routes: [aRoute('vllm')] }).usable).toBe(true);
@@ -88,6 +156,13 @@ describe('accessTo', () => {
     expect(isRouteOn(view, openai, true)).toBe(false);
     expect(isRouteOn(view, openai, false)).toBe(true);
     expect(isRouteOn(aView({ settings: { openai: { enabled: true } } }), { ...openai, enabled: false }, true)).toBe(false);
+  });
+
+  it('switches off a provider’s route for one organization, whatever its plan', () => {
+    const view = aView({ routes: [openai, lent], org: { provider_1_enabled: 'false' }, settings: { openai: { enabled: true } } });
+    expect([isRouteOn(view, openai, true), isRouteOn(view, openai, false), isRouteOn(view, lent, true)]).toEqual([false, false, true]);
+    expect(isRouteOn(view, { ...own, slug: 'openai' }, true)).toBe(true);
+    expect(isRouteOn(aView({ org: { provider_1_enabled: 'true' } }), { ...openai, enabled: false }, true)).toBe(false);
   });
 });
 

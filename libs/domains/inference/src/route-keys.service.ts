@@ -3,7 +3,7 @@ import { notFound, refuseField } from '@aps/contracts';
 import { InferenceRoute, RouteKey } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { EnvelopeCrypto, isMaskedKey, mask } from '@aps/platform/crypto';
+import { EnvelopeCrypto, mask } from '@aps/platform/crypto';
 import { Database, Table } from '@aps/platform/database';
 import { environmentKeySources } from './inference.config';
 import { InferenceRepository } from './inference.repository';
@@ -64,8 +64,6 @@ export class RouteKeysService {
    * @throws DomainError `not_found`; 422 `masked_secret`, `validation_error`, and `route_borrows_key` with the route to set it at
    */
   async put(operator: ActingUser, routeId: string, key: string | null): Promise<RouteKeyView[]> {
-    if (key !== null && isMaskedKey(key))
-      throw refuseField('masked_secret', ['api_key'], 'This is the masked form of a key. Send the key itself.');
     if (key !== null) assertKey(key, ['api_key']);
     await this.db.transaction(operator, async (tx) => {
       await this.repository.lockPlatformSettings(tx);

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode, type Problem } from '@aps/contracts';
+import { DomainError, refuseField, type ErrorCode, type Problem } from '@aps/contracts';
 import { isMaskedKey } from '@aps/platform/crypto';
 import type { Route, RouteSetting } from './inference.types';
 
@@ -13,8 +13,16 @@ export interface RoutePatch {
 const SOURCES = ['api_key', 'gateway'];
 /** A key travels in a header; what no header can carry is a slip of the clipboard. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
-const NO_KEY: Omit<Problem, 'loc'> = { msg: 'Input should be a key: printable characters without spaces', type: 'value_error' };
 const MAX_URL = 2_048;
+
+/** What keeps a text from being a key. A masked one has an error of its own, later: {@link maskedProblem}. */
+export const keyProblem = (text: string): Omit<Problem, 'loc'> | undefined =>
+  KEY.test(text) || isMaskedKey(text)
+    ? undefined
+    : { msg: 'Input should be a key: printable characters without spaces', type: 'value_error' };
+
+export const maskedProblem = (text: string | null | undefined): string | undefined =>
+  text && isMaskedKey(text) ? 'This is the masked form of a key. Send the key itself, or leave the field out.' : undefined;
 
 /**
  * Reads the body's `routes`: an object by route slug, whose shape no field decorator can say.
@@ -46,8 +54,7 @@ function readPatch(raw: Record<string, unknown>, loc: string[], problems: Proble
     else patch[field] = value as RoutePatch[K];
   };
   const text = (value: unknown) => (typeof value === 'string' ? undefined : { msg: 'Input should be a valid string', type: 'string_type' });
-  // A masked key is no key, but it has an error of its own, later.
-  read('api_key', (v) => text(v) ?? (KEY.test(v as string) || isMaskedKey(v as string) ? undefined : NO_KEY), true);
+  read('api_key', (v) => text(v) ?? keyProblem(v as string), true);
   read('credential_source', (v) =>
     SOURCES.includes(v as string) ? undefined : { msg: `Input should be ${SOURCES.map((s) => `'${s}'`).join(', ')}`, type: 'enum' },
   );
@@ -62,9 +69,12 @@ function readPatch(raw: Record<string, unknown>, loc: string[], problems: Proble
   return patch;
 }
 
-/** @throws DomainError 422 `validation_error` */
+/** @throws DomainError 422 `masked_secret`, `validation_error` */
 export function assertKey(value: string, path: string[]): void {
-  if (!KEY.test(value)) throw new DomainError('validation_error', NO_KEY.msg, { problems: [{ loc: ['body', ...path], ...NO_KEY }] });
+  const masked = maskedProblem(value);
+  if (masked) throw refuseField('masked_secret', path, masked);
+  const problem = keyProblem(value);
+  if (problem) throw new DomainError('validation_error', problem.msg, { problems: [{ loc: ['body', ...path], ...problem }] });
 }
 
 /** Whether anything is set, and not only cleared. */
@@ -83,12 +93,8 @@ export function assertApplicable(patches: Map<string, RoutePatch>, routes: Map<s
       found.push({ code: 'unknown_reference', path: [slug], msg: 'There is no such route.' });
       continue;
     }
-    if (patch.api_key && isMaskedKey(patch.api_key))
-      found.push({
-        code: 'masked_secret',
-        path: [slug, 'api_key'],
-        msg: 'This is the masked form of a key. Send the key itself, or leave the field out.',
-      });
+    const masked = maskedProblem(patch.api_key);
+    if (masked) found.push({ code: 'masked_secret', path: [slug, 'api_key'], msg: masked });
     for (const field of ['api_key', 'credential_source'] as const) {
       if (patch[field] && route.credential_route_id)
         found.push({ code: 'route_borrows_key', path: [slug, field], msg: 'This route spends the key of another route; set it there.' });

@@ -1,7 +1,8 @@
 import type { ReasoningEffort } from '@aps/contracts';
 import type { CatalogEntry, Route } from './inference.types';
 
-export type SeedRoute = Pick<Route, 'slug' | 'label' | 'dialect' | 'base_url' | 'sort_order'>;
+export type SeedRoute = Pick<Route, 'slug' | 'label' | 'dialect' | 'base_url' | 'sort_order'> &
+  Partial<Pick<Route, 'gateway_provider_slug'>>;
 export type SeedModel = Pick<CatalogEntry, 'key' | 'label' | 'provider' | 'sort_order'> &
   Partial<
     Pick<
@@ -35,7 +36,14 @@ const reasons = (...allowed_efforts: ReasoningEffort[]) => ({ supports_reasoning
  */
 export const VENDOR_SEED: { route: SeedRoute; models: SeedModel[] }[] = [
   {
-    route: { slug: 'anthropic', label: 'Anthropic', dialect: 'dialect_2', base_url: 'https://api.anthropic.com/v1', sort_order: 10 },
+    route: {
+      slug: 'anthropic',
+      label: 'Anthropic',
+      dialect: 'dialect_2',
+      base_url: 'https://api.anthropic.com/v1',
+      sort_order: 10,
+      gateway_provider_slug: 'anthropic/v1',
+    },
     models: [
       {
         key: 'claude-sonnet-5-5',
@@ -117,6 +125,7 @@ export const VENDOR_SEED: { route: SeedRoute; models: SeedModel[] }[] = [
       dialect: 'dialect_3',
       base_url: 'https://generativelanguage.googleapis.com/v1beta',
       sort_order: 30,
+      gateway_provider_slug: 'google-ai-studio/v1beta',
     },
     models: [
       {

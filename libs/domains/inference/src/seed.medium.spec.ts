@@ -31,6 +31,12 @@ describe('seedInference', () => {
       { slug: 'google', base_url: 'https://generativelanguage.googleapis.com/v1beta', dialect: 'dialect_3' },
       { slug: 'mock', base_url: 'http://127.0.0.1:4010/v1', dialect: 'dialect_1' },
     ]);
+    expect(await database.db.query(sql('SELECT slug, gateway_provider_slug FROM inference_routes ORDER BY sort_order'))).toEqual([
+      { slug: 'anthropic', gateway_provider_slug: 'anthropic/v1' },
+      { slug: 'openai', gateway_provider_slug: null },
+      { slug: 'google', gateway_provider_slug: 'google-ai-studio/v1beta' },
+      { slug: 'mock', gateway_provider_slug: null },
+    ]);
     const mocks = await database.db.query(
       sql(
         'SELECT key, kind, input_price_per_1m::float8 AS i, output_price_per_1m::float8 AS o, context_window AS c, supports_vision AS v FROM model_catalog WHERE provider = $1 ORDER BY sort_order',

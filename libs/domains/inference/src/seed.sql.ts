@@ -1,7 +1,7 @@
 import { statement } from '@aps/platform/database';
 
 export const INSERT_ROUTE = statement(`
-  INSERT INTO inference_routes (id, slug, label, dialect, base_url, sort_order) VALUES ($1, $2, $3, $4, $5, $6)
+  INSERT INTO inference_routes (id, slug, label, dialect, base_url, sort_order, gateway_provider_slug) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (slug) DO NOTHING`);
 export const MOVE_MOCK = statement(
   'UPDATE inference_routes SET base_url = $2, updated_at = now() WHERE slug = $1 AND owner_org_id IS NULL AND base_url IS DISTINCT FROM $2',

@@ -27,7 +27,8 @@ export async function seedInference(db: Db, { mockBaseUrl = inferenceConfig.valu
 
 async function seedRoute(tx: Tx, route: SeedRoute, models: SeedModel[]): Promise<void> {
   const id = uuidv7();
-  const made = await tx.execute(INSERT_ROUTE, [id, route.slug, route.label, route.dialect, route.base_url, route.sort_order]);
+  const { slug, label, dialect, base_url, sort_order, gateway_provider_slug = null } = route;
+  const made = await tx.execute(INSERT_ROUTE, [id, slug, label, dialect, base_url, sort_order, gateway_provider_slug]);
   if (made) for (const model of models) await seedModel(tx, id, model);
   await tx.execute(NOTE_SEEDED, [route.slug]);
 }

@@ -146,7 +146,10 @@ export class ModelScopes {
 export class ModelConfigResponse {
   @NestedField(() => ModelScopes, { description: 'What to offer where.' }) scopes: ModelScopes;
 
-  @ListField('string', { description: 'Slugs of routes that the organization switched off; empty without `byo_keys`.', example: [] })
+  @ListField('string', {
+    description: 'Slugs of routes that the organization switched off, themselves or by their provider; empty without `byo_keys`.',
+    example: [],
+  })
   disabled_providers: string[];
 
   @ApiProperty({

@@ -140,6 +140,21 @@ export class OrgAiSettings {
   @Column('numeric', { precision: 4, scale: 3, nullable: true }) compaction_threshold: string | null;
   @Column('boolean', { nullable: true }) decision_log_enabled: boolean | null;
   @Column('boolean', { nullable: true }) thinking_enabled: boolean | null;
+  /** Provider 1 is the platform's route `openai`, provider 2 its route `anthropic`. */
+  @Column('text', { nullable: true }) provider_1_enabled: 'true' | 'false' | null;
+  @Column('text', { nullable: true }) provider_1_credential_source: 'api_key' | 'gateway' | null;
+  /** Encrypted, as is every secret here. */
+  @Column('text', { nullable: true }) provider_1_api_key: string | null;
+  @Column('text', { nullable: true }) provider_1_base_url: string | null;
+  @Column('text', { nullable: true }) provider_2_enabled: 'true' | 'false' | null;
+  @Column('text', { nullable: true }) provider_2_credential_source: 'api_key' | 'gateway' | null;
+  @Column('text', { nullable: true }) provider_2_api_key: string | null;
+  @Column('text', { nullable: true }) provider_2_base_url: string | null;
+  @Column('text', { nullable: true }) ai_gateway_mode: 'custom' | 'off' | null;
+  @Column('text', { nullable: true }) ai_gateway_account_id: string | null;
+  @Column('text', { nullable: true }) ai_gateway_gateway_id: string | null;
+  @Column('text', { nullable: true }) ai_gateway_token: string | null;
+  @Column('text', { nullable: true }) ai_gateway_log_payloads: 'true' | 'false' | null;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 

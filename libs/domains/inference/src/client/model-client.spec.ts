@@ -3,7 +3,7 @@ import { Agent, buildConnector } from 'undici';
 import { ProviderError } from './errors';
 import { ModelClient, type ModelClientOptions } from './model-client';
 import { sleep } from './retry';
-import { completion, eventStream, type FakeProvider, inPieces, json, type Script, sse, startProvider } from './testing/provider';
+import { ANSWERS, completion, eventStream, type FakeProvider, inPieces, json, type Script, sse, startProvider } from './testing/provider';
 import type { ChatRequest, Dialect, Endpoint, StreamEvent } from './types';
 
 const KEY = 'sk-test-Secret0123456789';
@@ -53,27 +53,6 @@ const answer = (text: string) => (res: ServerResponse) => void eventStream(res).
 const cut = (res: ServerResponse) =>
   eventStream(res).write(sse({ choices: [{ delta: { content: 'half' } }] }), () => setImmediate(() => res.destroy()));
 
-const ANSWERS: Record<Dialect, string> = {
-  dialect_1: completion('grüße 🌍 «ok»'),
-  dialect_2: [
-    ['message_start', { message: { model: 'real-model', usage: { input_tokens: 10, output_tokens: 1 } } }],
-    ['ping', {}],
-    ['content_block_start', { index: 0, content_block: { type: 'text', text: '' } }],
-    ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'grüße 🌍 «ok»' } }],
-    ['content_block_stop', { index: 0 }],
-    ['message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }],
-    ['message_stop', {}],
-  ]
-    .map(([type, event]) => `event: ${type as string}\ndata: ${JSON.stringify({ type, ...(event as object) })}\n\n`)
-    .join(''),
-  dialect_3: sse(
-    { candidates: [{ content: { role: 'model', parts: [{ text: 'grüße 🌍 ' }] } }], modelVersion: 'real-model' },
-    {
-      candidates: [{ content: { role: 'model', parts: [{ text: '«ok»' }] }, finishReason: 'STOP' }],
-      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2 },
-    },
-  ),
-};
 const PATHS: Record<Dialect, string> = {
   dialect_1: '/v1/chat/completions',
   dialect_2: '/v1/messages',

@@ -1,17 +1,20 @@
 import { Body, Controller, Get, Patch } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
+  AIProviderSettingsResponse,
   OrgLimitsResponse,
   OrgLimitsUsageResponse,
   OrgRouteSettingsResponse,
   OrgRuntimeSettingsResponse,
+  UpdateAIProviderSettingsRequest,
   UpdateOrgLimitsRequest,
   UpdateOrgRoutesRequest,
   UpdateOrgRuntimeRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgScope } from '@aps/guards';
-import { Operation } from '@aps/platform/http';
+import { answer, Operation } from '@aps/platform/http';
 import { OrgLimitsService } from '../org-limits.service';
+import { OrgProvidersService } from '../org-providers.service';
 import { OrgRoutesService } from '../org-routes.service';
 import { OrgRuntimeService } from '../org-runtime.service';
 import { toOrgLimits, toOrgRuntime, toOrgSpend, toRouteSetting } from './settings.convert';
@@ -21,10 +24,33 @@ import { toOrgLimits, toOrgRuntime, toOrgSpend, toRouteSetting } from './setting
 @OrgAdmin('settings')
 export class InferenceSettingsController {
   constructor(
+    private readonly providers: OrgProvidersService,
     private readonly routes: OrgRoutesService,
     private readonly limits: OrgLimitsService,
     private readonly runtime: OrgRuntimeService,
   ) {}
+
+  @Get('ai')
+  @Operation({
+    summary: 'Get the settings of providers and the AI gateway',
+    description: 'Secrets are masked.',
+    answers: AIProviderSettingsResponse,
+  })
+  async getProviders(@CurrentOrg() scope: OrgScope) {
+    return answer(AIProviderSettingsResponse, await this.providers.get(scope));
+  }
+
+  @Patch('ai')
+  @Operation({
+    summary: 'Set own keys of providers and the AI gateway',
+    description:
+      'Holds from the next call on. Setting needs `byo_keys`; clearing does not, nor does switching a provider on and off. The mode `custom` is judged by what is set afterwards.',
+    answers: AIProviderSettingsResponse,
+    refuses: ['entitlement_required', 'base_url_needs_own_key', 'gateway_incomplete', 'masked_secret'],
+  })
+  async updateProviders(@CurrentOrg() scope: OrgScope, @Body() body: UpdateAIProviderSettingsRequest) {
+    return answer(AIProviderSettingsResponse, await this.providers.update(scope, body));
+  }
 
   @Get('ai/routes')
   @Operation({ summary: 'Get the settings of all routes', description: 'Keys are masked.', answers: OrgRouteSettingsResponse })

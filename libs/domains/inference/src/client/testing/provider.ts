@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Dialect } from '../types';
 
 export interface SeenRequest {
   url: string;
@@ -80,3 +81,26 @@ export function completion(text: string, usage: unknown = { prompt_tokens: 10, c
     '[DONE]',
   );
 }
+
+/** A whole answer of each dialect. */
+export const ANSWERS: Record<Dialect, string> = {
+  dialect_1: completion('grüße 🌍 «ok»'),
+  dialect_2: [
+    ['message_start', { message: { model: 'real-model', usage: { input_tokens: 10, output_tokens: 1 } } }],
+    ['ping', {}],
+    ['content_block_start', { index: 0, content_block: { type: 'text', text: '' } }],
+    ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'grüße 🌍 «ok»' } }],
+    ['content_block_stop', { index: 0 }],
+    ['message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }],
+    ['message_stop', {}],
+  ]
+    .map(([type, event]) => `event: ${type as string}\ndata: ${JSON.stringify({ type, ...(event as object) })}\n\n`)
+    .join(''),
+  dialect_3: sse(
+    { candidates: [{ content: { role: 'model', parts: [{ text: 'grüße 🌍 ' }] } }], modelVersion: 'real-model' },
+    {
+      candidates: [{ content: { role: 'model', parts: [{ text: '«ok»' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2 },
+    },
+  ),
+};
