@@ -11,6 +11,7 @@ import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant'
 const NOTHING_KEPT = ['ChatPresenceController.', 'AdminSubscriptionsController.', 'AdminAiSettingsController.preview'];
 /** Where the sample of a body says nothing, and would change nothing. */
 const BODIES: Record<string, unknown> = {
+  'PATCH /api/orgs/:org_id/settings/ai': { provider_2_enabled: 'false' },
   'PATCH /api/orgs/:org_id/settings/ai/routes': { routes: { openai: { enabled: false } } },
   'PATCH /api/orgs/:org_id/settings/limits': { budget_limit_usd: '7' },
   'PATCH /api/orgs/:org_id/settings/runtime': { compaction_enabled: false },

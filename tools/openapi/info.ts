@@ -32,6 +32,7 @@ export const INFO = {
     Decisions: 'What agents have decided, on which basis, and what humans think of it.',
     Files: 'Uploads, and what was uploaded; messages name them as attachments.',
     Models: 'Which models there are, and which an organization may choose.',
+    'Inference routes': 'Where the models of an organization’s own are called.',
     'Organization AI settings': 'Keys, default models, allowlists, budgets, and how turns run.',
     Usage: 'What was used, and what it cost.',
     'Administration: people': 'For operators: who may sign up, who operates the platform, who is locked out.',

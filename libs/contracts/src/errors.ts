@@ -46,6 +46,7 @@ export const ERRORS = {
   invitation_pending: { status: 409, means: 'the address has an open invitation.' },
   last_admin: { status: 409, means: 'the platform would have no administrator who can act.' },
   last_owner: { status: 409, means: 'the organization would have no owner who can sign in.' },
+  limit_reached: { status: 409, means: 'the organization has as many of it as one may have.' },
   model_conflict: { status: 409, means: 'another model has the key.' },
   model_in_use: { status: 409, means: 'something is set to use the model; `context.used_by` lists it.' },
   never_admitted: { status: 409, means: 'nobody was admitted by this entry.' },

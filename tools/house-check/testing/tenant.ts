@@ -59,7 +59,13 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/limits', { budget_limit_usd: '123' });
   await anApiToken(house, owner, { org_id: id });
-  const { decisionId, requestId, ...own } = await writeDirectly(db, { id, mark, chatId: chat.id, agentId: agent.id, turnId });
+  const { decisionId, requestId, routeId, entryId, ...own } = await writeDirectly(db, {
+    id,
+    mark,
+    chatId: chat.id,
+    agentId: agent.id,
+    turnId,
+  });
 
   return {
     id,
@@ -72,6 +78,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       agent_id: agent.id,
       chat_id: chat.id,
       decision_id: decisionId,
+      entry_id: entryId,
       file_id: fileId,
       invitation_id: invitation.id,
       member_id: memberId,
@@ -79,6 +86,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       request_id: requestId,
       revision_id: revision.id,
       rollout_id: rollout.id,
+      route_id: routeId,
       slug: skill.slug,
       template_id: template.id,
     },
@@ -98,15 +106,16 @@ async function upload(house: House, path: string, token: string, mark: string): 
 async function writeDirectly(
   db: Database,
   o: { id: string; mark: string; chatId: string; agentId: string; turnId: string },
-): Promise<{ model: string; route: string; decisionId: string; requestId: string }> {
+): Promise<{ model: string; route: string; routeId: string; entryId: string; decisionId: string; requestId: string }> {
   const [route] = await db.query(
     sql<{ id: string }>(
       `INSERT INTO inference_routes (id, slug, label, dialect, base_url, owner_org_id) VALUES ($1, $2, $3, 'dialect_1', 'https://models.example/v1', $4) RETURNING id`,
     ),
     [uuidv7(), `route-${o.mark}`, o.mark, o.id],
   );
+  const entryId = uuidv7();
   await db.execute(sql(`INSERT INTO model_catalog (id, owner_org_id, key, route_id, label, provider) VALUES ($1, $2, $3, $4, $3, 'own')`), [
-    uuidv7(),
+    entryId,
     o.id,
     `model-${o.mark}`,
     route.id,
@@ -174,7 +183,7 @@ async function writeDirectly(
     ),
     [uuidv7(), o.id, o.chatId, o.turnId, childId],
   );
-  return { model: `model-${o.mark}`, route: `route-${o.mark}`, decisionId, requestId };
+  return { model: `model-${o.mark}`, route: `route-${o.mark}`, routeId: route.id, entryId, decisionId, requestId };
 }
 
 /** An id that nothing has. */

@@ -17,7 +17,7 @@ const KEYS_OF_ORG = `unnest(ARRAY[s.agent_default_model, s.chat_default_model, s
   s.tool_router_default_model] || s.agent_model_allowlist || s.chat_model_allowlist || s.prompt_model_allowlist) AS named(key)`;
 const ORGS_NAMING = statement<{ org_id: string }>(`
   SELECT s.org_id FROM org_ai_settings s
-  WHERE EXISTS (SELECT FROM ${KEYS_OF_ORG} WHERE named.key = $1) AND ($2::uuid IS NULL OR s.org_id = $2) ORDER BY s.org_id LIMIT $3`);
+  WHERE EXISTS (SELECT FROM ${KEYS_OF_ORG} WHERE named.key = $1) ORDER BY s.org_id LIMIT $2`);
 const NAMED_BY_ORGS = statement<{ key: string }>(
   `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG} WHERE named.key = ANY($1)`,
 );
@@ -53,8 +53,8 @@ export class GovernanceRepository {
   }
 
   /** Organizations whose defaults or allowlists name the key, at most so many. */
-  async orgsNaming(db: Db, key: string, limit: number, orgId: string | null = null): Promise<string[]> {
-    return (await db.query(ORGS_NAMING, [key, orgId, limit])).map(({ org_id }) => org_id);
+  async orgsNaming(db: Db, key: string, limit: number): Promise<string[]> {
+    return (await db.query(ORGS_NAMING, [key, limit])).map(({ org_id }) => org_id);
   }
 
   /** Those of the keys that defaults or allowlists of organizations name. */

@@ -30,7 +30,8 @@ export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './mo
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
 export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './model-users';
 export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
-export { PlatformModelsService, type ModelView } from './platform-models.service';
+export { OwnModelsService } from './own-models.service';
+export { PlatformModelsService } from './platform-models.service';
 export { PlatformRoutesService } from './platform-routes.service';
 export { PlatformSettingsService } from './platform-settings.service';
 export { isPriced, priceOf, type Price } from './pricing';

@@ -3,6 +3,7 @@ import { Blockers } from '@aps/billing';
 import { EgressModule } from '@aps/platform/egress';
 import { BudgetRepository } from './budget.repository';
 import { Budgets } from './budgets.service';
+import { CatalogWriter } from './catalog-writer';
 import { GovernanceRepository } from './governance.repository';
 import { InferenceBroadcasts } from './inference.broadcasts';
 import { InferenceRepository } from './inference.repository';
@@ -17,6 +18,9 @@ import { OrgLimitsService } from './org-limits.service';
 import { OrgProvidersService } from './org-providers.service';
 import { OrgRoutesService } from './org-routes.service';
 import { OrgRuntimeService } from './org-runtime.service';
+import { OwnModelsService } from './own-models.service';
+import { OwnRoutesRepository } from './own-routes.repository';
+import { OwnRoutesService } from './own-routes.service';
 import { PlatformModelsService } from './platform-models.service';
 import { PlatformRoutesService } from './platform-routes.service';
 import { PlatformSettingsService } from './platform-settings.service';
@@ -37,6 +41,8 @@ const services = [
   OrgProvidersService,
   OrgRoutesService,
   OrgRuntimeService,
+  OwnModelsService,
+  OwnRoutesService,
   PlatformModelsService,
   PlatformRoutesService,
   PlatformSettingsService,
@@ -53,9 +59,11 @@ const services = [
   controllers: [InferenceBroadcasts],
   providers: [
     BudgetRepository,
+    CatalogWriter,
     GovernanceRepository,
     InferenceRepository,
     ModelNames,
+    OwnRoutesRepository,
     ...services,
     { provide: Blockers, useExisting: Budgets },
   ],

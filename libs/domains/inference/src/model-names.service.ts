@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, MODEL_MODES, type ModelMode } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
 import { GovernanceRepository } from './governance.repository';
+import { InferenceRepository } from './inference.repository';
 import type { PlatformSettings } from './inference.types';
+import { limitsOf, namedModels } from './limits.policy';
 import { ModelUsers } from './model-users';
 
 /** As many of each kind are named where a model cannot go; whoever clears them away finds the next ones by trying again. */
@@ -13,6 +16,7 @@ const NAMED_AT_MOST = 20;
 export class ModelNames {
   constructor(
     private readonly repository: GovernanceRepository,
+    private readonly inference: InferenceRepository,
     private readonly users: ModelUsers,
   ) {}
 
@@ -40,10 +44,17 @@ export class ModelNames {
   }
 
   /** The same within one organization, whose own model it is. @throws DomainError 409 `model_in_use` */
-  async assertUnnamedWithin(tx: Tx, orgId: string, key: string): Promise<void> {
-    const orgs = (await this.repository.orgsNaming(tx, key, 1, orgId)).map((id) => ({ kind: 'organization', id }));
-    const users = (await this.users.naming(tx, [key], NAMED_AT_MOST, orgId)).map(({ kind, id, name }) => ({ kind, id, name }));
-    refuseUsed([...orgs, ...users]);
+  async assertUnnamedWithin(tx: Tx, scope: OrgScope, key: string): Promise<void> {
+    refuseUsed(await this.usersWithin(tx, scope, key));
+  }
+
+  /** What of an organization names the key: its settings, agents and prompt templates. */
+  async usersWithin(db: Db, scope: OrgScope, key: string): Promise<{ kind: string; id: string }[]> {
+    const fields = namedModels(limitsOf(await this.inference.settings(db, scope))).flatMap((named) =>
+      named.key === key ? [String(named.path[0])] : [],
+    );
+    const users = await this.users.naming(db, [key], NAMED_AT_MOST, scope.orgId);
+    return [...fields.map((id) => ({ kind: 'organization_setting', id })), ...users.map(({ kind, id, name }) => ({ kind, id, name }))];
   }
 }
 

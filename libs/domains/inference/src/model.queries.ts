@@ -2,7 +2,7 @@ import { type ModelMode, MODEL_MODES } from '@aps/contracts';
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import type { OrgScope } from '@aps/guards';
-import type { CatalogView } from './catalog-view';
+import { byOrder, type CatalogView } from './catalog-view';
 import { InferenceSettings } from './inference.settings';
 import { MODEL_SCOPES, type CatalogEntry, type ModelScope, type Route } from './inference.types';
 import { ModelResolver } from './model-resolver.service';
@@ -65,25 +65,32 @@ export class ModelQueries {
 
   /**
    * The models that an organization may choose: those on one of its allowlists (all, where it has none), and models that no
-   * allowlist speaks of, such as embeddings.
+   * allowlist speaks of, such as embeddings. Its own are all there, as this is where they are managed.
    *
    * @param only the scope whose rule alone counts
    */
   async ofOrg(scope: OrgScope, only?: ModelScope): Promise<OrgModel[]> {
     const [view, rules, inCredits] = await this.load(scope);
     const lists = LISTED.map((s) => allowlistOf(view.org.settings, s)).filter((l) => l.length);
-    return this.reachable(view, rules).flatMap(({ entry, route }) => {
+    const reachable = this.reachable(view, rules).flatMap(({ entry, route }) => {
       const scopes = entry.kind === 'chat' ? LISTED.filter((s) => permits(view, s, entry.kind, entry.key)) : [];
       const listed =
         entry.kind !== 'chat'
           ? only === undefined
           : only
             ? permits(view, only, entry.kind, entry.key)
-            : lists.length === 0 || lists.some((l) => l.includes(entry.key));
+            : entry.owner_org_id !== null || lists.length === 0 || lists.some((l) => l.includes(entry.key));
       return listed
         ? [{ entry, route, showPrices: !inCredits, available: accessTo(view, route, rules.byoKeys, rules.environmentKeys).usable, scopes }]
         : [];
     });
+    if (only) return reachable;
+    const known = new Set(reachable.map((m) => m.entry.id));
+    const resting = view.org.entries.flatMap((entry): OrgModel[] => {
+      const route = view.route(entry.route_id);
+      return route && !known.has(entry.id) ? [{ entry, route, showPrices: !inCredits, available: false, scopes: [] }] : [];
+    });
+    return [...reachable, ...resting].sort((a, b) => byOrder(a.entry, b.entry));
   }
 
   async modes(scope: OrgScope): Promise<ModelModeView[]> {

@@ -4,7 +4,7 @@ import { InferenceRoute, ModelCatalogEntry } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, refusingTakenSlug, Table, type Tx } from '@aps/platform/database';
-import { assertServes } from './catalog.policy';
+import { assertServes, refuseUnknown } from './catalog.policy';
 import { changesOf } from './changes';
 import { GovernanceRepository, type RouteRow } from './governance.repository';
 import { InferenceRepository } from './inference.repository';
@@ -114,13 +114,15 @@ export class PlatformRoutesService {
   /** What lends its key has one of its own to spend. */
   private async assertLender(tx: Tx, { credential_route_id: lenderId }: RouteInput, route?: RouteRow): Promise<void> {
     if (!lenderId) return;
-    const refuse = (code: 'unknown_reference' | 'borrowing_chain', msg: string) => refuseField(code, ['credential_route_id'], msg);
-    if (lenderId === route?.id) throw refuse('borrowing_chain', 'A route does not borrow from itself.');
+    const refuse = (msg: string) => refuseField('borrowing_chain', ['credential_route_id'], msg);
+    if (lenderId === route?.id) throw refuse('A route does not borrow from itself.');
     const lender = await this.routes.find(tx, lenderId);
-    if (!lender || lender.owner_org_id !== null) throw refuse('unknown_reference', 'There is no such route of the platform.');
-    if (lender.credential_route_id !== null) throw refuse('borrowing_chain', `The route ${lender.slug} borrows its key itself.`);
-    if (route && (await this.routes.count(tx, { credential_route_id: route.id })))
-      throw refuse('borrowing_chain', 'Other routes spend the key of this one.');
+    if (!lender || lender.owner_org_id !== null) {
+      const lenders = await this.routes.list(tx, { owner_org_id: null, credential_route_id: null }, { sort_order: 'ASC', slug: 'ASC' });
+      throw refuseUnknown('credential_route_id', 'There is no such route of the platform.', lenders, ({ slug }) => slug);
+    }
+    if (lender.credential_route_id !== null) throw refuse(`The route ${lender.slug} borrows its key itself.`);
+    if (route && (await this.routes.count(tx, { credential_route_id: route.id }))) throw refuse('Other routes spend the key of this one.');
   }
 
   private async assertUnpinned(tx: Tx, { id }: RouteRow): Promise<void> {

@@ -80,6 +80,9 @@ export class ModelResponse {
 
 /** A model that an organization can choose. */
 export class OrgModelResponse extends ModelResponse {
+  @BooleanField({ description: 'It can be chosen. Only models of the organization’s own are listed when they are off.', example: true })
+  enabled: boolean;
+
   @BooleanField({ description: 'A call could be made now: its route has a key, or needs none.', example: true }) available: boolean;
 
   @ListField(LISTED_SCOPE_VALUES, {

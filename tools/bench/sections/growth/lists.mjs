@@ -116,6 +116,10 @@ export const BOUNDED = {
     cap: '100 todos: the tool that replaces them takes no more',
     where: 'libs/domains/chats/src/tools/core-tools.ts',
   },
+  'GET /api/orgs/{org_id}/inference-routes': {
+    cap: '100 routes that an organization owns: it gets no further ones',
+    where: 'libs/domains/inference/src/own-routes.service.ts',
+  },
   'GET /api/orgs/{org_id}/models': {
     cap: 'the models of the catalog, which operators add one by one, and `max_custom_models` of its own; held in memory',
     where: 'libs/domains/inference/src/model.queries.ts',

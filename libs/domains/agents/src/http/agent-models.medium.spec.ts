@@ -1,5 +1,5 @@
-import { ModelUsers } from '@aps/inference';
-import { addModel, whileDeleting } from '@aps/inference/testing';
+import { ModelUsers, OwnModelsService } from '@aps/inference';
+import { addModel, addRoute, whileDeleting } from '@aps/inference/testing';
 import { entitle } from '@aps/billing/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { anAgent } from '../testing';
@@ -52,6 +52,17 @@ describe('an allowlist of models for agents', () => {
 });
 
 describe('an agent', () => {
+  it('keeps the model that it names, of the organization’s own as well', async () => {
+    const elsewhere = await aTeam(t);
+    await anAgent(t, elsewhere, { name: 'elsewhere', model: MODEL });
+    const entry = await addModel(t, MODEL, { owner_org_id: org.id, route_id: await addRoute(t, 'own') });
+    const deleting = () => t.get(OwnModelsService).delete(org.scope, entry);
+    const { id } = await agent('named', MODEL);
+    await expect(deleting()).rejects.toMatchObject({ code: 'model_in_use', context: { used_by: [{ kind: 'agent', id, name: 'named' }] } });
+    await t.call('DELETE', `${org.path}/agents/${id}`, { as: org.owner });
+    await deleting();
+  });
+
   it('does not begin to name a model that is being deleted', async () => {
     const { id } = await agent('waiting', null);
     await addModel(t, 'going');

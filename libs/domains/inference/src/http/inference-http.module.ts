@@ -2,8 +2,13 @@ import { Module } from '@nestjs/common';
 import { InferenceModule } from '../inference.module';
 import { ModelDirectory } from './model-directory';
 import { ModelsController } from './models.controller';
+import { OwnRoutesController } from './own-routes.controller';
 import { InferenceSettingsController } from './settings.controller';
 
 /** Needs whoever binds `OrganizationPort` beside it. */
-@Module({ imports: [InferenceModule], controllers: [ModelsController, InferenceSettingsController], providers: [ModelDirectory] })
+@Module({
+  imports: [InferenceModule],
+  controllers: [ModelsController, OwnRoutesController, InferenceSettingsController],
+  providers: [ModelDirectory],
+})
 export class InferenceHttpModule {}

@@ -8,7 +8,7 @@ import {
   type OrgModelResponse,
 } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { ModelView } from '../platform-models.service';
+import type { ModelView } from '../catalog-writer';
 import type { ListedModel, ModelConfig, ModelModeView, OrgModel } from '../model.queries';
 
 export function toModel({ entry, route, showPrices }: ListedModel): ModelResponse {
@@ -26,7 +26,8 @@ const NO_PRICES = {
 };
 
 export function toOrgModel(model: OrgModel): OrgModelResponse {
-  return { ...toModel(model), available: model.available, scopes: model.scopes as OrgModelResponse['scopes'] };
+  const { available, scopes } = model;
+  return { ...toModel(model), enabled: model.entry.enabled, available, scopes: scopes as OrgModelResponse['scopes'] };
 }
 
 const MODES: Record<ModelMode, { label: string; description: string }> = {
