@@ -57,6 +57,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
+  await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
   await make('PATCH', '/settings/limits', { budget_limit_usd: '123' });
   await anApiToken(house, owner, { org_id: id });
   const { decisionId, requestId, routeId, entryId, ...own } = await writeDirectly(db, {

@@ -5,6 +5,7 @@ import { Audit } from '@aps/platform/audit';
 import { EnvelopeCrypto, mask } from '@aps/platform/crypto';
 import { advisoryLock, Database, type Tx } from '@aps/platform/database';
 import { Egress } from '@aps/platform/egress';
+import { changesOf } from './changes';
 import { MOCK_ROUTE, mockRouteEnabled } from './inference.config';
 import { InferenceRepository } from './inference.repository';
 import { InferenceSettings, orgKeyPlace } from './inference.settings';
@@ -83,13 +84,21 @@ export class OrgRoutesService {
   private async store(tx: Tx, scope: OrgScope, patches: Map<string, RoutePatch>, routes: Map<string, Route>): Promise<void> {
     // Rows may not be there yet, so there is nothing else to lock; without it two requests could leave an address without its key.
     await advisoryLock(tx, `org-route-settings:${scope.orgId}`);
-    const before = await this.repository.routeSettings(tx, scope);
-    const after = new Map(
-      [...patches].map(([slug, patch]) => [slug, applyPatch(routes.get(slug)!, before.get(routes.get(slug)!.id), patch)]),
-    );
+    const stored = await this.repository.routeSettings(tx, scope);
+    const after = new Map<string, RouteSetting>();
+    const changes = new Map<string, Partial<RouteSetting>>();
+    for (const [slug, patch] of patches) {
+      const route = routes.get(slug)!;
+      const before = applyPatch(route, stored.get(route.id), {});
+      const setting = applyPatch(route, before, await this.withoutKnownKey(tx, scope, before, patch));
+      const changed = changesOf(before, setting);
+      after.set(slug, setting);
+      if (Object.keys(changed).length) changes.set(slug, changed);
+    }
     assertOwnKeys(after);
-    for (const [slug, setting] of after) {
-      const fresh = patches.get(slug)?.api_key;
+    if (!changes.size) return;
+    for (const [slug, { api_key: fresh }] of changes) {
+      const setting = after.get(slug)!;
       if (fresh) setting.api_key = await this.crypto.encrypt(tx, orgKeyPlace(scope.orgId, setting.route_id), fresh);
       await this.repository.saveRouteSetting(tx, scope, setting);
     }
@@ -98,13 +107,20 @@ export class OrgRoutesService {
       scope,
       'settings.routes_updated',
       { kind: 'organization', id: scope.orgId },
-      { routes: Object.fromEntries([...patches].map(([slug, patch]) => [slug, facts(patch)])) },
+      { routes: Object.fromEntries([...changes].map(([slug, changed]) => [slug, facts(changed)])) },
     );
     this.settings.announce(tx, 'route.changed', scope.orgId);
   }
+
+  /** A key that is sent again as it is stored changes nothing. */
+  private async withoutKnownKey(tx: Tx, scope: OrgScope, before: RouteSetting, patch: RoutePatch): Promise<RoutePatch> {
+    if (!patch.api_key || before.api_key === null) return patch;
+    const { api_key, ...rest } = patch;
+    return (await this.settings.open(orgKeyPlace(scope.orgId, before.route_id), before.api_key, tx)) === api_key ? rest : patch;
+  }
 }
 
-/** A patch as the audit log keeps it: of a key only whether it was set or cleared. */
-function facts({ api_key, ...rest }: RoutePatch): Record<string, unknown> {
+/** Changes as the audit log keeps them: of a key only whether it was set or cleared. */
+function facts({ api_key, ...rest }: Partial<RouteSetting>): Record<string, unknown> {
   return { ...rest, ...(api_key !== undefined && { api_key: api_key === null ? 'cleared' : 'set' }) };
 }

@@ -90,7 +90,7 @@ export function assertApplicable(patches: Map<string, RoutePatch>, routes: Map<s
   for (const [slug, patch] of patches) {
     const route = routes.get(slug);
     if (!route) {
-      found.push({ code: 'unknown_reference', path: [slug], msg: 'There is no such route.' });
+      found.push({ code: 'unknown_reference', path: [slug], msg: `There is no such route. There are: ${[...routes.keys()].join(', ')}.` });
       continue;
     }
     const masked = maskedProblem(patch.api_key);

@@ -87,6 +87,20 @@ describe('AI settings over HTTP', () => {
       expect(await row('openai')).toMatchObject({ is_set: false, api_key: null });
     });
 
+    it('are audited by what changes, and not where nothing does', async () => {
+      const base_url = 'https://proxy.tenant.example/v1';
+      await set({ openai: { api_key: CANARY, base_url } });
+      for (const same of [{ api_key: CANARY }, { base_url: `${base_url}/` }, { enabled: null }, {}])
+        await set({ openai: same, google: { enabled: null } });
+      await set({ openai: { api_key: 'sk-another-key' }, google: { enabled: false } });
+      await set({ openai: { api_key: null } });
+      expect((await audits('settings.routes_updated')).map((line) => line.metadata.routes)).toEqual([
+        { openai: { api_key: 'set', base_url } },
+        { openai: { api_key: 'set' }, google: { enabled: false } },
+        { openai: { api_key: 'cleared', base_url: null } },
+      ]);
+    });
+
     it('refuse what is wrong and store nothing of it', async () => {
       const code = async (routes: unknown) => {
         const { status, body } = await set(routes);
