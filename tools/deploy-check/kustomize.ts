@@ -29,7 +29,13 @@ interface Kustomization {
   components?: string[];
   patches?: { path?: string; patch?: string; target?: Target }[];
   images?: { name: string; newName?: string; newTag?: string; digest?: string }[];
-  configMapGenerator?: { name: string; behavior?: string; envs?: string[] }[];
+  configMapGenerator?: {
+    name: string;
+    behavior?: string;
+    envs?: string[];
+    files?: string[];
+    options?: { labels?: Record<string, string> };
+  }[];
 }
 
 const KNOWN = ['apiVersion', 'kind', 'namespace', 'resources', 'components', 'patches', 'images', 'configMapGenerator'];
@@ -151,12 +157,16 @@ function apply(folder: string, before: Resource[]): Resource[] {
     if (!existsSync(at)) throw new Error(`${folder}/kustomization.yaml names ${entry}, which does not exist.`);
     result.push(...(statSync(at).isDirectory() ? apply(at, []) : documents(readFileSync(at, 'utf8'))));
   }
-  for (const { name, behavior, envs } of configMapGenerator) {
+  for (const { name, behavior, envs, files = [], options } of configMapGenerator) {
+    const data = {
+      ...variables(folder, envs),
+      ...Object.fromEntries(files.map((file) => [path.basename(file), readFileSync(path.join(folder, file), 'utf8')])),
+    };
     const known = result.find((resource) => resource.kind === 'ConfigMap' && resource.metadata.name === name);
     if (Boolean(known) !== (behavior === 'merge'))
       throw new Error(`${folder}: the ConfigMap ${name} ${known ? 'exists already' : 'does not exist'}.`);
-    if (known) Object.assign(known.data as Fields, variables(folder, envs));
-    else result.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: variables(folder, envs) });
+    if (known) Object.assign(known.data as Fields, data);
+    else result.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...(options?.labels && { labels: options.labels }) }, data });
   }
   for (const component of components) result = apply(path.join(folder, component), result);
   result = applyPatches(folder, patches, result);

@@ -1,27 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isInstalled } from '../../apps/api-gateway-e2e/support';
 import { anchors, metricLabels } from '../tour/docs';
 import { APPS, at } from './files';
 import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
-import { askedBy, metricOf } from './promql';
+import { ALERTS, ASKED, BOARDS, RULES, SCALING } from './monitoring';
+import { askedBy, faultsOf, metricOf } from './promql';
+
+const INCIDENTS = 'docs/operations/incidents.md';
 
 const PRODUCTION = render(at('k8s/overlays/production'));
 const of = (kind: string) => PRODUCTION.filter((resource) => resource.kind === kind);
 const dig = <T>(from: unknown, ...keys: (string | number)[]): T =>
   keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
 
-interface Alert {
-  alert: string;
-  expr: string;
-  labels: { severity: string };
-  annotations: { summary: string; runbook: string };
-}
-const alerts = of('PrometheusRule').flatMap((rule) => dig<{ rules: Alert[] }[]>(rule, 'spec', 'groups').flatMap((group) => group.rules));
-const queries = of('ScaledObject').flatMap((s) =>
-  dig<Fields[]>(s, 'spec', 'triggers')
-    .filter((t) => t.type === 'prometheus')
-    .map((t) => dig<Record<string, string>>(t, 'metadata')),
-);
 const [monitor, ...others] = of('PodMonitor');
 
 /** What the operator adds to each sample, and what the monitor asks it to add. */
@@ -51,43 +45,94 @@ describe('Metrics in the cluster', () => {
     expect(JSON.stringify(annotations)).not.toContain('prometheus.io/');
   });
 
-  it.each([...queries.map(({ query }) => ['KEDA', query]), ...alerts.map(({ alert, expr }) => [alert, expr])])(
-    'that %s asks for exist, with their labels: %s',
-    (_, expression) => {
-      const registered = metricLabels();
-      const { metrics, groups } = askedBy(expression);
-      expect(metrics.length).toBeGreaterThan(0);
-      for (const { metric, labels } of metrics) {
-        // Node's own have no labels of ours.
-        const own = metric.startsWith('nodejs_') ? [] : registered.get(metricOf(metric));
-        expect([metric, own]).toEqual([metric, expect.any(Array)]);
-        expect([metric, [...labels.keys(), ...groups].filter((label) => ![...TARGET_LABELS, ...(own ?? [])].includes(label))]).toEqual([
-          metric,
-          [],
-        ]);
-        // Another installation in the cluster is none of this one's business.
-        expect([metric, labels.get('namespace')]).toEqual([metric, monitor.metadata.namespace]);
-      }
-    },
-  );
+  it.each(ASKED)('that %s asks for exist, with their labels: %s', (_, expression) => {
+    const registered = metricLabels();
+    const { metrics, groups } = askedBy(expression);
+    expect(metrics.length).toBeGreaterThan(0);
+    for (const { metric, labels } of metrics) {
+      // Node's own have no labels of ours.
+      const own = metric.startsWith('nodejs_') ? [] : registered.get(metricOf(metric));
+      expect([metric, own]).toEqual([metric, expect.any(Array)]);
+      const known = [...TARGET_LABELS, ...(own ?? []), ...(metric.endsWith('_bucket') ? ['le'] : [])];
+      expect([metric, [...labels.keys(), ...groups].filter((label) => !known.includes(label))]).toEqual([metric, []]);
+      // Another installation in the cluster is none of this one's business.
+      expect([metric, labels.get('namespace')]).toEqual([metric, monitor.metadata.namespace]);
+    }
+  });
 
-  it('alert with a severity, and with the page that says what to do', () => {
-    expect(alerts.length).toBeGreaterThan(5);
-    for (const { alert, labels, annotations } of alerts) {
-      expect([alert, labels.severity]).toEqual([alert, expect.stringMatching(/^(page|ticket)$/)]);
-      const [file, anchor] = annotations.runbook.split('#');
-      expect([alert, existsSync(at(path.normalize(file)))]).toEqual([alert, true]);
-      if (anchor) expect([alert, [...anchors(readFileSync(at(file), 'utf8'))]]).toEqual([alert, expect.arrayContaining([anchor])]);
-      // A label that a summary names is one that its expression leaves.
-      const { groups } = askedBy(alerts.find((other) => other.alert === alert)!.expr);
-      expect([
+  it.each(ASKED)('that %s asks for are asked as their kind allows: %s', (_, expression) => {
+    expect(faultsOf(expression)).toEqual([]);
+  });
+
+  it('have no label that grows with the organizations, their agents or their chats', () => {
+    const unbounded = /^(org|organization|agent|chat|turn|user|member|team|request|job)_?(id|slug|name)?$/;
+    // The names of our own jobs.
+    const labels = [...metricLabels()].flatMap(([metric, names]) => names.filter((name) => name !== 'job').map((name) => [metric, name]));
+    expect(labels.filter(([, name]) => unbounded.test(name))).toEqual([]);
+  });
+
+  it('alert with a severity, after a time, and with the part of the page of incidents that says what to do', () => {
+    expect(ALERTS.length).toBeGreaterThan(5);
+    expect(new Set(ALERTS.map(({ alert }) => alert)).size).toBe(ALERTS.length);
+    const headings = [...anchors(readFileSync(at(INCIDENTS), 'utf8'))].map((anchor) => `${INCIDENTS}#${anchor}`);
+    for (const { alert, expr, for: since, labels, annotations } of ALERTS) {
+      expect([alert, labels.severity, since]).toEqual([
         alert,
-        [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label).filter((label) => !groups.includes(label)),
-      ]).toEqual([alert, []]);
+        expect.stringMatching(/^(page|ticket)$/),
+        expect.stringMatching(/^\d+[smh]$/),
+      ]);
+      expect([alert, headings]).toEqual([alert, expect.arrayContaining([annotations.runbook])]);
+      // A label that a summary names is one that its expression leaves.
+      const { groups } = askedBy(expr);
+      const named = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+      expect([alert, named.filter((label) => !groups.includes(label))]).toEqual([alert, []]);
+    }
+  });
+
+  const promtool = isInstalled('promtool');
+  it(`alert by rules that ${promtool ? 'promtool takes' : 'have nothing that Prometheus does not know'}`, () => {
+    for (const { groups } of RULES) {
+      for (const { name, rules, ...rest } of groups) {
+        expect([name, Object.keys(rest)]).toEqual([expect.stringMatching(/^[\w-]+$/), []]);
+        for (const rule of rules) expect(Object.keys(rule).sort()).toEqual(['alert', 'annotations', 'expr', 'for', 'labels']);
+      }
+      if (!promtool) continue;
+      const folder = mkdtempSync(path.join(tmpdir(), 'aps-rules-'));
+      writeFileSync(path.join(folder, 'rules.json'), JSON.stringify({ groups }));
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path.join(folder, 'rules.json')], { encoding: 'utf8' });
+      rmSync(folder, { recursive: true });
+      expect([status, status === 0 || stdout + stderr]).toEqual([0, true]);
+    }
+  });
+
+  it('are shown by a dashboard of turns and one of queues, each panel in its place', () => {
+    expect([...BOARDS.keys()].sort()).toEqual(['queues.json', 'turns.json']);
+    expect(new Set([...BOARDS.values()].map(({ uid }) => uid)).size).toBe(BOARDS.size);
+    for (const { title, panels, templating } of BOARDS.values()) {
+      const [source] = templating.list.filter(({ type }) => type === 'datasource');
+      expect([title, new Set(panels.map(({ id }) => id)).size, new Set(panels.map((panel) => panel.title)).size]).toEqual([
+        title,
+        panels.length,
+        panels.length,
+      ]);
+      const places = new Set<string>();
+      for (const panel of panels) {
+        expect([panel.title, panel.datasource.uid]).toEqual([panel.title, `\${${source.name}}`]);
+        const { x, y, w, h } = panel.gridPos;
+        for (let column = x; column < x + w; column++) for (let row = y; row < y + h; row++) places.add(`${column} ${row}`);
+        expect([panel.title, x + w <= 24]).toEqual([panel.title, true]);
+        for (const { expr, legendFormat } of panel.targets) {
+          const { groups } = askedBy(expr);
+          const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+          expect([panel.title, [...named].sort()]).toEqual([panel.title, [...new Set(groups)].filter((label) => label !== 'le').sort()]);
+        }
+        expect(new Set(panel.targets.map(({ refId }) => refId)).size).toBe(panel.targets.length);
+      }
+      expect([title, places.size]).toEqual([title, panels.reduce((sum, { gridPos }) => sum + gridPos.w * gridPos.h, 0)]);
     }
   });
 
   it('let KEDA ask the Prometheus of the operator', () => {
-    for (const { serverAddress } of queries) expect(serverAddress).toBe('http://prometheus-operated.monitoring.svc:9090');
+    for (const { serverAddress } of SCALING) expect(serverAddress).toBe('http://prometheus-operated.monitoring.svc:9090');
   });
 });

@@ -58,3 +58,29 @@ export function exposition(text: string): { names: string[]; samples: Sample[] }
 
 /** The metric that a series belongs to: a histogram has three kinds of them. */
 export const metricOf = (series: string): string => series.replace(/_(bucket|sum|count)$/, '');
+
+/** Functions by what they take: the increase of what only grows, or anything. */
+const OF_COUNTERS = ['rate', 'increase'];
+const FUNCTIONS = [...OF_COUNTERS, 'sum', 'max', 'count', 'absent', 'histogram_quantile'];
+const PAIRS: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
+
+/** What is wrong about an expression by its form: brackets, functions, and rates of what does not only grow, or growth without its rate. */
+export function faultsOf(expression: string): string[] {
+  const open: string[] = [];
+  const faults: string[] = [];
+  const bare = expression.replace(/"[^"]*"/g, '""');
+  for (const bracket of bare.match(/[()[\]{}]/g) ?? []) {
+    if (!(bracket in PAIRS)) open.push(bracket);
+    else if (open.pop() !== PAIRS[bracket]) faults.push(`${bracket} closes nothing`);
+  }
+  if (open.length) faults.push(`${open.join('')} is not closed`);
+  for (const [, name] of bare.matchAll(/([a-z_]+)\s*\(/g))
+    if (!FUNCTIONS.includes(name) && !WORDS.has(name)) faults.push(`there is no ${name}()`);
+  for (const [whole, before, series, range] of bare.matchAll(/(\w+\()?([a-zA-Z_:][\w:]*)\{[^}]*\}(\[\w+\])?/g)) {
+    const grows = /_(total|count|sum|bucket)$/.test(series);
+    const rated = OF_COUNTERS.some((name) => before === `${name}(`);
+    if (grows !== rated || rated !== (range !== undefined)) faults.push(`${whole} is no ${grows ? 'growth' : 'state'}`);
+    if (range && !/^\[\d+[smhd]\]$/.test(range)) faults.push(`${range} is no time`);
+  }
+  return faults;
+}
