@@ -35,6 +35,10 @@ const begunBy = async (platform: Platform, worker: (typeof WORKERS)[number]): Pr
   return [...series].reduce((sum, [, n]) => sum + Number(n), 0);
 };
 
+/** Waits until a worker has heard what its row says, by a broadcast or by its heartbeat. */
+const drainsNow = (platform: Platform, worker: (typeof WORKERS)[number], wanted: 0 | 1) =>
+  until(`${worker} has heard it`, async () => (await platform.app(worker).metrics()).includes(`\nworker_draining ${wanted}\n`), 12_000);
+
 /** `npm run drain -- …`; what it has said. */
 const byHand = async (platform: Platform, ...args: string[]): Promise<string> => {
   const env = { ...process.env, APS_URL: platform.url, APS_ADMIN_TOKEN: platform.demo.admin_token };
@@ -48,14 +52,12 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
   await withPlatform({ apps: ['api-gateway', 'admin-api', ...WORKERS] }, async (platform) => {
     const [leaving, other] = WORKERS;
     const [id, otherId] = [await idOf(platform, leaving), await idOf(platform, other)];
-    const drainsNow = (worker: (typeof WORKERS)[number], wanted: 0 | 1) =>
-      until(`${worker} has heard it`, async () => (await platform.app(worker).metrics()).includes(`\nworker_draining ${wanted}\n`), 12_000);
 
     // Long enough to be there still when the worker has heard of it, in one step and in many.
     const works = await begin(platform, chance, 12, { kinds: ['slow', 'tools', 'slow', 'streaming', 'pair', 'waits'] });
     await until('the worker runs turns', async () => (await running(platform, leaving)) > 0);
     expect(await platform.admin('POST', `/workers/${id}/drain`)).toMatchObject({ status: 202, body: { id, draining: true } });
-    await drainsNow(leaving, 1);
+    await drainsNow(platform, leaving, 1);
     const held = (await listed(platform)).find((worker) => worker.id === id)!;
     expect(held.draining).toBe(true);
     expect(held.leases.every(({ org_id }) => org_id === platform.demo.org_id)).toBe(true);
@@ -74,7 +76,7 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
 
     // Nobody takes anything: it waits, and is lost nowhere.
     await byHand(platform, '--all');
-    await drainsNow(other, 1);
+    await drainsNow(platform, other, 1);
     const waiting = await begin(platform, chance, 6, { kinds: ['plain'] });
     await sleep(2_000);
     for (const { chat } of waiting) expect((await platform.getChat(chat)).body.messages).toHaveLength(1);
@@ -85,7 +87,7 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
     expect([turns.ready, turns.oldest_ready_s > 1]).toEqual([6, true]);
 
     expect(await byHand(platform, '--resume', id)).toMatch(new RegExp(`^draining  ${otherId} `, 'm'));
-    await drainsNow(leaving, 0);
+    await drainsNow(platform, leaving, 0);
     await finish(platform, waiting);
     expect(await running(platform, other)).toBe(0);
     await check(platform, [...works, ...waiting]);
@@ -95,6 +97,31 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
     const fresh = await idOf(platform, other);
     expect(fresh).not.toBe(otherId);
     expect((await listed(platform)).find((worker) => worker.id === fresh)).toMatchObject({ draining: false });
+  });
+}
+
+/** Without Redis no broadcast arrives, and the row alone tells the worker. */
+export async function drainedWithoutRedis(chance: Chance): Promise<void> {
+  await withPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'], own: ['redis'] }, async (platform) => {
+    const id = await idOf(platform, 'chat-worker');
+    await platform.redis!.kill();
+    expect(await platform.admin('POST', `/workers/${id}/drain`)).toMatchObject({ status: 202, body: { id, draining: true } });
+    await drainsNow(platform, 'chat-worker', 1);
+    const { items, queues } = (await platform.admin('GET', '/workers')).body as {
+      items: ListedWorker[];
+      queues: { ready: number | null }[];
+    };
+    expect([items.map(({ draining }) => draining), queues.map(({ ready }) => ready)]).toEqual([[true], [null, null, null]]);
+
+    await platform.redis!.restart();
+    for (const app of ['api-gateway', 'chat-worker'] as const)
+      await until(`${app} reaches Redis again`, async () => (await platform.app(app).readyz()).body.checks.redis === 'ok');
+    const works = await begin(platform, chance, 4, { kinds: ['plain', 'tools'] });
+    await sleep(1_000);
+    for (const { chat } of works) expect((await platform.getChat(chat)).body.messages).toHaveLength(1);
+    expect((await platform.admin('POST', `/workers/${id}/resume`)).status).toBe(202);
+    await finish(platform, works);
+    await check(platform, works);
   });
 }
 
