@@ -111,7 +111,7 @@ describe('admin-api itself', () => {
     );
 
   it('takes neither bearers nor words of others, nor words for others', async () => {
-    const admin = await routesOf('admin-api', AdminApi);
+    const admin = (await routesOf('admin-api', AdminApi)).map((r) => (r.method === 'ALL' ? { ...r, method: 'GET' } : r));
     const word = (claims: object, now = new Date()) =>
       new InternalTokens().sign(
         { user_id: operator.id, email: operator.email, credential_id: NOBODY, scope: '*', request_id: 'r', aud: 'admin-api', ...claims },

@@ -8,6 +8,7 @@ import { ThrownCodes } from './testing/thrown-codes';
 const NOT_ANSWERED: Record<string, string[]> = {
   // What the chat waits for, told as a fact.
   'ChatControlController.diagnosis': ['agent_deleted', 'budget_exceeded', 'credits_exhausted'],
+  'AdminOrgsController.diagnose': ['budget_exceeded'],
   // The caller's own row.
   'AuthController.updateMe': ['user_not_found'],
   // A new owner's organization has a slug that is free, and is their first.

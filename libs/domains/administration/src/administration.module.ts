@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IdentityModule } from '@aps/identity';
+import { OrgDiagnosisQueries } from './org-diagnosis.queries';
 import { OrgOverviewQueries } from './org-overview.queries';
 import { SubscriptionBackfill } from './subscription-backfill';
 import { UsageModule } from './usage/usage.module';
@@ -9,7 +10,7 @@ import { WorkersService } from './workers.service';
 
 @Module({
   imports: [IdentityModule, UsageModule],
-  providers: [OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersRepository, WorkersService],
-  exports: [IdentityModule, UsageModule, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersService],
+  providers: [OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersRepository, WorkersService],
+  exports: [IdentityModule, UsageModule, OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersService],
 })
 export class AdministrationModule {}

@@ -28,6 +28,7 @@ export { ModelCatalog } from './model-catalog.service';
 export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
 export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
+export { ModelHealthQueries, type ModelFault } from './model-health.queries';
 export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './model-users';
 export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
 export { OwnModelsService } from './own-models.service';

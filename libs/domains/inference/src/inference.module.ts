@@ -11,6 +11,7 @@ import { InferenceSettings } from './inference.settings';
 import { ModelCatalog } from './model-catalog.service';
 import { ModelCalls } from './model-calls.service';
 import { ModelResolver } from './model-resolver.service';
+import { ModelHealthQueries } from './model-health.queries';
 import { ModelNames } from './model-names.service';
 import { ModelUsers } from './model-users';
 import { ModelQueries } from './model.queries';
@@ -35,6 +36,7 @@ const services = [
   ModelResolver,
   ModelCatalog,
   ModelCalls,
+  ModelHealthQueries,
   ModelQueries,
   ModelUsers,
   OrgLimitsService,

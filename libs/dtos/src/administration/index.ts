@@ -1,4 +1,5 @@
 export * from './audit.dto';
+export * from './diagnosis.dto';
 export * from './operators.dto';
 export * from './orgs.dto';
 export * from './subscriptions.dto';

@@ -1,9 +1,19 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AdminOrgListQuery, OrgDetailResponse, OrgListItem, OrgSuspensionResponse, UsageQuery, UsageSummaryResponse } from '@aps/dtos';
+import {
+  AdminOrgListQuery,
+  OrgDetailResponse,
+  OrgDiagnosisResponse,
+  OrgFinding,
+  OrgListItem,
+  OrgSuspensionResponse,
+  UsageQuery,
+  UsageSummaryResponse,
+} from '@aps/dtos';
 import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
+import { OrgDiagnosisQueries } from '../org-diagnosis.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { toOrgDetail, toOrgListItem, toOrgSuspension } from './administration.convert';
 import { CurrentOperator, OperatedOrg } from './current-operator';
@@ -16,6 +26,7 @@ export class AdminOrgsController {
     private readonly overview: OrgOverviewQueries,
     private readonly directory: OrgDirectoryQueries,
     private readonly organizations: OrganizationsService,
+    private readonly diagnosis: OrgDiagnosisQueries,
   ) {}
 
   @Get()
@@ -28,6 +39,17 @@ export class AdminOrgsController {
   @Operation({ summary: 'Read an organization and its roster', answers: OrgDetailResponse })
   async get(@Param('org_id') orgId: string) {
     return toOrgDetail(await this.directory.get(orgId));
+  }
+
+  @Get(':org_id/diagnosis')
+  @Operation({
+    summary: 'Find out why an organization does not move',
+    description: 'With a sentence for each reason that can be sent to it. Asks the database alone, so it answers while the queues do not.',
+    answers: OrgDiagnosisResponse,
+  })
+  async diagnose(@Param('org_id') orgId: string) {
+    const diagnosis = await this.diagnosis.of(orgId);
+    return answer(OrgDiagnosisResponse, diagnosis, { findings: diagnosis.findings.map((finding) => answer(OrgFinding, finding)) });
   }
 
   @Get(':org_id/usage')

@@ -1,5 +1,6 @@
 import { Controller, Injectable, Module, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { DomainError } from '@aps/contracts';
 import {
   type AuthenticatedRequest,
   BearerAuthenticator,
@@ -50,6 +51,7 @@ const isOfQueuePage = ({ headers, originalUrl }: AuthenticatedRequest): boolean 
 export class QueuePageSessionController {
   constructor(
     private readonly tokens: QueuePageTokens,
+    private readonly principals: PrincipalStore,
     private readonly db: Database,
   ) {}
 
@@ -58,14 +60,17 @@ export class QueuePageSessionController {
     summary: 'Open the page of queues for a browser',
     description: `Sets a cookie that opens \`${QUEUE_PAGE}/\` for 30 minutes, no longer than the credential lives, and nothing else.`,
   })
-  open(
-    @CurrentPrincipal() { via, credentialId }: Principal,
+  async open(
+    @CurrentPrincipal() { via, credentialId: id }: Principal,
     @Req() { secure }: AuthenticatedRequest,
     @Res({ passthrough: true }) response: Response,
-  ): void {
+  ): Promise<void> {
     // A service behind the gateway knows no credential.
     if (via === 'internal') throw notAuthenticated();
-    response.cookie(COOKIE, this.tokens.sign({ via, id: credentialId }, this.db.now()), {
+    // What is made from a credential is made from one that lives, and not from the memory of one.
+    const { isPlatformAdmin } = await this.principals.byCredential({ via, id }, true);
+    if (!isPlatformAdmin) throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
+    response.cookie(COOKIE, this.tokens.sign({ via, id }, this.db.now()), {
       httpOnly: true,
       sameSite: 'strict',
       secure,

@@ -1,0 +1,125 @@
+import type { Blocker } from '@aps/billing';
+import type { ModelFault } from '@aps/inference';
+
+export const FINDING_KINDS = ['suspended', 'budget', 'credits', 'cap', 'queue', 'route', 'key_unreadable', 'worker'] as const;
+export const FINDING_ACTIONS = [
+  'unsuspend',
+  'raise_budget',
+  'add_credits',
+  'wait_or_raise_cap',
+  'scale_workers',
+  'check_workers',
+  'fix_route',
+  'store_key',
+] as const;
+
+/** Something that keeps an organization from moving. */
+export interface Finding {
+  kind: (typeof FINDING_KINDS)[number];
+  /** Null where nobody keeps when it began. */
+  since: Date | null;
+  /** What of that kind: the model, the route, the setting, the worker, the cap. */
+  ref: string | null;
+  /** As an operator can send it to the organization. */
+  sentence: string;
+  action: (typeof FINDING_ACTIONS)[number];
+}
+
+/** An organization as its rows tell, without any queue being asked. */
+export interface OrgFacts {
+  suspended_at: Date | null;
+  /** Turns over the cap, and since when the first of them waits. */
+  parked: number;
+  parked_since: Date | null;
+  /** Turns that no worker takes though they may run, and since when the first of them waits. */
+  unclaimed: number;
+  unclaimed_since: Date | null;
+  /** Turns whose worker is silent, the one that is silent the longest, and since when. */
+  lost: number;
+  lost_since: Date | null;
+  lost_owner: string | null;
+  /** Live workers that begin turns. */
+  workers: number;
+}
+
+const waits = (n: number) => (n === 1 ? 'One turn waits' : `${n} turns wait`);
+
+/** Why an organization does not move, the most general first; empty when nothing is in its way. */
+export function findingsOf(
+  facts: OrgFacts,
+  blocker: Blocker | null,
+  faults: readonly ModelFault[],
+  unreadable: readonly { owner: 'organization' | 'platform'; ref: string }[],
+  cap: number,
+): Finding[] {
+  const found: Finding[] = [];
+  if (facts.suspended_at)
+    found.push({
+      kind: 'suspended',
+      since: facts.suspended_at,
+      ref: null,
+      sentence: 'Your organization is suspended; its work goes on when the suspension ends.',
+      action: 'unsuspend',
+    });
+  if (blocker?.code === 'budget_exceeded')
+    found.push({
+      kind: 'budget',
+      since: null,
+      ref: 'budget_limit_usd',
+      sentence: `Your budget of ${blocker.budget_limit_usd} US dollars for this month is used up (${blocker.spend_usd} spent); raise it, or wait for the next month.`,
+      action: 'raise_budget',
+    });
+  if (blocker?.code === 'credits_exhausted')
+    found.push({
+      kind: 'credits',
+      since: null,
+      ref: null,
+      sentence: `Your organization is out of credits (${blocker.credits_remaining} left); buy more, or change the plan.`,
+      action: 'add_credits',
+    });
+  if (facts.workers === 0)
+    found.push({
+      kind: 'worker',
+      since: null,
+      ref: null,
+      sentence: 'Nothing is being worked on at the moment; we are on it.',
+      action: 'check_workers',
+    });
+  if (facts.lost)
+    found.push({
+      kind: 'worker',
+      since: facts.lost_since,
+      ref: facts.lost_owner,
+      sentence: `${facts.lost === 1 ? 'A turn has' : `${facts.lost} turns have`} lost the worker; another one takes over.`,
+      action: 'check_workers',
+    });
+  if (facts.parked)
+    found.push({
+      kind: 'cap',
+      since: facts.parked_since,
+      ref: 'max_concurrent_chats',
+      sentence: `${waits(facts.parked)} because your plan runs ${cap} chats at a time.`,
+      action: 'wait_or_raise_cap',
+    });
+  if (facts.unclaimed)
+    found.push({
+      kind: 'queue',
+      since: facts.unclaimed_since,
+      ref: 'turns',
+      sentence: `${waits(facts.unclaimed)} for a worker longer than they should; we are adding some.`,
+      action: 'scale_workers',
+    });
+  for (const { ref, message } of faults) found.push({ kind: 'route', since: null, ref, sentence: message, action: 'fix_route' });
+  for (const { owner, ref } of unreadable)
+    found.push({
+      kind: 'key_unreadable',
+      since: null,
+      ref,
+      sentence:
+        owner === 'organization'
+          ? `The key that you stored for ${ref} cannot be read any more; store it again.`
+          : `A key of the platform (${ref}) cannot be read; we are storing it again.`,
+      action: 'store_key',
+    });
+  return found;
+}
