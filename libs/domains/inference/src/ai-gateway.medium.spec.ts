@@ -78,6 +78,18 @@ describe('AI gateway of an organization', () => {
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'provider_auth' });
   });
 
+  it.each<[string, Script, string]>([
+    ['a page', (res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>'), 'provider_bad_response'],
+    ['another address', (res) => void res.writeHead(302, { location: `${gateway.url}/elsewhere` }).end(), 'provider_bad_response'],
+    ['nothing', (res) => void res.destroy(), 'provider_unavailable'],
+  ])('that answers with %s fails the call, and its token goes nowhere else', async (_, answered, code) => {
+    script = answered;
+    await setGateway();
+    await fromGateway('openai');
+    await expect(ask('gpt-6-sol')).rejects.toMatchObject({ code });
+    expect(new Set(gateway.requests.map(({ url }) => url))).toEqual(new Set(['/v1/acc/gw/openai/chat/completions']));
+  });
+
   it('keeps its token from errors, and from whatever prints, copies or serializes', async () => {
     script = (res) => json(res, 403, { error: { message: `No such token: ${TOKEN} (Bearer ${TOKEN})` } });
     await setGateway();
