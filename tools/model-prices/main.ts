@@ -9,7 +9,7 @@ import { readDataset, source } from './dataset';
 async function main(): Promise<void> {
   const [file] = process.argv.slice(2);
   const prices = await readDataset(file);
-  writeFileSync(path.resolve('libs/domains/inference/src/model-prices.data.ts'), source(prices));
+  writeFileSync(path.resolve('libs/domains/inference/src/governance/model-prices.data.ts'), source(prices));
   process.stdout.write(`wrote the prices of ${Object.keys(prices).length} models\n`);
 }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IdentityModule } from '@aps/identity';
+import { GovernanceModule } from '@aps/inference';
 import { OrgDiagnosisQueries } from './org-diagnosis.queries';
 import { OrgOverviewQueries } from './org-overview.queries';
 import { SubscriptionBackfill } from './subscription-backfill';
@@ -9,8 +10,17 @@ import { WorkersRepository } from './workers.repository';
 import { WorkersService } from './workers.service';
 
 @Module({
-  imports: [IdentityModule, UsageModule],
+  imports: [GovernanceModule, IdentityModule, UsageModule],
   providers: [OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersRepository, WorkersService],
-  exports: [IdentityModule, UsageModule, OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersService],
+  exports: [
+    GovernanceModule,
+    IdentityModule,
+    UsageModule,
+    OrgDiagnosisQueries,
+    OrgOverviewQueries,
+    SubscriptionBackfill,
+    WorkersQueries,
+    WorkersService,
+  ],
 })
 export class AdministrationModule {}

@@ -16,10 +16,11 @@ export type {
   Usage,
   UserContent,
 } from './client';
-export { InferenceMaintenanceModule } from './budget.maintenance';
-export { Budgets, type BudgetedWork, type BudgetHold } from './budgets.service';
+export { InferenceMaintenanceModule } from './budgets/budget.maintenance';
+export { Budgets, type BudgetedWork, type BudgetHold } from './budgets/budgets.service';
 export { ProviderError, sumOf } from './client';
 export { InferenceError, type InferenceErrorCode } from './inference.errors';
+export { GovernanceModule } from './governance/governance.module';
 export * from './inference.module';
 export { inferenceConfig, mockRouteEnabled } from './inference.config';
 export { InferenceSettings } from './inference.settings';
@@ -27,18 +28,18 @@ export * from './inference.types';
 export { ModelCatalog } from './model-catalog.service';
 export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
 export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
-export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './model-resolver.service';
-export { ModelHealthQueries, type ModelFault } from './model-health.queries';
-export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './model-users';
-export { OrgRuntimeService, type RuntimeDefaults } from './org-runtime.service';
-export { OwnModelsService } from './own-models.service';
-export { PlatformModelsService } from './platform-models.service';
-export { PlatformRoutesService } from './platform-routes.service';
-export { PlatformSettingsService } from './platform-settings.service';
+export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './choice/model-resolver.service';
+export { ModelHealthQueries, type ModelFault } from './governance/model-health.queries';
+export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './governance/model-users';
+export { OrgRuntimeService, type RuntimeDefaults } from './governance/org-runtime.service';
+export { OwnModelsService } from './governance/own-models.service';
+export { PlatformModelsService } from './governance/platform-models.service';
+export { PlatformRoutesService } from './governance/platform-routes.service';
+export { PlatformSettingsService } from './governance/platform-settings.service';
 export { isPriced, priceOf, type Price } from './pricing';
-export { RepointService } from './repoint.service';
-export { RouteKeysService } from './route-keys.service';
-export { RoutePinsQueries } from './route-pins.queries';
+export { RepointService } from './governance/repoint.service';
+export { RouteKeysService } from './governance/route-keys.service';
+export { RoutePinsQueries } from './governance/route-pins.queries';
 export { seedInference, type InferenceSeed } from './seed';
 export {
   RECEIPT_COLUMNS,

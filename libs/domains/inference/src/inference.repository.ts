@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OrgAiSettings, OrgRouteSetting, PlatformAiSettings } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { OrgTable, statement, Table, type Db, type Tx } from '@aps/platform/database';
-import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type PlatformData } from './catalog-view';
+import { byOrder, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS, type OrgData, type PlatformData } from './choice/catalog-view';
 import type { CatalogEntry, OrgSettings, PlatformSettings, Route, RouteSetting } from './inference.types';
 
 const ROUTE = 'id, slug, label, dialect, base_url, enabled, sort_order, credential_route_id, gateway_provider_slug, owner_org_id';

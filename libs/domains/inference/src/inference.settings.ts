@@ -2,11 +2,11 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { DecryptionError, EnvelopeCrypto, type SecretPlace } from '@aps/platform/crypto';
 import { Database, type Db, type Tx } from '@aps/platform/database';
-import { CatalogView, type OrgData, type PlatformData } from './catalog-view';
+import { CatalogView, type OrgData, type PlatformData } from './choice/catalog-view';
 import { MOCK_ROUTE, mockRouteEnabled } from './inference.config';
 import { InferenceRepository } from './inference.repository';
-import type { SecretSetting } from './provider-settings.policy';
-import type { KeySource, StoredKey } from './route-access.policy';
+import type { SecretSetting } from './governance/provider-settings.policy';
+import type { KeySource, StoredKey } from './choice/route-access.policy';
 import { ViewCache } from './view-cache';
 
 /** How long a view is believed when no broadcast says that it changed. */

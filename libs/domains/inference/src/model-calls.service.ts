@@ -12,10 +12,10 @@ import {
   type StreamOptions,
   type Usage,
 } from './client';
-import { outputCapOf } from './estimate.policy';
+import { outputCapOf } from './budgets/estimate.policy';
 import { inferenceConfig } from './inference.config';
 import { InferenceError } from './inference.errors';
-import type { ResolvedModel } from './model-resolver.service';
+import type { ResolvedModel } from './choice/model-resolver.service';
 
 /** What a caller says; model, effort and cap come from the resolution. */
 export type ModelCall = Omit<ChatRequest, 'model' | 'reasoningEffort'>;

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { completion, eventStream, json, startProvider, type FakeProvider, type Script } from './client/testing/provider';
 import { InferenceError } from './inference.errors';
 import { ModelCalls } from './model-calls.service';
-import { ModelEndpoint, type ResolvedModel } from './model-resolver.service';
+import { ModelEndpoint, type ResolvedModel } from './choice/model-resolver.service';
 import { aModel, aRoute, idOf } from './testing/views';
 
 const KEY = 'sk-canary-0123456789-zzzz4f2a';

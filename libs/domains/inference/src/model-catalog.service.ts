@@ -4,7 +4,7 @@ import type { Db, Tx } from '@aps/platform/database';
 import type { OrgScope } from '@aps/guards';
 import { InferenceRepository } from './inference.repository';
 import type { ModelScope } from './inference.types';
-import { allowlistOf } from './resolution.policy';
+import { allowlistOf } from './choice/resolution.policy';
 
 /** Checks the models that others are about to store. */
 @Injectable()

@@ -118,7 +118,7 @@ export const BOUNDED = {
   },
   'GET /api/orgs/{org_id}/inference-routes': {
     cap: '100 routes that an organization owns: it gets no further ones',
-    where: 'libs/domains/inference/src/own-routes.service.ts',
+    where: 'libs/domains/inference/src/governance/own-routes.service.ts',
   },
   'GET /api/orgs/{org_id}/models': {
     cap: 'the models of the catalog, which operators add one by one, and `max_custom_models` of its own; held in memory',

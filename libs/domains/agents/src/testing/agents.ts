@@ -1,11 +1,11 @@
 import { BillingModule } from '@aps/billing';
-import { InferenceModule } from '@aps/inference';
+import { GovernanceModule, InferenceModule } from '@aps/inference';
 import { addModel } from '@aps/inference/testing';
 import { BASE_MODULES, testService, type TestService } from '@aps/testing';
 import { AgentsHttpModule } from '../http';
 
 /** Agents behind HTTP. */
-export const AGENTS = [...BASE_MODULES, BillingModule, InferenceModule, AgentsHttpModule];
+export const AGENTS = [...BASE_MODULES, BillingModule, InferenceModule, GovernanceModule, AgentsHttpModule];
 
 /** A model that the catalog of the service knows. */
 export const MODEL = 'test-model';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { GovernanceModule } from '../governance/governance.module';
 import { InferenceModule } from '../inference.module';
 import { ModelDirectory } from './model-directory';
 import { ModelsController } from './models.controller';
@@ -7,7 +8,7 @@ import { InferenceSettingsController } from './settings.controller';
 
 /** Needs whoever binds `OrganizationPort` beside it. */
 @Module({
-  imports: [InferenceModule],
+  imports: [GovernanceModule, InferenceModule],
   controllers: [ModelsController, OwnRoutesController, InferenceSettingsController],
   providers: [ModelDirectory],
 })

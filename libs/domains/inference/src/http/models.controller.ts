@@ -14,7 +14,7 @@ import { CurrentOrg, CurrentPrincipal, OrgAdmin, OrgMember, OrgScope, SignedIn, 
 import { Operation, PageOf, PageQuery } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { ModelQueries } from '../model.queries';
-import { OwnModelsService } from '../own-models.service';
+import { OwnModelsService } from '../governance/own-models.service';
 import { ModelDirectory } from './model-directory';
 import { toCatalogEntry, toModel, toModelConfig, toModelMode, toOrgModel } from './models.convert';
 import { pageOf } from './page-of';

@@ -8,7 +8,7 @@ import {
   type OrgModelResponse,
 } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { ModelView } from '../catalog-writer';
+import type { ModelView } from '../governance/catalog-writer';
 import type { ListedModel, ModelConfig, ModelModeView, OrgModel } from '../model.queries';
 
 export function toModel({ entry, route, showPrices }: ListedModel): ModelResponse {

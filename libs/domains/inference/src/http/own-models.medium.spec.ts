@@ -6,7 +6,7 @@ import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { ANSWERS, eventStream, startProvider } from '../client/testing/provider';
 import { ModelCalls } from '../model-calls.service';
-import { ModelResolver } from '../model-resolver.service';
+import { ModelResolver } from '../choice/model-resolver.service';
 import { inferenceService } from '../testing/inference';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';

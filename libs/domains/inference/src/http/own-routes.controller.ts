@@ -4,7 +4,7 @@ import { CreateOrgInferenceRouteRequest, OrgInferenceRouteResponse, UpdateOrgInf
 import { CurrentOrg, OrgAdmin, OrgScope } from '@aps/guards';
 import { answer, Operation, PageOf, PageQuery } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { OwnRoutesService, type OwnRouteView } from '../own-routes.service';
+import { OwnRoutesService, type OwnRouteView } from '../governance/own-routes.service';
 import { pageOf } from './page-of';
 
 const toOwnRoute = (route: OwnRouteView) => answer(OrgInferenceRouteResponse, route);

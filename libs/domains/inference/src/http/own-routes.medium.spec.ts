@@ -2,7 +2,7 @@ import { InferenceRoute } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { MAX_OWN_ROUTES } from '../own-routes.service';
+import { MAX_OWN_ROUTES } from '../governance/own-routes.service';
 import { addModel, addRoute } from '../testing/catalog';
 import { inferenceService } from '../testing/inference';
 

@@ -1,7 +1,7 @@
 import { InferenceSettings } from '../inference.settings';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
-import { ModelResolver } from '../model-resolver.service';
+import { ModelResolver } from '../choice/model-resolver.service';
 import { inferenceService } from '../testing/inference';
 
 const CANARY = 'sk-canary-0123456789-zzzz4f2a';

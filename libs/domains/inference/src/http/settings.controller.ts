@@ -13,10 +13,10 @@ import {
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgScope } from '@aps/guards';
 import { answer, Operation } from '@aps/platform/http';
-import { OrgLimitsService } from '../org-limits.service';
-import { OrgProvidersService } from '../org-providers.service';
-import { OrgRoutesService } from '../org-routes.service';
-import { OrgRuntimeService } from '../org-runtime.service';
+import { OrgLimitsService } from '../governance/org-limits.service';
+import { OrgProvidersService } from '../governance/org-providers.service';
+import { OrgRoutesService } from '../governance/org-routes.service';
+import { OrgRuntimeService } from '../governance/org-runtime.service';
 import { toOrgLimits, toOrgRuntime, toOrgSpend, toRouteSetting } from './settings.convert';
 
 @ApiTags('Organization AI settings')

@@ -1,8 +1,8 @@
 import { OrgLimitsResponse, OrgLimitsUsageResponse, OrgRouteSetting, OrgRuntimeSettingsResponse } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { OrgLimitsView, OrgSpend } from '../org-limits.service';
-import type { RouteSettingView } from '../org-routes.service';
-import type { RuntimeView } from '../org-runtime.service';
+import type { OrgLimitsView, OrgSpend } from '../governance/org-limits.service';
+import type { RouteSettingView } from '../governance/org-routes.service';
+import type { RuntimeView } from '../governance/org-runtime.service';
 
 export function toOrgLimits(view: OrgLimitsView): OrgLimitsResponse {
   return answer(OrgLimitsResponse, view, {

@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import { sql } from '@aps/platform/testing';
-import { ModelUsers } from '../model-users';
+import { ModelUsers } from '../governance/model-users';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Bearer } from '@aps/platform/testing';
 import { forget, inferenceService } from '../testing/inference';

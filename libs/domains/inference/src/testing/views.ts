@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import { byOrder, CatalogView, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS } from '../catalog-view';
+import { byOrder, CatalogView, NO_ORG_SETTINGS, NO_PLATFORM_SETTINGS } from '../choice/catalog-view';
 import type { CatalogEntry, OrgSettings, PlatformSettings, Route, RouteSetting } from '../inference.types';
 
 /** Made by slug or key, so that specs can name ids without looking them up. */

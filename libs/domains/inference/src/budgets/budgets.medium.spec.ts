@@ -1,0 +1,302 @@
+import { Blockers } from '@aps/billing';
+import { entitle } from '@aps/billing/testing';
+import { BudgetReservation, InferenceReceipt } from '@aps/entities';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { Database, NO_CALLER, type Db } from '@aps/platform/database';
+import { metrics } from '@aps/platform/observability';
+import { sql } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { BudgetRepository } from './budget.repository';
+import { Budgets, type BudgetHold } from './budgets.service';
+import { InferenceSettings } from '../inference.settings';
+import type { ModelCall } from '../model-calls.service';
+import type { ResolvedModel } from '../choice/model-resolver.service';
+import { inferenceService } from '../testing/inference';
+import { aModel } from '../testing/views';
+
+const t = inferenceService();
+let org: TestTeam;
+let budgets: Budgets;
+let repository: BudgetRepository;
+beforeEach(async () => {
+  org = await aTeam(t);
+  budgets = t.get(Budgets);
+  repository = new BudgetRepository();
+});
+afterEach(() => {
+  entitle(t, { enforces_credits: false });
+  jest.restoreAllMocks();
+});
+
+const MONTH = `date_trunc('month', now(), 'UTC')`;
+const limit = (budget_limit_usd: string | null, of = org) =>
+  t.make('PATCH', `${of.path}/settings/limits`, { as: of.owner, body: { budget_limit_usd } });
+/** Of a chat, at a time in SQL. */
+const receipt = (usd: string, { id = uuidv7(), at = 'now()', of = org } = {}) =>
+  t.db.execute(
+    sql(`INSERT INTO inference_receipts (id, org_id, feature, chat_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
+      reasoning_tokens, usd_cost, duration_ms, created_at) VALUES ($1, $2, 'turn', $1, 'mock', 'requested', $1, 1, 0, 0, 0, 0, $3, 1, ${at})`),
+    [id, of.id, usd],
+  );
+const asking = (usd: string, work = `turn:${uuidv7()}`, of = org) => ({ work, org_id: of.id, receipt_id: uuidv7(), usd, spent_usd: '0' });
+const reserve = (usd: string, work?: string, of = org) => repository.reserve(t.db, asking(usd, work, of));
+const reservations = () => t.db.manager.findBy(BudgetReservation, { org_id: org.id });
+const pass = (minutes: number) =>
+  t.db.execute(sql(`UPDATE budget_reservations SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2`), [
+    minutes,
+    org.id,
+  ]);
+const blocker = () => t.get<Blockers>(Blockers).of(org.id);
+
+/** A call whose estimate is so many dollars. */
+const CALL: ModelCall = { messages: [], feature: 'turn' };
+const costing = (usd: string | null) =>
+  ({ entry: aModel('m', 'r', { input_price_per_1m: '0', output_price_per_1m: usd }), max_output_tokens: 1_000_000 }) as ResolvedModel;
+const holding = <T>(act: (hold: BudgetHold) => Promise<T>, over: { name?: string; chatId?: string | null } = {}) =>
+  budgets.holding({ orgId: org.id, chatId: uuidv7(), name: `turn:${uuidv7()}`, feature: 'turn', ...over }, act);
+
+describe('the budget of an organization', () => {
+  it('is passed by one of many calls at once, whatever connections and processes they come from', async () => {
+    await limit('1');
+    await receipt('0.955');
+    const elsewhere = t.get(Database);
+    const ways: ((call: ReturnType<typeof asking>) => Promise<boolean>)[] = [
+      (call) => repository.reserve(t.db, call),
+      (call) => repository.reserve(elsewhere, call),
+      (call) => t.db.transaction(NO_CALLER, (tx) => repository.reserve(tx, call)),
+    ];
+    const granted = await Promise.all(Array.from({ length: 200 }, (_, i) => ways[i % ways.length](asking('0.02'))));
+    // 0.955, 0.975 and 0.995 are less than 1; 1.015 is not.
+    expect(granted.filter(Boolean)).toHaveLength(3);
+    expect(await reservations()).toHaveLength(3);
+  });
+
+  it('is spent to its end by calls that come and go at once, and by no more than one call beyond', async () => {
+    await limit('1');
+    const spend = async (db: Db) => {
+      const call = asking('0.1');
+      if (!(await repository.reserve(db, call))) return;
+      await receipt('0.07', { id: call.receipt_id });
+    };
+    const elsewhere = t.get(Database);
+    for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, (_, i) => spend(i % 2 ? t.db : elsewhere)));
+    // 14 × 0.07 is less than 1.
+    expect((await t.db.manager.findBy(InferenceReceipt, { org_id: org.id })).length).toBe(15);
+  });
+
+  it('is of one organization', async () => {
+    const other = await aTeam(t);
+    await limit('1');
+    await limit('1', other);
+    await receipt('5', { of: other });
+    const [mine, theirs] = await Promise.all([
+      Promise.all(Array.from({ length: 5 }, () => reserve('0.4'))),
+      Promise.all(Array.from({ length: 5 }, () => reserve('0.4', undefined, other))),
+    ]);
+    expect([mine.filter(Boolean).length, theirs.filter(Boolean).length]).toEqual([3, 0]);
+  });
+
+  it('counts this month in UTC, and chats alone', async () => {
+    await limit('1');
+    await receipt('5', { at: `${MONTH} - interval '1 millisecond'` });
+    const chatless = uuidv7();
+    await receipt('0', { id: chatless });
+    await t.db.execute(
+      sql(`INSERT INTO inference_receipts (id, org_id, feature, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
+        reasoning_tokens, usd_cost, duration_ms) VALUES ($1, $2, 'prompt_default', 'mock', 'requested', $1, 1, 0, 0, 0, 0, 5, 1)`),
+      [uuidv7(), org.id],
+    );
+    expect(await blocker()).toBeNull();
+    expect(await reserve('0.1')).toBe(true);
+    await receipt('0.9', { at: MONTH });
+    expect(await blocker()).toEqual({ code: 'budget_exceeded', budget_limit_usd: '1', spend_usd: '0.9' });
+    expect(await reserve('0.1')).toBe(false);
+  });
+
+  it('is the one that holds at the call: raised, lowered, cleared', async () => {
+    await limit('1');
+    await receipt('1');
+    expect(await reserve('0.1')).toBe(false);
+    // As a process that has not heard of it yet.
+    jest.spyOn(InferenceSettings.prototype, 'announce').mockImplementation(() => undefined);
+    await limit('1.05');
+    expect([await reserve('0.1'), await reserve('0.1')]).toEqual([true, false]);
+    await limit(null);
+    const held = await reservations();
+    expect(await reserve('0.1')).toBe(true);
+    expect(await reservations()).toEqual(held);
+    await limit('0');
+    expect(await reserve('0')).toBe(false);
+  });
+
+  it('lets a call without a price through while anything is left', async () => {
+    await limit('1');
+    expect([await reserve('0'), await reserve('1'), await reserve('0')]).toEqual([true, true, false]);
+  });
+});
+
+describe('a reservation', () => {
+  it('ends with the receipt that it is held for, and is removed by the next', async () => {
+    await limit('1');
+    const call = asking('1');
+    expect(await repository.reserve(t.db, call)).toBe(true);
+    expect(await blocker()).toEqual({ code: 'budget_exceeded', budget_limit_usd: '1', spend_usd: '0' });
+    await receipt('0.2', { id: call.receipt_id });
+    expect(await blocker()).toBeNull();
+    const next = asking('0.5');
+    expect(await repository.reserve(t.db, next)).toBe(true);
+    expect((await reservations()).map(({ work }) => work)).toEqual([next.work]);
+  });
+
+  it('of a worker that died ends ten minutes after it was renewed last', async () => {
+    await limit('1');
+    const lost = asking('1');
+    await repository.reserve(t.db, lost);
+    await pass(9);
+    expect(await reserve('0.1')).toBe(false);
+    await repository.renew(t.db, [lost]);
+    await pass(9);
+    expect(await reserve('0.1')).toBe(false);
+    await pass(1);
+    expect(await blocker()).toBeNull();
+    const next = asking('0.1');
+    expect(await repository.reserve(t.db, next)).toBe(true);
+    // A renewal that comes too late brings nothing back.
+    await repository.renew(t.db, [lost]);
+    expect((await reservations()).map(({ work }) => work)).toEqual([next.work]);
+  });
+
+  it('is taken over with its work, and does not count twice', async () => {
+    await limit('1');
+    const [first, second] = [asking('0.9', 'turn:same'), asking('0.8', 'turn:same')];
+    expect(await repository.reserve(t.db, first)).toBe(true);
+    await receipt('0.15');
+    // Beside what its lost owner has reserved, nothing would be left.
+    expect(await reserve('0.1')).toBe(false);
+    expect(await repository.reserve(t.db, second)).toBe(true);
+    expect(await reservations()).toMatchObject([{ work: 'turn:same', receipt_id: second.receipt_id, usd: '0.800000' }]);
+    // What the lost owner does now touches nothing.
+    await pass(5);
+    const [before] = await reservations();
+    await repository.renew(t.db, [first]);
+    await repository.release(t.db, first);
+    expect(await reservations()).toEqual([before]);
+    await repository.release(t.db, second);
+    expect(await reservations()).toEqual([]);
+  });
+
+  it('counts what its work has spent before, of which no receipt tells yet', async () => {
+    await limit('1');
+    const call = { ...asking('0.1'), spent_usd: '0.9' };
+    expect(await repository.reserve(t.db, call)).toBe(true);
+    expect(await reservations()).toMatchObject([{ usd: '1.000000' }]);
+    expect(await repository.reserve(t.db, { ...call, spent_usd: '1' })).toBe(false);
+  });
+
+  it('stays where more is refused to its work', async () => {
+    await limit('1');
+    const call = asking('0.5');
+    await repository.reserve(t.db, call);
+    await receipt('1');
+    expect(await repository.reserve(t.db, { ...call, usd: '0.6' })).toBe(false);
+    expect(await reservations()).toMatchObject([{ usd: '0.500000' }]);
+  });
+
+  it('that nobody asks about is removed some time after its end', async () => {
+    await limit('1');
+    await reserve('0.1');
+    expect(await repository.forget(t.db, 1_000)).toBe(0);
+    await pass(10);
+    expect(await repository.forget(t.db, 1_000)).toBeGreaterThan(0);
+    expect(await reservations()).toEqual([]);
+  });
+});
+
+describe('work that calls models', () => {
+  const refusedCalls = async (feature: string) =>
+    (await metrics.getSingleMetric('budget_refused_calls_total')!.get()).values.find(({ labels }) => labels.feature === feature)?.value ??
+    0;
+
+  it('holds its estimate until it fails', async () => {
+    await limit('1');
+    const held = await holding(async (hold) => {
+      await hold.reserve(costing('0.25'), CALL);
+      const [row] = await reservations();
+      expect(row.receipt_id).toBe(hold.receiptId);
+      return row;
+    });
+    expect(held.usd).toBe('0.250000');
+    expect(await reservations()).toHaveLength(1);
+    await expect(
+      holding(async (hold) => {
+        await hold.reserve(costing('0.25'), CALL);
+        throw new Error('no answer');
+      }),
+    ).rejects.toThrow('no answer');
+    expect((await reservations()).map(({ work }) => work)).toEqual([held.work]);
+  });
+
+  it('holds what its earlier calls have cost beside the estimate of the next', async () => {
+    await limit('1');
+    await holding(async (hold) => {
+      await hold.reserve(costing('0.25'), CALL);
+      await hold.reserve(costing('0.25'), CALL, { input: 0, cached_input: 0, cache_write: 0, output: 2_000_000, reasoning: 0 });
+    });
+    expect(await reservations()).toMatchObject([{ usd: '0.750000' }]);
+  });
+
+  it('is refused before its call, and counted', async () => {
+    await limit('1');
+    await receipt('1');
+    const before = await refusedCalls('turn');
+    await expect(holding((hold) => hold.reserve(costing(null), CALL))).rejects.toMatchObject({
+      name: 'InferenceError',
+      code: 'budget_exceeded',
+      message: 'The budget of this organization is used up.',
+    });
+    expect(await refusedCalls('turn')).toBe(before + 1);
+  });
+
+  it('is renewed while it lasts, and no longer', async () => {
+    await limit('1');
+    const left = async () => ((await reservations())[0].expires_at.getTime() - t.db.now().getTime()) / 60_000;
+    await holding(async (hold) => {
+      await hold.reserve(costing('0.25'), CALL);
+      await pass(5);
+      expect(await left()).toBeLessThan(6);
+      await budgets.renew();
+      expect(await left()).toBeGreaterThan(9);
+    });
+    await pass(5);
+    await budgets.renew();
+    expect(await left()).toBeLessThan(6);
+  });
+
+  it.each([
+    ['without a budget', () => limit(null), {}],
+    ['where credits are paid', async () => entitle(t, { enforces_credits: true }), {}],
+    ['of no chat', async () => undefined, { chatId: null }],
+  ])('asks nothing %s', async (_, given, work) => {
+    await limit('0');
+    await given();
+    // What is held in memory is there.
+    await t.get(InferenceSettings).view(org.id);
+    const asked = [
+      jest.spyOn(Database.prototype, 'batchedAhead'),
+      jest.spyOn(Database.prototype, 'query'),
+      jest.spyOn(Database.prototype, 'execute'),
+    ];
+    await holding((hold) => hold.reserve(costing('1'), CALL), work);
+    if (!('chatId' in work)) expect(await blocker()).toBeNull();
+    expect(asked.flatMap((spy): unknown[] => spy.mock.calls)).toEqual([]);
+  });
+
+  it('reserves nothing while what it waits for may fail', async () => {
+    await limit('1');
+    const after = Promise.reject(new Error('the claim failed'));
+    after.catch(() => undefined);
+    const work = { orgId: org.id, chatId: uuidv7(), name: 'turn:unowned', feature: 'turn', after };
+    await expect(budgets.holding(work, (hold) => hold.reserve(costing('1'), CALL))).rejects.toThrow('the claim failed');
+    expect(await reservations()).toEqual([]);
+  });
+});
