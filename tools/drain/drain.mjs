@@ -33,11 +33,19 @@ function lineOf({ id, app, version, draining, queues, leases }) {
   return `${draining ? 'draining' : 'working '}  ${id}  ${app} ${version}  ${active}; leases ${leases.length}`;
 }
 
+const FLAG = { type: 'boolean', default: false };
+
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { all: FLAG, resume: FLAG, help: FLAG } });
+  } catch (error) {
+    throw new UserError(error.message);
+  }
+}
+
 async function main() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { all: { type: 'boolean', default: false }, resume: { type: 'boolean', default: false } },
-  });
+  const { values, positionals } = readArguments();
+  if (values.help) return say('npm run drain -- <worker ...> | --all [--resume]');
   if (values.all && positionals.length) throw new UserError('Name workers, or say --all.');
   if (values.resume && !values.all && !positionals.length) throw new UserError('Name the workers to resume, or say --all.');
   const from = place();

@@ -173,9 +173,13 @@ describe('Routes, keys and models, administered', () => {
     it('of organizations can be switched off here, and are changed by them alone', async () => {
       const org = await aTeam(t);
       const { id } = await aRoute();
+      const model = await aModel({ route_id: id });
       await t.db.execute(sql('UPDATE inference_routes SET owner_org_id = $2 WHERE id = $1'), [id, org.id]);
-      expect((await patchRoute(id, { enabled: false })).body).toMatchObject({ enabled: false, owner_org_id: org.id });
-      for (const body of [{ base_url: 'https://x.example/v1' }, { dialect: 'dialect_2' }])
+      await t.db.execute(sql('UPDATE model_catalog SET owner_org_id = $2 WHERE id = $1'), [model.id, org.id]);
+      expect((await patchRoute(id, { enabled: false })).body).toMatchObject({ enabled: false, owner_org_id: org.id, pin_count: 1 });
+      const [, line] = await t.db.query(sql('SELECT org_id, source FROM audit_log WHERE target_id = $1 ORDER BY id'), [id]);
+      expect(line).toEqual({ org_id: org.id, source: 'admin' });
+      for (const body of [{ label: 'Ours' }, { base_url: 'https://x.example/v1' }, { dialect: 'dialect_2' }])
         expect(outcome(await patchRoute(id, body))).toEqual([422, 'organization_owned']);
       expect(outcome(await call('DELETE', `/ai/routes/${id}`))).toEqual([422, 'organization_owned']);
       expect(outcome(await call('PUT', `/ai/route-keys/${id}`, { api_key: 'sk-0123456789abcdef' }))).toEqual([404, 'not_found']);
@@ -396,6 +400,12 @@ describe('Routes, keys and models, administered', () => {
       ])
         // prettier-ignore
         expect(outcome(await call(method, `/models/${model.id}${path}`, {}))).toEqual([404, 'not_found']);
+    });
+
+    it('come last where nothing is said, so that nobody begins to use them unasked', async () => {
+      const all = (await call('GET', '/models')).body as { sort_order: number }[];
+      const { sort_order } = await aModel();
+      expect(Number(sort_order)).toBe(Math.max(0, ...all.map((m) => m.sort_order)) + 10);
     });
 
     it('refuse what no model can be', async () => {

@@ -82,7 +82,7 @@ export function findingsOf(
       kind: 'worker',
       since: null,
       ref: null,
-      sentence: 'Nothing is being worked on at the moment; we are on it.',
+      sentence: 'No worker begins anything new at the moment; what you send is kept, and is worked on as soon as one does.',
       action: 'check_workers',
     });
   if (facts.lost)
@@ -106,7 +106,7 @@ export function findingsOf(
       kind: 'queue',
       since: facts.unclaimed_since,
       ref: 'turns',
-      sentence: `${waits(facts.unclaimed)} for a worker longer than they should; we are adding some.`,
+      sentence: `${waits(facts.unclaimed)} for a worker longer than they should.`,
       action: 'scale_workers',
     });
   for (const { ref, message } of faults) found.push({ kind: 'route', since: null, ref, sentence: message, action: 'fix_route' });
@@ -118,7 +118,7 @@ export function findingsOf(
       sentence:
         owner === 'organization'
           ? `The key that you stored for ${ref} cannot be read any more; store it again.`
-          : `A key of the platform (${ref}) cannot be read; we are storing it again.`,
+          : `The platform’s key for ${ref} cannot be read at the moment, so models there cannot be called.`,
       action: 'store_key',
     });
   return found;

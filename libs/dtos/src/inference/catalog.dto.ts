@@ -93,7 +93,12 @@ class ModelFields extends DollarPrices {
   })
   enabled?: boolean;
 
-  @IntField({ optional: true, default: 0, description: 'Place in lists.', example: 10 }) sort_order?: number;
+  @IntField({
+    optional: true,
+    description: 'Place in lists, and in the choice where nobody chose; a new model is the last one where nothing is said.',
+    example: 10,
+  })
+  sort_order?: number;
 
   @IntField({ optional: true, nullable: true, min: 1, description: 'Tokens that fit into one call.', example: 1_000_000 })
   context_window?: number | null;

@@ -98,6 +98,13 @@ describe('a declared field', () => {
   });
 });
 
+describe('a body', () => {
+  it.each(['null', '[]', '5', '"text"'])('that is %s is none', async (body) => {
+    const { status, body: answer } = await make(body);
+    expect([status, places(answer)]).toEqual([422, [['body', 'dict_type']]]);
+  });
+});
+
 describe('a list of objects', () => {
   it.each(['[[{}]]', '[{"text":"a"},[]]', '[null]', '[1]', '[[[{"text":1}]]]'])('refuses %s', async (list) => {
     const { status, body } = await make(`{"inners":${list}}`);

@@ -127,9 +127,9 @@ export class RequestValidationGuard implements CanActivate {
       Object.defineProperty(request, 'query', { value: check(inputs.query, raw, 'query', problems), configurable: true });
     }
     if (inputs.body) {
-      const body: unknown = request.body ?? {};
+      const body: unknown = request.body === undefined ? {} : request.body;
       if (request.bodyProblem) problems.push(request.bodyProblem as Problem);
-      else if (typeof body !== 'object' || Array.isArray(body))
+      else if (typeof body !== 'object' || body === null || Array.isArray(body))
         problems.push({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' });
       else {
         request.body = check(inputs.body, body as Record<string, unknown>, 'body', problems);

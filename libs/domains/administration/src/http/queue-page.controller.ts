@@ -2,7 +2,7 @@ import path from 'node:path';
 import { All, Controller, OnModuleInit, Req, Res } from '@nestjs/common';
 // eslint-disable-next-line no-restricted-imports -- a page is no operation of the API
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DomainError } from '@aps/contracts';
+import { DomainError, notFound } from '@aps/contracts';
 import { type ActingUser, PlatformAdmin } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { configSection, flag, setting } from '@aps/platform/config';
@@ -61,8 +61,9 @@ export class QueuePageController implements OnModuleInit {
     if (request.originalUrl === QUEUE_PAGE) return response.redirect(`${QUEUE_PAGE}/`);
     if (!READS.includes(request.method)) await this.admitWrite(operator, request);
     response.setHeader('Content-Security-Policy', CSP);
-    this.page(request, response, (error?: unknown) => {
-      if (!response.headersSent) response.status(error ? 500 : 404).end();
+    await new Promise<void>((answered, refuse) => {
+      response.once('close', answered);
+      this.page(request, response, (error?: unknown) => refuse(error ? (error as Error) : notFound('Page')));
     });
   }
 

@@ -43,7 +43,10 @@ export class GatewayAuthenticator extends BearerAuthenticator {
 }
 
 const isOfQueuePage = ({ headers, originalUrl }: AuthenticatedRequest): boolean =>
-  headers.authorization === undefined && (originalUrl === QUEUE_PAGE || originalUrl.startsWith(`${QUEUE_PAGE}/`));
+  headers.authorization === undefined &&
+  (originalUrl === QUEUE_PAGE || originalUrl.startsWith(`${QUEUE_PAGE}/`)) &&
+  // No cookie gets another one.
+  !originalUrl.startsWith(`${QUEUE_PAGE}/session`);
 
 @ApiTags('Administration: workers')
 @Controller(QUEUE_PAGE)

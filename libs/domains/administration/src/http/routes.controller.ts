@@ -59,7 +59,7 @@ export class AdminRoutesController {
   @Operation({
     summary: 'Change a route',
     description:
-      'Turns that start afterwards follow it. It cannot be disabled while anything is pinned to it. Of an organization’s route only label, switch and place change here.',
+      'Turns that start afterwards follow it. It cannot be disabled while anything is pinned to it. An organization’s route can only be switched here, whatever is on it.',
     answers: InferenceRouteResponse,
     refuses: ['route_pinned', 'kind_not_served', 'unknown_reference', 'borrowing_chain', 'organization_owned'],
   })

@@ -100,6 +100,22 @@ describe('ModelResolver', () => {
     expect((await resolve('gpt-6-sol')).endpoint.apiKey).toBe('sk-from-environment');
   });
 
+  it('takes the next model where nobody chose, and the key of the first cannot be opened', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    for (const slug of ['openai', 'anthropic'])
+      await t.db.execute(sql(`INSERT INTO route_keys (route_id, api_key) VALUES ($1, 'e1.00000000-0000-7000-8000-000000000009.AAAA')`), [
+        await routeId(slug),
+      ]);
+    forget(t);
+    expect(await resolve()).toMatchObject({ resolved_model: 'mock', source: 'automatic' });
+    await expect(resolve('gpt-6-sol')).rejects.toMatchObject({
+      code: 'model_unavailable',
+      message: expect.stringContaining('cannot be read'),
+    });
+    t.configure({ DEFAULT_MODEL: 'claude-sonnet-5-5' });
+    await expect(resolve()).rejects.toMatchObject({ code: 'model_unavailable' });
+  });
+
   it('shows a key to nothing that prints, copies or serializes', async () => {
     await setRoutes({ openai: { api_key: CANARY } });
     const model = await resolve('gpt-6-sol');

@@ -63,9 +63,7 @@ export class ModelResolver {
    */
   async resolve({ orgId, ...request }: ResolveRequest): Promise<ResolvedModel> {
     const [view, rules] = await Promise.all([this.settings.view(orgId), this.rules(orgId)]);
-    const choice = chooseModel(view, request, rules);
-    const access = accessTo(view, choice.route, rules.byoKeys);
-    const key = await this.firstKey(view, access.keys, choice.entry.key);
+    const { choice, access, key } = await this.callable(view, request, rules);
     const credential =
       access.gateway && key ? { headers: gatewayHeaders(key.value, view.org.settings.ai_gateway_log_payloads) } : { apiKey: key?.value };
     return {
@@ -74,6 +72,27 @@ export class ModelResolver {
       remote_model_id: choice.entry.remote_model_id ?? choice.entry.key,
       byo_key: key?.from === 'organization' || key?.from === 'settings',
     };
+  }
+
+  /** Where nobody chose, a model whose stored key cannot be read makes room for the next one. */
+  private async callable(view: CatalogView, request: ChooseRequest, rules: ResolutionRules) {
+    const without = new Set<string>();
+    for (let unreadable: unknown; ;) {
+      let choice: ModelChoice;
+      try {
+        choice = chooseModel(view, request, { ...rules, without });
+      } catch (error) {
+        throw unreadable ?? error;
+      }
+      const access = accessTo(view, choice.route, rules.byoKeys);
+      try {
+        return { choice, access, key: await this.firstKey(view, access.keys, choice.entry.key) };
+      } catch (error) {
+        if (choice.source !== 'automatic' || !(error instanceof InferenceError)) throw error;
+        unreadable ??= error;
+        without.add(choice.route.id);
+      }
+    }
   }
 
   /** What environment and plan say about choosing, for those who show the choice without making it. */

@@ -25,6 +25,8 @@ export interface ResolutionRules {
   defaultEffort: ReasoningEffort | null;
   maxEffort: ReasoningEffort | null;
   thinking: boolean;
+  /** Routes that the automatic choice leaves out. */
+  without?: ReadonlySet<string>;
   /** Default: the process's environment. */
   environmentKeys?: (slug: string) => string[];
 }
@@ -194,7 +196,7 @@ function automatic(view: CatalogView, scope: ModelScope, kind: ModelKind, rules:
 /** Place of a route in the automatic choice; infinite where it cannot be used. */
 function rankOf(view: CatalogView, routeId: string, rules: ResolutionRules): number {
   const route = view.route(routeId);
-  if (!route || !isRouteOn(view, route, rules.byoKeys)) return Infinity;
+  if (!route || rules.without?.has(routeId) || !isRouteOn(view, route, rules.byoKeys)) return Infinity;
   const access = accessTo(view, route, rules.byoKeys, rules.environmentKeys);
   return access.usable ? automaticRank(route, access) : Infinity;
 }

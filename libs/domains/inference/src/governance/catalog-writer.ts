@@ -42,7 +42,8 @@ export class CatalogWriter {
    * @throws DomainError 409 `model_conflict`; 422 `unknown_reference`, `kind_not_served`, `replacement_cycle`
    */
   async add(tx: Tx, by: By, owner: string | null, input: NewModel): Promise<ModelRow> {
-    const wish = { id: uuidv7(), owner_org_id: owner, kind: 'chat' as const, replacement_model_id: null, ...columnsOf(input) };
+    const sort_order = input.sort_order ?? (await this.lastPlace(tx, owner));
+    const wish = { id: uuidv7(), owner_org_id: owner, kind: 'chat' as const, replacement_model_id: null, ...columnsOf(input), sort_order };
     await this.assertPlace(tx, wish, wish);
     const model = await refusingModelConflict(this.models.insert(tx, wish));
     await this.record(tx, by, 'model.created', model, { key: model.key, route_id: model.route_id });
@@ -69,6 +70,16 @@ export class CatalogWriter {
     refuseUsed(replaced.map(({ id, key }) => ({ kind: 'replaced_model', id, name: key })));
     await this.models.delete(tx, model.id);
     await this.record(tx, by, 'model.deleted', model, { key: model.key });
+  }
+
+  /** Behind all others: where nobody chose a model the first one that works is taken, which a new one shall not become by itself. */
+  private async lastPlace(tx: Tx, owner: string | null): Promise<number> {
+    let last = 0;
+    for (const owner_org_id of new Set([null, owner])) {
+      const [model] = await this.models.list(tx, { owner_org_id }, { sort_order: 'DESC' }, 1);
+      last = Math.max(last, model?.sort_order ?? 0);
+    }
+    return Math.min(last + 10, 2_147_483_647);
   }
 
   async view(tx: Tx, model: ModelRow, pinned: boolean): Promise<ModelView> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
 import { Database } from '@aps/platform/database';
 import type { CatalogView } from '../choice/catalog-view';
 import { environmentKeys } from '../inference.config';
@@ -31,15 +32,22 @@ export class ModelHealthQueries {
     private readonly settings: InferenceSettings,
     private readonly resolver: ModelResolver,
     private readonly users: ModelUsers,
+    private readonly entitlements: Entitlements,
   ) {}
 
   /** What keeps its default models, and those that its agents and prompt templates name, from being called. */
   async faults(orgId: string): Promise<ModelFault[]> {
     const [view, rules] = [await this.settings.view(orgId), await this.resolver.rules(orgId)];
     const faults = new Map<string, ModelFault>();
+    const inCredits = await this.entitlements.has(orgId, 'enforces_credits');
+    const unpriced = (key: string) => {
+      const message = `The model ${key} has no price, so chats that take it are archived before its first call.`;
+      faults.set(message, { code: 'model_unavailable', ref: key, message });
+    };
     const attempt = (ref: string, request: ChooseRequest) => {
       try {
-        chooseModel(view, request, rules);
+        const { entry, priced } = chooseModel(view, request, rules);
+        if (!priced && inCredits) unpriced(entry.key);
       } catch (error) {
         if (!(error instanceof InferenceError)) throw error;
         // One model that is the default of many uses is one fault.

@@ -59,12 +59,7 @@ export class OrgLimitsService {
    */
   async update(scope: OrgScope, wish: LimitsPatch): Promise<OrgLimitsView> {
     const patch = normalizeLimits(wish);
-    if (setsModels(patch)) await this.entitlements.require(scope.orgId, 'direct_model_choice');
-    if (typeof patch.budget_limit_usd === 'string' && (await this.entitlements.has(scope.orgId, 'enforces_credits'))) {
-      throw new DomainError('entitlement_required', 'This organization pays in credits; a budget in dollars does not apply.', {
-        context: { entitlement: 'enforces_credits' },
-      });
-    }
+    await this.requireEntitled(scope, patch);
     if (Object.keys(patch).length) await this.db.transaction(scope, (tx) => this.store(tx, scope, patch));
     return this.get(scope);
   }
@@ -90,22 +85,44 @@ export class OrgLimitsService {
 
   private async store(tx: Tx, scope: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
     const before = limitsOf(await this.repository.lockSettings(tx, scope));
-    await this.assertKnown(tx, scope, patch);
-    assertDefaultsAllowed({ ...before, ...patch }, patch);
+    // What is sent back as it was read changes nothing, whatever the catalog says of it by now.
     const changes = changesOf(withPlainBudget(before), withPlainBudget(patch));
     if (!Object.keys(changes).length) return;
+    await this.assertKnown(tx, scope, before, changes);
+    assertDefaultsAllowed({ ...before, ...changes }, changes);
     await this.repository.saveSettings(tx, scope, changes);
     await this.audit.record(tx, scope, 'settings.limits_updated', { kind: 'organization', id: scope.orgId }, { changes });
     this.settings.announce(tx, 'settings.changed', scope.orgId);
   }
 
-  private async assertKnown(tx: Tx, scope: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
-    const named = namedModels(patch);
+  /** @throws DomainError 403 `entitlement_required` */
+  private async requireEntitled({ orgId }: OrgScope, patch: Partial<OrgLimits>): Promise<void> {
+    if (setsModels(patch)) await this.entitlements.require(orgId, 'direct_model_choice');
+    if (typeof patch.budget_limit_usd === 'string' && (await this.entitlements.has(orgId, 'enforces_credits'))) {
+      throw new DomainError('entitlement_required', 'This organization pays in credits; a budget in dollars does not apply.', {
+        context: { entitlement: 'enforces_credits' },
+      });
+    }
+  }
+
+  /** Those that are named anew. @throws DomainError 422 `model_unknown`; its context has keys that would be known */
+  private async assertKnown(tx: Tx, scope: OrgScope, before: OrgLimits, changes: Partial<OrgLimits>): Promise<void> {
+    const old = new Set(namedModels(before).map(({ key, path }) => `${path[0]} ${key}`));
+    const named = namedModels(changes).filter(({ key, path }) => !old.has(`${path[0]} ${key}`));
     const known = await this.repository.holdChatKeys(tx, scope, [...new Set(named.map((n) => n.key))]);
     const problems = named
       .filter((n) => !known.has(n.key))
       .map((n) => ({ loc: ['body', ...n.path], msg: 'There is no such chat model.', type: 'semantic.model_unknown' }));
-    if (problems.length) throw new DomainError('model_unknown', 'There is no such chat model.', { problems });
+    if (!problems.length) return;
+    const valid = (await this.settings.view(scope.orgId)).enabled('chat').map(({ key }) => key);
+    throw new DomainError(
+      'model_unknown',
+      `There is no such chat model. There are: ${valid.slice(0, 20).join(', ') || 'none'}${valid.length > 20 ? ' and others' : ''}.`,
+      {
+        context: { valid: valid.slice(0, 100) },
+        problems,
+      },
+    );
   }
 }
 

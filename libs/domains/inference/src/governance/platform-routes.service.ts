@@ -23,7 +23,7 @@ export interface RouteView extends RouteRow {
 }
 
 /** What operators may say of a route that an organization has made. */
-const OF_ANY_ROUTE = ['label', 'enabled', 'sort_order'];
+const OF_ANY_ROUTE = ['enabled'];
 
 /**
  * Routes as operators govern them. Whatever changes routes, keys or models of the platform holds the row of its settings, so that what
@@ -80,9 +80,11 @@ export class PlatformRoutesService {
       if (changes.dialect)
         assertServes({ dialect: changes.dialect }, await this.models.list(tx, { route_id: id }, { key: 'ASC' }), ['dialect']);
       await this.assertLender(tx, changes, route);
-      if (changes.enabled === false) await this.assertUnpinned(tx, route);
+      // Its models are its organization's own, and nobody can repoint them.
+      if (changes.enabled === false && route.owner_org_id === null) await this.assertUnpinned(tx, route);
       await this.routes.update(tx, id, changes);
-      await this.audit.record(tx, operator, 'inference_route.updated', { kind: 'inference_route', id }, { changes });
+      const by = route.owner_org_id === null ? operator : { orgId: route.owner_org_id, actor: operator };
+      await this.audit.record(tx, by, 'inference_route.updated', { kind: 'inference_route', id }, { changes });
       this.settings.announce(tx, 'route.changed', route.owner_org_id);
     });
     return this.get(id);

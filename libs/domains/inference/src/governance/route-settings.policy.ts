@@ -14,6 +14,8 @@ const SOURCES = ['api_key', 'gateway'];
 /** A key travels in a header; what no header can carry is a slip of the clipboard. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const MAX_URL = 2_048;
+/** Far more than there are. */
+const MAX_ROUTES = 500;
 
 /** What keeps a text from being a key. A masked one has an error of its own, later: {@link maskedProblem}. */
 export const keyProblem = (text: string): Omit<Problem, 'loc'> | undefined =>
@@ -30,6 +32,10 @@ export const maskedProblem = (text: string | null | undefined): string | undefin
  * @throws DomainError 422 `validation_error` with every problem
  */
 export function readRoutePatches(routes: Record<string, unknown>): Map<string, RoutePatch> {
+  if (Object.keys(routes).length > MAX_ROUTES) {
+    const msg = `Object should have at most ${MAX_ROUTES} properties`;
+    throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'routes'], msg, type: 'too_long' }] });
+  }
   const problems: Problem[] = [];
   const patches = new Map<string, RoutePatch>();
   for (const [slug, raw] of Object.entries(routes)) {

@@ -79,7 +79,7 @@ describe('own models', () => {
       remote_model_id: null,
       enabled: true,
       deprecated: false,
-      sort_order: 0,
+      sort_order: expect.any(Number),
       context_window: 32_000,
       max_output_tokens: null,
       allowed_efforts: ['low', 'high'],

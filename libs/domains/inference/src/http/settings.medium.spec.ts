@@ -319,6 +319,21 @@ describe('AI settings over HTTP', () => {
       });
     });
 
+    it('say which models there are, and take back what was stored though it is gone by now', async () => {
+      await addModel(t, 'retired');
+      await patch('limits', { prompt_model_allowlist: ['retired'] });
+      await t.db.execute(sql(`UPDATE model_catalog SET enabled = false WHERE key = 'retired'`));
+      const { status, body } = await patch('limits', { prompt_model_allowlist: ['retired', 'no-such'] });
+      expect([status, body.code, body.detail.map(({ loc }: { loc: unknown[] }) => loc)]).toEqual([
+        422,
+        'model_unknown',
+        [['body', 'prompt_model_allowlist', 1]],
+      ]);
+      expect(body.context.valid).toEqual(expect.arrayContaining(['mock', 'mock-vision']));
+      expect((await patch('limits', { prompt_model_allowlist: ['retired', 'mock'] })).status).toBe(200);
+      await t.db.execute(sql(`DELETE FROM model_catalog WHERE key = 'retired'`));
+    });
+
     it('are audited by what changes, and not where nothing does', async () => {
       const set = { chat_default_model: 'mock', chat_model_allowlist: ['mock'], budget_limit_usd: '5' };
       for (const body of [set, { ...set, budget_limit_usd: '5.00' }, {}, { prompt_model_allowlist: null }]) await patch('limits', body);
