@@ -20,7 +20,9 @@ export function load(options) {
 }
 
 class Connection {
-  #buffer = '';
+  #head = '';
+  /** Bytes of the answer that are still to come; unknown until its head is there. */
+  #left = NaN;
 
   constructor(url, token, until, took) {
     Object.assign(this, { url, until, took, failed: 0 });
@@ -41,14 +43,17 @@ class Connection {
   }
 
   #take(piece) {
-    this.#buffer += piece;
-    const head = this.#buffer.indexOf('\r\n\r\n');
-    if (head < 0) return;
-    this.length ??= Number(/content-length: (\d+)/i.exec(this.#buffer.slice(0, head))[1]);
-    if (this.#buffer.length < head + 4 + this.length) return;
-    if (!this.#buffer.startsWith('HTTP/1.1 200')) this.failed++;
-    this.#buffer = '';
-    this.length = undefined;
+    this.#left -= piece.length;
+    if (Number.isNaN(this.#left)) {
+      this.#head += piece;
+      const end = this.#head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      this.#left = end + 4 + Number(/content-length: (\d+)/i.exec(this.#head.slice(0, end))[1]) - this.#head.length;
+      if (!this.#head.startsWith('HTTP/1.1 200')) this.failed++;
+      this.#head = '';
+    }
+    if (this.#left > 0) return;
+    this.#left = NaN;
     const now = performance.now();
     this.took.push(now - this.since);
     if (now < this.until) this.#ask();
