@@ -2,7 +2,7 @@
  * `npm run bench`: what the platform costs beside the least code that does the same (the floor), in one run, as ratios.
  *
  *   --quick            about a minute instead of several: fewer and shorter rounds
- *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, growth, separated by commas
+ *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, growth, separated by commas
  *   --profile <folder> the product's processes write CPU profiles there; `node tools/bench/profile.mjs <file>` sums one up
  *
  * Prints Markdown. Ends with 0 unless something breaks: ratios are for people to judge. docs/operations/performance.md explains them.
@@ -18,6 +18,7 @@ import { startServers } from './lib/servers.mjs';
 import { Floor, Product } from './lib/systems.mjs';
 import { firstToken } from './sections/first-token.mjs';
 import { flood } from './sections/flood.mjs';
+import { governance } from './sections/governance.mjs';
 import { growth } from './sections/growth.mjs';
 import { held } from './sections/held.mjs';
 import { reads } from './sections/reads.mjs';
@@ -26,7 +27,7 @@ import { stops } from './sections/stops.mjs';
 import { streams } from './sections/streams.mjs';
 import { turns } from './sections/turns.mjs';
 
-const SECTIONS = { start, reads, turns, 'first-token': firstToken, held, streams, stops, flood, growth };
+const SECTIONS = { start, reads, turns, 'first-token': firstToken, held, streams, stops, flood, governance, growth };
 
 function options() {
   const { values } = parseArgs({

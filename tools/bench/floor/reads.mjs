@@ -15,6 +15,10 @@ const PAGE = `SELECT ${COLUMNS}, (SELECT count(*)::int FROM chats WHERE ${MINE})
 const OF_AGENT = `memories WHERE org_id = $1 AND owner_kind = 'agent' AND owner_id = $2`;
 const MEMORIES = `SELECT *, (SELECT count(*)::int FROM ${OF_AGENT}) AS total FROM ${OF_AGENT} ORDER BY created_at DESC, id DESC LIMIT $3`;
 
+const MODELS = 'SELECT * FROM model_catalog ORDER BY sort_order, key, id';
+const ROUTES = `SELECT r.*, (SELECT count(*)::int FROM model_catalog m WHERE m.route_id = r.id AND m.enabled) AS pin_count
+  FROM inference_routes r ORDER BY r.sort_order, r.slug, r.id`;
+
 const rowsOf = async (name, text, values) => (await pool.query({ name, text, values })).rows;
 
 /** Numeric columns come as text, with all their digits. */
@@ -62,6 +66,10 @@ app.get('/agents/:agent/memories', async (request, response) => {
   }));
   response.json({ items, total, next_offset: total > rows.length ? rows.length : null });
 });
+
+app.get('/models', async (_request, response) => response.json(await rowsOf('models', MODELS, [])));
+
+app.get('/routes', async (_request, response) => response.json(await rowsOf('routes', ROUTES, [])));
 
 app.listen(Number(PORT), '127.0.0.1', () => process.send?.('ready'));
 process.on('SIGTERM', () => process.exit(0));

@@ -127,8 +127,8 @@ export class Product extends System {
   }
 
   /** With a title, so that no title is asked of the model. */
-  async newChat(chatsUrl = this.chatsUrl) {
-    const { id } = await this.call(chatsUrl, { method: 'POST', body: { title: 'Bench' } });
+  async newChat(chatsUrl = this.chatsUrl, settings = {}) {
+    const { id } = await this.call(chatsUrl, { method: 'POST', body: { title: 'Bench', ...settings } });
     return { id };
   }
 

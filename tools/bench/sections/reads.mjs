@@ -11,13 +11,14 @@ import { compared, cpuMs, interleaved, printTable } from '../lib/measure.mjs';
 const ROWS = 60;
 const CONNECTIONS = 32;
 
-async function startFloor({ dir, env, seed, userId }) {
+/** @param {{ token?: string }} options the one that may read, which is the owner's */
+export async function startFloor({ dir, env, seed, userId = '', token = seed.api_token }) {
   const port = await freePort();
   const file = fileURLToPath(new URL('../floor/reads.mjs', import.meta.url));
   const child = await new Child('floor-reads', {
     file,
     dir,
-    env: { ...env, PORT: String(port), ORG_ID: seed.org_id, USER_ID: userId, TOKEN: seed.api_token },
+    env: { ...env, PORT: String(port), ORG_ID: seed.org_id, USER_ID: userId, TOKEN: token },
   }).start();
   return { url: `http://127.0.0.1:${port}`, pids: [child.pid] };
 }

@@ -4,9 +4,9 @@ import { closedLoop, compared, cpuMs, figure, interleaved, middle, printTable } 
 
 /** In flight -> chats that take turns in turn: enough that each stays short. */
 const CHATS = { 1: 32, 16: 128, 64: 256 };
-const TEXT = 'How do I say good morning in four languages?';
+export const TEXT = 'How do I say good morning in four languages?';
 
-async function measure(system, pids, { width, ms, listening }) {
+export async function measure(system, pids, { width, ms, listening }) {
   const chats = await system.newChats(CHATS[width], { listening });
   const resting = [...chats];
   const cpu = () => ({ apps: cpuMs(system.pids), postgres: cpuMs(pids.postgres), redis: cpuMs(pids.redis) });
