@@ -92,10 +92,11 @@ const MODEL_OUTSIDE = statement<AgentModel>(`
   ORDER BY a.name, a.id`);
 
 const NAMED_MODELS = `
-  SELECT a.id, a.org_id, a.name, a.model AS model_key FROM agents a WHERE a.model = ANY($1) AND a.deleted_at IS NULL
+  SELECT a.id, a.org_id, a.name, a.model AS model_key FROM agents a
+  WHERE a.model IS NOT NULL AND ($1::text[] IS NULL OR a.model = ANY($1)) AND a.deleted_at IS NULL
   UNION
   SELECT a.id, a.org_id, a.name, r.config->>'model' FROM agent_revisions r JOIN agents a ON a.live_revision_id = r.id AND a.deleted_at IS NULL
-  WHERE r.config->>'model' = ANY($1)`;
+  WHERE r.config->>'model' IS NOT NULL AND ($1::text[] IS NULL OR r.config->>'model' = ANY($1))`;
 const NAMING_MODELS = statement<ModelUser>(
   `SELECT * FROM (${NAMED_MODELS}) n WHERE $3::uuid IS NULL OR n.org_id = $3 ORDER BY n.name, n.id LIMIT $2`,
 );
@@ -159,8 +160,8 @@ export class AgentsQueries implements ModelUserReader {
     return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
   }
 
-  counted(db: Db, keys: readonly string[]): Promise<{ model_key: string; n: number }[]> {
-    return db.query(MODELS_COUNTED, [keys]);
+  counted(db: Db, keys?: readonly string[]): Promise<{ model_key: string; n: number }[]> {
+    return db.query(MODELS_COUNTED, [keys ?? null]);
   }
 
   /** Agents whose draft or live revision names a model that is not in the list. */

@@ -45,9 +45,9 @@ const RUNNABLE = statement<Omit<RunnablePrompt, 'variables'> & Pick<PromptConten
 const NAMING_MODELS = statement<ModelUser>(`
   SELECT t.id, t.org_id, t.name, t.model AS model_key FROM prompt_templates t
   WHERE t.model = ANY($1) AND t.deleted_at IS NULL AND ($3::uuid IS NULL OR t.org_id = $3) ORDER BY t.name, t.id LIMIT $2`);
-const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
-  'SELECT t.model AS model_key, count(*)::int AS n FROM prompt_templates t WHERE t.model = ANY($1) AND t.deleted_at IS NULL GROUP BY t.model',
-);
+const MODELS_COUNTED = statement<{ model_key: string; n: number }>(`
+  SELECT t.model AS model_key, count(*)::int AS n FROM prompt_templates t
+  WHERE t.model IS NOT NULL AND ($1::text[] IS NULL OR t.model = ANY($1)) AND t.deleted_at IS NULL GROUP BY t.model`);
 
 /** Reads templates, by an id or a slug. Never writes. */
 @Injectable()
@@ -82,8 +82,8 @@ export class PromptsQueries implements ModelUserReader {
     return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
   }
 
-  counted(db: Db, keys: readonly string[]): Promise<{ model_key: string; n: number }[]> {
-    return db.query(MODELS_COUNTED, [keys]);
+  counted(db: Db, keys?: readonly string[]): Promise<{ model_key: string; n: number }[]> {
+    return db.query(MODELS_COUNTED, [keys ?? null]);
   }
 
   /** @throws DomainError `not_found` */

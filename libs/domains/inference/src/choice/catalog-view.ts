@@ -89,19 +89,45 @@ export class CatalogView {
 
   /** The rows of a key, the one that counts first: enabled before disabled, and among disabled ones those with a successor. */
   named(key: string, kind: ModelKind): CatalogEntry | undefined {
-    const rank = (e: CatalogEntry) => (e.enabled ? 0 : e.replacement_model_id ? 1 : 2);
-    const best = (entries: readonly CatalogEntry[]) =>
-      entries.filter((e) => e.key === key && e.kind === kind).sort((a, b) => rank(a) - rank(b) || byOrder(a, b))[0];
-    const own = best(this.org.entries);
-    const platforms = best(this.platform.entries);
+    const best = (entries: readonly CatalogEntry[] = []) =>
+      entries.filter((e) => e.kind === kind).sort((a, b) => rank(a) - rank(b) || byOrder(a, b))[0];
+    const own = best(this.org.entries.filter((e) => e.key === key));
+    const platforms = best(indexOf(this.platform).byKey.get(key));
     return !platforms || (own && rank(own) <= rank(platforms)) ? own : platforms;
   }
 
   /** Enabled models in display order. An own model hides the platform's of the same key. */
-  enabled(kind?: ModelKind): CatalogEntry[] {
-    const fits = (e: CatalogEntry) => e.enabled && (kind === undefined || e.kind === kind);
-    const own = this.org.entries.filter(fits);
+  enabled(kind?: ModelKind): readonly CatalogEntry[] {
+    const platforms = indexOf(this.platform).enabled.get(kind) ?? [];
+    const own = this.org.entries.filter((e) => e.enabled && (kind === undefined || e.kind === kind));
+    if (!own.length) return platforms;
     const taken = new Set(own.map((e) => e.key));
-    return [...own, ...this.platform.entries.filter((e) => fits(e) && !taken.has(e.key))].sort(byOrder);
+    return [...own, ...platforms.filter((e) => !taken.has(e.key))].sort(byOrder);
   }
+}
+
+const rank = (e: CatalogEntry) => (e.enabled ? 0 : e.replacement_model_id ? 1 : 2);
+
+interface CatalogIndex {
+  byKey: ReadonlyMap<string, readonly CatalogEntry[]>;
+  /** By kind, and of all kinds; in display order. */
+  enabled: ReadonlyMap<ModelKind | undefined, readonly CatalogEntry[]>;
+}
+
+const indexes = new WeakMap<PlatformData, CatalogIndex>();
+
+/** Made once for what is held in memory: a catalog may be large, and each turn asks it. */
+function indexOf(platform: PlatformData): CatalogIndex {
+  const known = indexes.get(platform);
+  if (known) return known;
+  const byKey = new Map<string, CatalogEntry[]>();
+  const enabled = new Map<ModelKind | undefined, CatalogEntry[]>();
+  const add = <K>(to: Map<K, CatalogEntry[]>, key: K, entry: CatalogEntry) => void (to.get(key)?.push(entry) ?? to.set(key, [entry]));
+  for (const entry of [...platform.entries].sort(byOrder)) {
+    add(byKey, entry.key, entry);
+    if (entry.enabled) for (const kind of [undefined, entry.kind]) add(enabled, kind, entry);
+  }
+  const index = { byKey, enabled };
+  indexes.set(platform, index);
+  return index;
 }

@@ -189,6 +189,8 @@ function automatic(view: CatalogView, scope: ModelScope, kind: ModelKind, rules:
     let rank = ranks.get(entry.route_id);
     if (rank === undefined) ranks.set(entry.route_id, (rank = rankOf(view, entry.route_id, rules)));
     if (rank < (best?.rank ?? Infinity) && permits(view, scope, kind, entry.key)) best = { entry, rank };
+    // None comes before it.
+    if (best?.rank === 0) break;
   }
   return best?.entry;
 }

@@ -10,6 +10,9 @@ const MODELS = statement<ModelRow>('SELECT * FROM model_catalog ORDER BY sort_or
 const ENABLED_BY_ROUTE = statement<{ route_id: string; n: number }>(
   'SELECT route_id, count(*)::int AS n FROM model_catalog WHERE enabled GROUP BY route_id',
 );
+const ROUTES_OF = statement<{ key: string; route_id: string }>(
+  'SELECT key, route_id FROM model_catalog WHERE key = ANY($1) AND enabled AND owner_org_id IS NULL',
+);
 // In one order, so that two who take several rows do not wait for each other.
 const LOCK_MODELS_ON = statement<ModelRow>('SELECT * FROM model_catalog WHERE route_id = ANY($1) ORDER BY id FOR UPDATE');
 
@@ -19,7 +22,7 @@ const ORGS_NAMING = statement<{ org_id: string }>(`
   SELECT s.org_id FROM org_ai_settings s
   WHERE EXISTS (SELECT FROM ${KEYS_OF_ORG} WHERE named.key = $1) ORDER BY s.org_id LIMIT $2`);
 const NAMED_BY_ORGS = statement<{ key: string }>(
-  `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG} WHERE named.key = ANY($1)`,
+  `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG} WHERE named.key IS NOT NULL AND ($1::text[] IS NULL OR named.key = ANY($1))`,
 );
 
 const MOVE = statement('UPDATE model_catalog SET route_id = $2, updated_at = now() WHERE id = ANY($1)');
@@ -42,6 +45,11 @@ export class GovernanceRepository {
     return db.query(MODELS);
   }
 
+  /** The routes of enabled models of the platform, by key. */
+  async routesOf(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
+    return new Map((await db.query(ROUTES_OF, [keys])).map(({ key, route_id }) => [key, route_id]));
+  }
+
   /** Enabled models by route. */
   async enabledByRoute(db: Db): Promise<Map<string, number>> {
     return new Map((await db.query(ENABLED_BY_ROUTE)).map(({ route_id, n }) => [route_id, n]));
@@ -57,9 +65,9 @@ export class GovernanceRepository {
     return (await db.query(ORGS_NAMING, [key, limit])).map(({ org_id }) => org_id);
   }
 
-  /** Those of the keys that defaults or allowlists of organizations name. */
-  async namedByOrgs(db: Db, keys: readonly string[]): Promise<string[]> {
-    return (await db.query(NAMED_BY_ORGS, [keys])).map(({ key }) => key);
+  /** Keys that defaults or allowlists of organizations name. @param keys of these alone */
+  async namedByOrgs(db: Db, keys?: readonly string[]): Promise<string[]> {
+    return (await db.query(NAMED_BY_ORGS, [keys ?? null])).map(({ key }) => key);
   }
 
   async move(tx: Tx, modelIds: string[], routeId: string): Promise<void> {

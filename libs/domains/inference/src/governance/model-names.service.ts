@@ -20,8 +20,8 @@ export class ModelNames {
     private readonly users: ModelUsers,
   ) {}
 
-  /** Those of the keys that anything names. */
-  async among(db: Db, platform: PlatformSettings, keys: readonly string[]): Promise<Set<string>> {
+  /** Keys that anything names. @param keys of these alone */
+  async among(db: Db, platform: PlatformSettings, keys?: readonly string[]): Promise<Set<string>> {
     const named = await this.users.named(db, keys);
     for (const key of await this.repository.namedByOrgs(db, keys)) named.add(key);
     for (const { model_key } of namedBySettings(platform)) named.add(model_key);

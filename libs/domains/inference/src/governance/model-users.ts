@@ -22,8 +22,8 @@ export interface ModelUserReader {
   readonly kind: 'agent' | 'prompt_template';
   /** Those that name one of the keys, at most so many. @param orgId of one organization alone */
   naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]>;
-  /** How many name each of the keys; a key that nothing names is left out. */
-  counted(db: Db, keys: readonly string[]): Promise<{ model_key: string; n: number }[]>;
+  /** How many name each model; one that nothing names is left out. @param keys of these alone */
+  counted(db: Db, keys?: readonly string[]): Promise<{ model_key: string; n: number }[]>;
   /** Agents that name a model which is not in the list. */
   agentsOutside?(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]>;
 }
@@ -55,14 +55,14 @@ export class ModelUsers {
     return (await this.readers.get('prompt_template')?.naming(db, keys, limit)) ?? [];
   }
 
-  /** How many prompt templates name each of the keys. */
-  async templatesCounted(db: Db, keys: readonly string[]): Promise<Map<string, number>> {
+  /** How many prompt templates name each model. @param keys of these alone */
+  async templatesCounted(db: Db, keys?: readonly string[]): Promise<Map<string, number>> {
     const counted = (await this.readers.get('prompt_template')?.counted(db, keys)) ?? [];
     return new Map(counted.map(({ model_key, n }) => [model_key, n]));
   }
 
-  /** Those of the keys that an agent or a prompt template names. */
-  async named(db: Db, keys: readonly string[]): Promise<Set<string>> {
+  /** Keys that an agent or a prompt template names. @param keys of these alone */
+  async named(db: Db, keys?: readonly string[]): Promise<Set<string>> {
     const named = new Set<string>();
     for (const reader of this.readers.values()) for (const { model_key } of await reader.counted(db, keys)) named.add(model_key);
     return named;

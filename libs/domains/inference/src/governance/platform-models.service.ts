@@ -28,7 +28,7 @@ export class PlatformModelsService {
   async list(): Promise<ModelView[]> {
     const models = await this.governance.models(this.db);
     const slugs = new Map((await this.governance.routes(this.db)).map(({ id, slug }) => [id, slug]));
-    const pinned = await this.named(this.db, [...new Set(models.map(({ key }) => key))]);
+    const pinned = await this.named(this.db);
     return models.map((m) => ({ ...m, route: { id: m.route_id, slug: slugs.get(m.route_id)! }, pinned: pinned.has(m.key) }));
   }
 
@@ -92,7 +92,7 @@ export class PlatformModelsService {
     return this.writer.view(tx, model, (await this.named(tx, [model.key])).has(model.key));
   }
 
-  private async named(db: Db, keys: string[]): Promise<Set<string>> {
+  private async named(db: Db, keys?: string[]): Promise<Set<string>> {
     return this.names.among(db, await this.repository.readPlatformSettings(db), keys);
   }
 }

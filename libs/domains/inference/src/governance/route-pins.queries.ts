@@ -59,16 +59,11 @@ export class RoutePinsQueries {
   /** How much is pinned to each route; one to which nothing is, is left out. */
   async counts(): Promise<Map<string, number>> {
     const counts = await this.governance.enabledByRoute(this.db);
-    const enabled = (await this.repository.platformEntries(this.db)).filter((m) => m.enabled);
-    const templates = await this.users.templatesCounted(
-      this.db,
-      enabled.map(({ key }) => key),
-    );
+    const named = await this.users.templatesCounted(this.db);
     const settings = await this.repository.readPlatformSettings(this.db);
-    for (const { key, route_id } of enabled) {
-      const { mode_presets, feature_models } = pinnedBy(settings, [key]);
-      counts.set(route_id, counts.get(route_id)! + (templates.get(key) ?? 0) + mode_presets.length + feature_models.length);
-    }
+    for (const { model_key } of [...presetsOf(settings), ...featuresOf(settings)]) named.set(model_key, (named.get(model_key) ?? 0) + 1);
+    const routes = await this.governance.routesOf(this.db, [...named.keys()]);
+    for (const [key, routeId] of routes) counts.set(routeId, counts.get(routeId)! + named.get(key)!);
     return counts;
   }
 
