@@ -8,6 +8,7 @@ const SECONDS = {
   'apps/chat-worker-e2e/src/rolling.spec.ts': 52,
   'apps/chat-worker-e2e/src/pooler.spec.ts': 44,
   'apps/chat-worker-e2e/src/certificate.spec.ts': 36,
+  'apps/chat-worker-e2e/src/governance.spec.ts': 35,
   'apps/chat-worker-e2e/src/streams.spec.ts': 29,
   'tools/house-check/fuzz.medium.spec.ts': 50,
   'tools/house-check/hostile.medium.spec.ts': 30,
