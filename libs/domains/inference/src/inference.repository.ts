@@ -102,6 +102,8 @@ export class InferenceRepository {
 
   /** Reads the platform's settings and keeps others from changing them until the transaction ends. */
   async lockPlatformSettings(tx: Tx): Promise<PlatformSettings> {
+    const known = await this.platformSettings.find(tx, { id: 1 }, 'for update');
+    if (known) return known;
     await this.platformSettings.insertOrNothing(tx, { id: 1 });
     return (await this.platformSettings.find(tx, { id: 1 }, 'for update'))!;
   }

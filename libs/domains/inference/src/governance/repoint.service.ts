@@ -4,6 +4,7 @@ import { InferenceRoute } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, Table } from '@aps/platform/database';
+import { In } from 'typeorm';
 import { assertServes } from './catalog.policy';
 import { GovernanceRepository, type ModelRow, type RouteRow } from './governance.repository';
 import { InferenceRepository } from '../inference.repository';
@@ -44,19 +45,18 @@ export class RepointService {
   async repoint(operator: ActingUser, sourceId: string, targetId: string): Promise<Repointed> {
     return this.db.transaction(operator, async (tx) => {
       const platform = await this.repository.lockPlatformSettings(tx);
-      const source = await this.routes.get(tx, sourceId);
-      const target = await this.routes.find(tx, targetId);
+      const routes = await this.routes.list(tx, { id: In([sourceId, targetId]) }, { slug: 'ASC' });
+      const [source, target] = [sourceId, targetId.toLowerCase()].map((id) => routes.find((route) => route.id === id));
+      if (!source) throw notFound('Route');
       if (!target) throw notFound('Target route');
       assertTarget(source, target);
       const locked = await this.governance.lockModelsOn(tx, [source.id, target.id]);
       const leaving = locked.filter((m) => m.route_id === source.id && m.owner_org_id === null);
       assertServes(target, leaving, ['target_route_id']);
 
-      const { moving, merged, replacements } = this.plan(
-        leaving,
-        locked.filter((m) => m.route_id === target.id),
-        await this.governance.models(tx),
-      );
+      const there = new Map(locked.filter((m) => m.route_id === target.id).map((m) => [m.key, m]));
+      const merges = leaving.some(({ key }) => there.has(key));
+      const { moving, merged, replacements } = plan(leaving, there, merges ? await this.governance.models(tx) : []);
       if (merged.length)
         await this.governance.merge(
           tx,
@@ -87,37 +87,36 @@ export class RepointService {
       return result;
     });
   }
+}
 
-  /** What moves, what is merged into which, and what each model is followed by then. */
-  private plan(leaving: ModelRow[], there: ModelRow[], all: ModelRow[]) {
-    const byKey = new Map(there.map((m) => [m.key, m]));
-    const merged = leaving.flatMap((from) => {
-      const to = byKey.get(from.key);
-      return to ? [{ from, to }] : [];
-    });
-    const instead = new Map(merged.map(({ from, to }) => [from.id, to.id]));
-    // What the target's model followed was the source's: it goes on to what that one was followed by.
-    const successor = new Map(
-      merged.map(({ from, to }) => [to.id, to.replacement_model_id === from.id ? from.replacement_model_id : to.replacement_model_id]),
-    );
-    const after = new Map(
-      all
-        .filter(({ id }) => !instead.has(id))
-        .map(({ id, replacement_model_id }) => {
-          const next = successor.has(id) ? successor.get(id)! : replacement_model_id;
-          return [id, { id, replacement_model_id: next && (instead.get(next) ?? next) }];
-        }),
-    );
-    const changed = all.filter(
-      ({ id, replacement_model_id }) => after.has(id) && after.get(id)!.replacement_model_id !== replacement_model_id,
-    );
-    for (const { id } of changed) assertReplacement(id, after.get(id)!.replacement_model_id, (next) => after.get(next));
-    return {
-      merged,
-      moving: leaving.filter(({ id }) => !instead.has(id)),
-      replacements: new Map(changed.map(({ id }) => [id, after.get(id)!.replacement_model_id])),
-    };
-  }
+/** What moves, what is merged into which, and what each model is followed by then. @param all the models that are to be looked at for that, where any is merged */
+function plan(leaving: ModelRow[], there: ReadonlyMap<string, ModelRow>, all: ModelRow[]) {
+  const merged = leaving.flatMap((from) => {
+    const to = there.get(from.key);
+    return to ? [{ from, to }] : [];
+  });
+  const instead = new Map(merged.map(({ from, to }) => [from.id, to.id]));
+  // What the target's model followed was the source's: it goes on to what that one was followed by.
+  const successor = new Map(
+    merged.map(({ from, to }) => [to.id, to.replacement_model_id === from.id ? from.replacement_model_id : to.replacement_model_id]),
+  );
+  const after = new Map(
+    all
+      .filter(({ id }) => !instead.has(id))
+      .map(({ id, replacement_model_id }) => {
+        const next = successor.has(id) ? successor.get(id)! : replacement_model_id;
+        return [id, { id, replacement_model_id: next && (instead.get(next) ?? next) }];
+      }),
+  );
+  const changed = all.filter(
+    ({ id, replacement_model_id }) => after.has(id) && after.get(id)!.replacement_model_id !== replacement_model_id,
+  );
+  for (const { id } of changed) assertReplacement(id, after.get(id)!.replacement_model_id, (next) => after.get(next));
+  return {
+    merged,
+    moving: leaving.filter(({ id }) => !instead.has(id)),
+    replacements: new Map(changed.map(({ id }) => [id, after.get(id)!.replacement_model_id])),
+  };
 }
 
 function assertTarget(source: RouteRow, target: RouteRow): void {
