@@ -125,9 +125,14 @@ describe('a commit that is slow', () => {
   it('cuts the model off when its claim is lost while it speaks', async () => {
     const chat = await app.chat(org);
     const asked = jest.spyOn(get(ModelCalls), 'streamChat');
-    await app.db.execute(sql(`INSERT INTO test_commits VALUES ('claim', 'fails')`));
-    await app.send(org, chat, SLOW);
-    while (asked.mock.calls.length === 0) await sleep(5);
+    await whileCommitting(
+      'claim',
+      async () => {
+        await app.send(org, chat, SLOW);
+        while (asked.mock.calls.length === 0) await sleep(5);
+      },
+      'fails',
+    );
     await expect(asked.mock.results[0].value).rejects.toThrow('lost');
     expect((await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner })).status).toBe(200);
   });
