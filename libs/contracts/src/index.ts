@@ -6,3 +6,4 @@ export * from './models';
 export * from './realtime';
 export * from './slugs';
 export * from './token-areas';
+export * from './findings';

@@ -1,28 +1,17 @@
 import type { Blocker } from '@aps/billing';
+import type { FindingAction, FindingKind } from '@aps/contracts';
 import type { ModelFault } from '@aps/inference';
-
-export const FINDING_KINDS = ['suspended', 'budget', 'credits', 'cap', 'queue', 'route', 'key_unreadable', 'worker'] as const;
-export const FINDING_ACTIONS = [
-  'unsuspend',
-  'raise_budget',
-  'add_credits',
-  'wait_or_raise_cap',
-  'scale_workers',
-  'check_workers',
-  'fix_route',
-  'store_key',
-] as const;
 
 /** Something that keeps an organization from moving. */
 export interface Finding {
-  kind: (typeof FINDING_KINDS)[number];
+  kind: FindingKind;
   /** Null where nobody keeps when it began. */
   since: Date | null;
   /** What of that kind: the model, the route, the setting, the worker, the cap. */
   ref: string | null;
   /** As an operator can send it to the organization. */
   sentence: string;
-  action: (typeof FINDING_ACTIONS)[number];
+  action: FindingAction;
 }
 
 /** An organization as its rows tell, without any queue being asked. */

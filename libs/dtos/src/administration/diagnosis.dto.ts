@@ -1,20 +1,9 @@
+import { FINDING_ACTIONS, FINDING_KINDS, type FindingAction, type FindingKind } from '@aps/contracts';
 import { BooleanField, DateTimeField, EnumField, ListField, StringField, UuidField } from '@aps/platform/http';
-
-const KIND_VALUES = ['suspended', 'budget', 'credits', 'cap', 'queue', 'route', 'key_unreadable', 'worker'] as const;
-const ACTION_VALUES = [
-  'unsuspend',
-  'raise_budget',
-  'add_credits',
-  'wait_or_raise_cap',
-  'scale_workers',
-  'check_workers',
-  'fix_route',
-  'store_key',
-] as const;
 
 /** Something that keeps the organization from moving. */
 export class OrgFinding {
-  @EnumField(KIND_VALUES, { name: 'OrgFindingKind', description: 'What it is.', example: 'budget' }) kind: (typeof KIND_VALUES)[number];
+  @EnumField(FINDING_KINDS, { name: 'OrgFindingKind', description: 'What it is.', example: 'budget' }) kind: FindingKind;
   @DateTimeField({ nullable: true, description: 'Since when; null where nobody keeps it.' }) since: string | null;
 
   @StringField({
@@ -30,8 +19,8 @@ export class OrgFinding {
   })
   sentence: string;
 
-  @EnumField(ACTION_VALUES, { name: 'OrgFindingAction', description: 'What helps.', example: 'raise_budget' })
-  action: (typeof ACTION_VALUES)[number];
+  @EnumField(FINDING_ACTIONS, { name: 'OrgFindingAction', description: 'What helps.', example: 'raise_budget' })
+  action: FindingAction;
 }
 
 export class OrgDiagnosisResponse {
