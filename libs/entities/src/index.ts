@@ -1,4 +1,5 @@
 import * as agents from './agents/agents.entities';
+import * as billing from './billing/billing.entities';
 import * as chats from './chats/chats.entities';
 import * as waits from './chats/waits.entities';
 import * as decisions from './decisions/decisions.entities';
@@ -16,6 +17,7 @@ import * as outbox from './platform/outbox.entity';
 import * as worker from './platform/worker.entity';
 
 export * from './agents/agents.entities';
+export * from './billing/billing.entities';
 export * from './chats/chats.entities';
 export * from './chats/waits.entities';
 export * from './decisions/decisions.entities';
@@ -58,6 +60,7 @@ const classesOf = (file: Record<string, unknown>): EntityClass[] =>
 /** Every table of the service. */
 export const ENTITIES: EntityClass[] = [
   agents,
+  billing,
   chats,
   waits,
   decisions,

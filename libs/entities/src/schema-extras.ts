@@ -1,8 +1,9 @@
+import { LEDGER_EXTRAS } from './billing/ledger.sql';
 import { EVENTS_COUNTED_EVERY } from './platform/event.entity';
 import { NIL_UUID, TALLIES, tallied } from './tallies';
 
 /** A part of the schema that entities do not have. */
-interface Extra {
+export interface Extra {
   name: string;
   up: string;
   down: string;
@@ -98,6 +99,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
       END $$`,
     down: 'DROP FUNCTION budget_use(uuid, text[])',
   },
+  ...LEDGER_EXTRAS,
   ...TALLIES.flatMap(tallied),
 ];
 
