@@ -114,6 +114,8 @@ export class Subscription {
   @Column('timestamptz', { nullable: true }) period_start: Date | null;
   /** Null: there are no periods. */
   @Column('timestamptz', { nullable: true }) period_end: Date | null;
+  /** Periods end on its day of the month, or on the last of a shorter one. */
+  @Column('timestamptz', { nullable: true }) period_anchor: Date | null;
   /** Entitlements that are the organization's own, by name. */
   @Column('jsonb', { default: () => "'{}'" }) overrides: Record<string, boolean | number>;
   @Column('text', { nullable: true }) override_reason: string | null;
@@ -221,6 +223,15 @@ export class OrgCredits {
   @Column('numeric', { ...AMOUNT, default: 0 }) purchase_total: string;
   /** Of the newest row of the ledger. */
   @Column('bigint', { default: 0 }) ledger_seq: string;
+}
+
+/** Who has had the first credits of the plan of new organizations: they are given once to a person. */
+@Entity('trial_grants')
+export class TrialGrant {
+  /** Of the owner. */
+  @PrimaryColumn('text') email_canonical: string;
+  @Column('uuid') org_id: string;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 export type CreditBucket = 'granted' | 'purchased';

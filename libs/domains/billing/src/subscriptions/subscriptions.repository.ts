@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { ExternalSubscription, Plan, Subscription } from '@aps/entities';
+import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
+
+/** What an organization is subscribed to, in full. */
+export interface Subscribed {
+  subscription: Subscription;
+  plan: Plan;
+  /** The provider's side of it, where somebody pays. */
+  external: ExternalSubscription | null;
+}
+
+const KEY_KNOWN = statement('SELECT FROM credit_ledger WHERE key = $1');
+
+const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
+
+// Those that wait for an order come again when they have waited long enough.
+const DUE = statement<{ org_id: string }>(`
+  SELECT org_id FROM subscriptions
+  WHERE period_end <= now() AND (status IN ('trialing', 'active') OR status = 'past_due' AND period_end <= now() - make_interval(secs => $1))
+  ORDER BY period_end LIMIT $2`);
+
+const FIRST_TRIAL = statement(`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`);
+
+const AWAITING_PROOF = statement<{ org_id: string }>(`
+  SELECT o.id AS org_id FROM organizations o JOIN subscriptions s ON s.org_id = o.id
+  WHERE o.created_by = $1 AND o.deleted_at IS NULL ORDER BY o.created_at, o.id LIMIT 1`);
+
+@Injectable()
+export class SubscriptionsRepository {
+  /**
+   * Has the billing of an organization for this transaction alone: orders, periods, operators and the end of a subscription come one after
+   * another. The first lock of all that changes a plan, before the one of the balances.
+   */
+  async lock(tx: Tx, orgId: string): Promise<Subscribed | null> {
+    await advisoryLock(tx, `billing:${orgId}`);
+    return this.find(tx, orgId);
+  }
+
+  async find(db: Db, orgId: string): Promise<Subscribed | null> {
+    const subscription = await db.manager.findOneBy(Subscription, { org_id: orgId });
+    if (!subscription) return null;
+    const plan = await db.manager.findOneByOrFail(Plan, { id: subscription.plan_id });
+    const id = subscription.external_subscription_id;
+    return { subscription, plan, external: id === null ? null : await db.manager.findOneBy(ExternalSubscription, { id }) };
+  }
+
+  async save(tx: Tx, orgId: string, columns: Partial<Subscription>): Promise<void> {
+    await tx.manager.upsert(Subscription, { ...columns, org_id: orgId, updated_at: () => 'statement_timestamp()' } as never, ['org_id']);
+  }
+
+  planByCode(db: Db, code: string): Promise<Plan | null> {
+    return db.manager.findOneBy(Plan, { code });
+  }
+
+  /** Whether the ledger has moved credits for this cause. Under the lock nobody else posts it. */
+  async isPosted(tx: Tx, key: string): Promise<boolean> {
+    return (await tx.query(KEY_KNOWN, [key])).length > 0;
+  }
+
+  async countResets(tx: Tx, orgId: string): Promise<number> {
+    return (await tx.query(RESETS, [orgId]))[0].n;
+  }
+
+  /** Organizations whose period is over, the longest ended first. */
+  async due(db: Db, awaitedMs: number, limit: number): Promise<string[]> {
+    return (await db.query(DUE, [awaitedMs / 1_000, limit])).map(({ org_id }) => org_id);
+  }
+
+  /** @returns false where the person at this address has had a trial's credits already */
+  async rememberTrial(tx: Tx, emailCanonical: string, orgId: string): Promise<boolean> {
+    return (await tx.execute(FIRST_TRIAL, [emailCanonical, orgId])) > 0;
+  }
+
+  /** The organization that a person founded before their address was proven; null without one. */
+  async foundedBy(tx: Tx, userId: string): Promise<string | null> {
+    return (await tx.query(AWAITING_PROOF, [userId]))[0]?.org_id ?? null;
+  }
+}

@@ -1,0 +1,418 @@
+import { Injectable } from '@nestjs/common';
+import type { CreditPack, Plan, Subscription, SubscriptionStatus } from '@aps/entities';
+import { Audit, type By } from '@aps/platform/audit';
+import { Broadcaster } from '@aps/platform/broadcast';
+import { Database, type Tx } from '@aps/platform/database';
+import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
+import { Ledger } from '../ledger/ledger.repository';
+import { billingConfig } from '../billing.config';
+import { addMonths, isLive, nextPeriodEnd, ORDER_AWAITED_MS, payerOf } from './periods.policy';
+import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
+
+/** Code of the plan that a revoked subscription falls back to. */
+const TRIAL = 'trial';
+
+/** A paid order for a plan. */
+export interface PlanPaid {
+  order_id: string;
+  plan: Plan;
+  reason: 'subscription_create' | 'subscription_update' | 'subscription_cycle';
+  external_subscription_id: string | null;
+  /** The provider's word for the state of the subscription. */
+  external_status: string | null;
+  paid_at: Date;
+  /** What is paid for; of a year's product, its month begins with it. */
+  period_start: Date | null;
+  period_end: Date | null;
+  annual: boolean;
+  /** Names the change of plan that was asked for here. */
+  change_id: string | null;
+  /** A newer order, or the end of the subscription, has come before it: its credits come and go, and the plan stays. */
+  superseded: boolean;
+}
+
+/** What closing a period did, and why it did not. */
+export interface PeriodRoll {
+  rolled: boolean;
+  reason: 'rolled' | 'not_due' | 'no_period' | 'unsubscribed' | 'waiting_for_payment';
+  period_start: Date | null;
+  period_end: Date | null;
+  expired: string;
+  granted: string;
+}
+
+const ENTITLED: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
+
+/** The provider's word for the state of a subscription, and ours. */
+const OURS: Record<string, SubscriptionStatus> = {
+  active: 'active',
+  trialing: 'trialing',
+  past_due: 'past_due',
+  unpaid: 'past_due',
+  incomplete: 'past_due',
+  paused: 'past_due',
+  canceled: 'canceled',
+  incomplete_expired: 'canceled',
+};
+
+/**
+ * What happens to an organization's plan, its periods and the credits that come with them, whoever causes it: its founding, an order, the
+ * end of a month, an operator. Each takes part in the caller's transaction, under the lock of the organization's billing.
+ *
+ * Granted credits belong to a plan and a period: what is positive expires with either, a debt is carried over. What was bought stays.
+ */
+@Injectable()
+export class Subscriptions {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: SubscriptionsRepository,
+    private readonly ledger: Ledger,
+    private readonly audit: Audit,
+    private readonly broadcaster: Broadcaster,
+  ) {}
+
+  /** Has the organization's billing until the transaction ends. @returns null where it was never subscribed */
+  lock(tx: Tx, orgId: string): Promise<Subscribed | null> {
+    return this.repository.lock(tx, orgId);
+  }
+
+  /**
+   * Puts a new organization on the plan of new ones, if there is one. Its first credits are given once to a person, and not before the
+   * address is proven.
+   */
+  async found(tx: Tx, orgId: string, owner: { email_canonical: string; is_proven: boolean }): Promise<void> {
+    const plan = await this.repository.planByCode(tx, billingConfig.value.newOrgPlan);
+    if (!plan) return;
+    await this.repository.lock(tx, orgId);
+    await this.begin(tx, orgId, plan);
+    if (owner.is_proven) await this.grantTrial(tx, orgId, plan, owner.email_canonical);
+  }
+
+  /** Gives the first credits to the organization that somebody founded before their address was proven. */
+  async proven(tx: Tx, owner: { id: string; email_canonical: string }): Promise<void> {
+    const orgId = await this.repository.foundedBy(tx, owner.id);
+    const subscribed = orgId && (await this.repository.lock(tx, orgId));
+    if (!subscribed || subscribed.plan.code !== billingConfig.value.newOrgPlan) return;
+    await this.grantTrial(tx, orgId, subscribed.plan, owner.email_canonical);
+  }
+
+  /** Puts an organization that has no subscription on a plan. @returns false where it has one */
+  async subscribe(tx: Tx, orgId: string, plan: Plan): Promise<boolean> {
+    if (await this.repository.lock(tx, orgId)) return false;
+    await this.begin(tx, orgId, plan);
+    await this.allocate(tx, orgId, plan);
+    this.announce(tx, orgId);
+    return true;
+  }
+
+  /**
+   * Another plan from now on: what is positive of the old one expires, and the allocation of the new one is granted, once ever.
+   *
+   * @param cause names it in the ledger
+   */
+  async change(tx: Tx, orgId: string, plan: Plan, cause: string): Promise<void> {
+    await this.expire(tx, orgId, `expire:${cause}`);
+    await this.begin(tx, orgId, plan);
+    await this.allocate(tx, orgId, plan);
+    this.announce(tx, orgId);
+  }
+
+  /**
+   * An order for a plan was paid: the only thing that changes to a paid plan. The plan's allocation is granted the first time; later an
+   * order that pays a period grants that month's credits. A change within a period grants nothing twice, so going up and down earns none.
+   *
+   * @param by who is on record for it
+   * @returns the keys of what was posted
+   */
+  async planPaid(tx: Tx, by: By, orgId: string, paid: PlanPaid): Promise<string[]> {
+    const before = await this.repository.lock(tx, orgId);
+    const keys: string[] = [];
+    const posted = (key: string | null) => void (key && keys.push(key));
+    const { plan, reason } = paid;
+    const isChange = before?.plan.id !== plan.id;
+    const first = (await this.allocationOf(tx, orgId, plan)) !== null;
+    const grant = async (): Promise<string> => {
+      if (first && (isChange || reason === 'subscription_create')) return this.noting(posted, await this.allocate(tx, orgId, plan));
+      if (reason === 'subscription_update' || isZero(plan.monthly_credits)) return '0';
+      return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, plan.monthly_credits, paid.order_id));
+    };
+
+    const current = before?.subscription;
+    if (paid.superseded || isPast(paid, current)) {
+      const granted = await grant();
+      if (isPositive(granted)) posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { amount: granted }));
+      return keys;
+    }
+    // An operator has opened that period before its order came.
+    const isOpened =
+      reason === 'subscription_cycle' &&
+      !isChange &&
+      covers(current, paid) &&
+      (await this.repository.isPosted(tx, periodKey(orgId, plan, current!.period_start!)));
+    if (!isOpened) {
+      // Of a plan that was had before, as much is kept as a month of it brings.
+      const keep = reason === 'subscription_update' && !first ? plan.monthly_credits : undefined;
+      if (isChange || reason !== 'subscription_update') posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { keep }));
+      await this.repository.save(tx, orgId, { plan_id: plan.id, ...periodOf(paid, isChange ? undefined : current) });
+      await grant();
+    }
+    const marker = current?.pending_change;
+    const isAnswered = marker && (marker.change_id === paid.change_id || marker.plan_code === plan.code);
+    await this.repository.save(tx, orgId, {
+      plan_id: plan.id,
+      status: paidStatus(paid),
+      external_subscription_id: paid.external_subscription_id ?? current?.external_subscription_id ?? null,
+      ...(isAnswered && { pending_change: null }),
+    });
+    if (isChange) {
+      const facts = { from: before?.plan.code ?? null, to: plan.code, order_id: paid.order_id };
+      await this.audit.record(tx, by, 'subscription.plan_changed', { kind: 'organization', id: orgId }, facts);
+    }
+    this.announce(tx, orgId);
+    return keys;
+  }
+
+  /** An order for a pack was paid. @returns the keys of what was posted */
+  async packPaid(tx: Tx, by: By, orgId: string, { order_id, pack }: { order_id: string; pack: CreditPack }): Promise<string[]> {
+    const key = `polar:order:${order_id}:pack`;
+    const ref = { type: 'order', id: order_id };
+    if (!(await this.ledger.post(tx, orgId, { kind: 'purchase', key, bucket: 'purchased', amount: plus(pack.credits), ref }))) return [];
+    await this.audit.record(
+      tx,
+      by,
+      'credits.purchased',
+      { kind: 'organization', id: orgId },
+      { pack: pack.code, credits: plus(pack.credits), order_id },
+    );
+    return [key];
+  }
+
+  /** Takes back what an order has brought, as far as it is still there. @returns the keys of what was posted, and what is not there any more */
+  async refunded(
+    tx: Tx,
+    by: By,
+    orgId: string,
+    { order_id, refund_id, bucket, amount }: { order_id: string; refund_id: string; bucket: 'granted' | 'purchased'; amount: string },
+  ): Promise<{ keys: string[]; missing: string }> {
+    const balances = await this.ledger.lock(tx, orgId);
+    const left = bucket === 'granted' ? balances.balance : balances.purchased_balance;
+    const taken = isPositive(left) ? smallest(left, amount) : '0';
+    const missing = minus(amount, taken);
+    if (isZero(taken)) return { keys: [], missing };
+    const key = `polar:refund:${refund_id}`;
+    const ref = { type: 'order', id: order_id };
+    if (!(await this.ledger.post(tx, orgId, { kind: 'refund', key, bucket, amount: negated(taken), ref })))
+      return { keys: [], missing: '0' };
+    await this.audit.record(tx, by, 'credits.refunded', { kind: 'organization', id: orgId }, { credits: taken, missing, order_id });
+    return { keys: [key], missing };
+  }
+
+  /**
+   * The provider has ended the subscription: what is granted expires, what was bought stays, and the organization is on the trial plan
+   * without its credits.
+   *
+   * @returns the keys of what was posted
+   */
+  async revoked(tx: Tx, by: By, orgId: string): Promise<string[]> {
+    const before = await this.repository.lock(tx, orgId);
+    if (!before) return [];
+    const key = await this.expire(
+      tx,
+      orgId,
+      `expire:${orgId}:revoked:${before.subscription.external_subscription_id ?? before.subscription.updated_at.toISOString()}`,
+    );
+    const trial = await this.repository.planByCode(tx, TRIAL);
+    // Without a trial plan there is nothing to fall back to.
+    if (trial) await this.begin(tx, orgId, trial);
+    else await this.repository.save(tx, orgId, { plan_id: before.plan.id, status: 'canceled', ...NO_PERIOD });
+    await this.repository.save(tx, orgId, { plan_id: trial?.id ?? before.plan.id, external_subscription_id: null, pending_change: null });
+    const facts = { from: before.plan.code, to: trial?.code ?? null, because: 'revoked' };
+    await this.audit.record(tx, by, 'subscription.plan_changed', { kind: 'organization', id: orgId }, facts);
+    this.announce(tx, orgId);
+    return key ? [key] : [];
+  }
+
+  /** The provider's word for the state of the current subscription, as ours. */
+  async externalStatus(tx: Tx, orgId: string, status: string): Promise<void> {
+    const before = await this.repository.lock(tx, orgId);
+    const ours = OURS[status];
+    if (!before || !ours || before.subscription.status === ours) return;
+    await this.repository.save(tx, orgId, { plan_id: before.plan.id, status: ours });
+    this.announce(tx, orgId);
+  }
+
+  /**
+   * Closes a period that is over and opens the next. Where the provider's order pays it, that is waited for; it does both then.
+   *
+   * @param force closes it now, whoever pays
+   */
+  async closePeriod(tx: Tx, orgId: string, { force = false } = {}): Promise<PeriodRoll> {
+    const before = await this.repository.lock(tx, orgId);
+    const none = {
+      rolled: false,
+      period_start: before?.subscription.period_start ?? null,
+      period_end: before?.subscription.period_end ?? null,
+      expired: '0',
+      granted: '0',
+    };
+    if (!before || !ENTITLED.includes(before.subscription.status)) return { ...none, reason: 'unsubscribed' };
+    const { subscription, plan, external } = before;
+    const { period_end } = subscription;
+    if (!period_end) return { ...none, reason: 'no_period' };
+    const now = this.db.now();
+    if (!force && period_end > now) return { ...none, reason: 'not_due' };
+    const payer = payerOf(external, plan.polar_product_id_annual, period_end);
+    if (payer === 'order' && !force) return this.await(tx, orgId, before, now, none);
+
+    const closedAt = force && period_end > now ? now : period_end;
+    const expired = await this.expired(tx, orgId, periodEndKey(orgId, closedAt));
+    if (!plan.renews) {
+      await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'expired' });
+      this.announce(tx, orgId);
+      return { ...none, rolled: true, reason: 'rolled', expired };
+    }
+    // Forced while somebody pays, the next period begins early and ends as it would have: its order finds it open.
+    const anchor = closedAt === period_end || payer !== 'nobody' ? (subscription.period_anchor ?? period_end) : closedAt;
+    const next = {
+      period_start: closedAt,
+      period_end: nextPeriodEnd(anchor, payer === 'nobody' ? closedAt : period_end),
+      period_anchor: anchor,
+    };
+    await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer === 'nobody' && { status: 'active' as const }) });
+    const granted = isZero(plan.monthly_credits) ? '0' : plus(plan.monthly_credits);
+    if (isPositive(granted)) await this.grant(tx, orgId, periodKey(orgId, plan, closedAt), granted);
+    this.announce(tx, orgId);
+    return { rolled: true, reason: 'rolled', period_start: next.period_start, period_end: next.period_end, expired, granted };
+  }
+
+  /** Closes what is due. @returns how many were touched */
+  async closeDue(limit: number): Promise<number> {
+    const due = await this.repository.due(this.db, ORDER_AWAITED_MS, limit);
+    for (const orgId of due) await this.db.transaction({}, (tx) => this.closePeriod(tx, orgId));
+    return due.length;
+  }
+
+  /** Tells gates, in every process, that what an organization may do has changed. */
+  announce(tx: Tx, orgId: string): void {
+    tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
+  }
+
+  /**
+   * Grants what a plan brings when it is first had, once ever to an organization.
+   *
+   * @returns its key and how much; null where it was granted before, or is nothing
+   */
+  async allocate(tx: Tx, orgId: string, plan: Plan): Promise<{ key: string; amount: string } | null> {
+    const amount = await this.allocationOf(tx, orgId, plan);
+    return amount === null ? null : this.grant(tx, orgId, allocationKey(orgId, plan), amount);
+  }
+
+  /** Expires what is positive of granted credits, but for what is kept, or no more than so much. @returns its key, null where nothing is */
+  private async expire(
+    tx: Tx,
+    orgId: string,
+    key: string,
+    { keep = '0', amount }: { keep?: string; amount?: string } = {},
+  ): Promise<string | null> {
+    const { balance } = await this.ledger.lock(tx, orgId);
+    const excess = amount === undefined ? minus(balance, keep) : smallest(balance, amount);
+    if (!isPositive(excess)) return null;
+    await this.ledger.post(tx, orgId, { kind: 'expire', key, bucket: 'granted', amount: negated(excess) });
+    return key;
+  }
+
+  private async expired(tx: Tx, orgId: string, key: string): Promise<string> {
+    const { balance } = await this.ledger.lock(tx, orgId);
+    return (await this.expire(tx, orgId, key)) ? balance : '0';
+  }
+
+  private async grant(tx: Tx, orgId: string, key: string, amount: string, orderId?: string): Promise<{ key: string; amount: string }> {
+    const ref = orderId === undefined ? undefined : { type: 'order', id: orderId };
+    await this.ledger.post(tx, orgId, { kind: 'grant', key, bucket: 'granted', amount: plus(amount), ref });
+    return { key, amount };
+  }
+
+  private noting(posted: (key: string) => void, granted: { key: string; amount: string } | null): string {
+    if (granted) posted(granted.key);
+    return granted?.amount ?? '0';
+  }
+
+  /** What the plan brings when it is first had; null where it was granted, or is nothing. */
+  private async allocationOf(tx: Tx, orgId: string, plan: Plan): Promise<string | null> {
+    const amount = plus(plan.initial_credits, plan.monthly_credits);
+    return isZero(amount) || (await this.repository.isPosted(tx, allocationKey(orgId, plan))) ? null : amount;
+  }
+
+  private async grantTrial(tx: Tx, orgId: string, plan: Plan, emailCanonical: string): Promise<void> {
+    if ((await this.allocationOf(tx, orgId, plan)) === null) return;
+    const isFirst = isZero(plan.initial_credits) || (await this.repository.rememberTrial(tx, emailCanonical, orgId));
+    // What comes every month is no trial's.
+    if (isFirst) await this.allocate(tx, orgId, plan);
+    else if (isPositive(plan.monthly_credits)) await this.grant(tx, orgId, allocationKey(orgId, plan), plan.monthly_credits);
+  }
+
+  /** On a plan from now on. */
+  private async begin(tx: Tx, orgId: string, plan: Plan): Promise<void> {
+    const now = this.db.now();
+    const period = plan.renews ? { period_start: now, period_end: addMonths(now, 1), period_anchor: now } : NO_PERIOD;
+    await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'active', ...period });
+  }
+
+  /** A period is over, and its order has not come. */
+  private async await(
+    tx: Tx,
+    orgId: string,
+    { subscription, plan, external }: Subscribed,
+    now: Date,
+    none: Omit<PeriodRoll, 'reason'>,
+  ): Promise<PeriodRoll> {
+    const end = subscription.period_end!;
+    if (now.getTime() - end.getTime() < ORDER_AWAITED_MS) {
+      if (subscription.status !== 'past_due') {
+        await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'past_due' });
+        this.announce(tx, orgId);
+      }
+      return { ...none, reason: 'waiting_for_payment' };
+    }
+    const expired = await this.expired(tx, orgId, periodEndKey(orgId, end));
+    // It was canceled, and the event that says so was lost.
+    if (external?.cancel_at_period_end) await this.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
+    // No period until it is paid; the provider goes on asking for the money, or ends the subscription.
+    else await this.repository.save(tx, orgId, { plan_id: plan.id, ...NO_PERIOD });
+    this.announce(tx, orgId);
+    return { ...none, reason: 'waiting_for_payment', period_start: null, period_end: null, expired };
+  }
+}
+
+const NO_PERIOD = { period_start: null, period_end: null, period_anchor: null };
+const PERIOD_END = { kind: 'system', userId: null, reason: 'end of the period' } as const;
+
+const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.code}:allocation`;
+const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.code}:${start.toISOString()}`;
+const periodEndKey = (orgId: string, end: Date): string => `expire:${orgId}:${end.toISOString()}`;
+
+/** What was paid is entitled, whatever the provider calls it. */
+function paidStatus({ external_status }: PlanPaid): SubscriptionStatus {
+  const status = OURS[external_status ?? ''] ?? 'active';
+  return ENTITLED.includes(status) ? status : 'active';
+}
+
+/** What an order pays for. A change within a period leaves it as it is. */
+function periodOf(paid: PlanPaid, current: Subscription | undefined) {
+  if (!paid.plan.renews) return NO_PERIOD;
+  if (paid.reason === 'subscription_update' && current?.period_end) return {};
+  const start = paid.period_start ?? (paid.reason === 'subscription_cycle' ? current?.period_end : undefined) ?? paid.paid_at;
+  const anchor = paid.reason === 'subscription_cycle' && !paid.annual ? (current?.period_anchor ?? start) : start;
+  const end = paid.annual ? addMonths(start, 1) : (paid.period_end ?? nextPeriodEnd(anchor, start));
+  return { period_start: start, period_end: end, period_anchor: anchor };
+}
+
+/** The order pays a period that was over before the current one began. */
+const isPast = (paid: PlanPaid, current: Subscription | undefined): boolean =>
+  paid.reason === 'subscription_cycle' && !!paid.period_end && !!current?.period_start && paid.period_end <= current.period_start;
+
+/** The current period reaches as far as what the order pays. */
+const covers = (current: Subscription | undefined, paid: PlanPaid): boolean =>
+  !!paid.period_end && !!current?.period_start && !!current.period_end && paid.period_end <= current.period_end;
+
+export { isLive };
