@@ -1,6 +1,7 @@
 export * from './access';
 export * from './access.guard';
 export * from './chat-visibility';
+export * from './current-operator';
 export * from './guards.module';
 export * from './member-stands';
 export * from './org-scope';

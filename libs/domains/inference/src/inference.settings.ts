@@ -7,7 +7,7 @@ import { MOCK_ROUTE, mockRouteEnabled } from './inference.config';
 import { InferenceRepository } from './inference.repository';
 import type { SecretSetting } from './governance/provider-settings.policy';
 import type { KeySource, StoredKey } from './choice/route-access.policy';
-import { ViewCache } from './view-cache';
+import { ViewCache } from '@aps/platform/cache';
 
 /** How long a view is believed when no broadcast says that it changed. */
 const TTL_MS = 10_000;

@@ -1,4 +1,5 @@
 export { alreadyCommitted, batchStatement, type Ahead, type BatchStatement } from './batch';
+export { changesOf } from './changes';
 export * from './database';
 export * from './database.config';
 export * from './database.module';

@@ -1,12 +1,11 @@
 import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AdminAddMemberRequest, AdminSetRoleRequest, OrgMemberInfo } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { MembersService } from '@aps/orgs';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toOrgMember } from './administration.convert';
-import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: organizations')
 @Controller('/api/admin/orgs/:org_id/members')

@@ -10,13 +10,12 @@ import {
   UsageQuery,
   UsageSummaryResponse,
 } from '@aps/dtos';
-import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
 import { OrgDiagnosisQueries } from '../org-diagnosis.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { toOrgDetail, toOrgListItem, toOrgSuspension } from './administration.convert';
-import { CurrentOperator, OperatedOrg } from './current-operator';
 
 @ApiTags('Administration: organizations')
 @Controller('/api/admin/orgs')

@@ -8,11 +8,10 @@ import {
   UpdateOrgRuntimeRequest,
   UpdatePlatformAISettingsRequest,
 } from '@aps/dtos';
-import { type ActingUser, OrgScope, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
 import { OrgRuntimeService, PlatformSettingsService } from '@aps/inference';
 import { answer, Operation } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
-import { CurrentOperator, OperatedOrg } from './current-operator';
 
 @ApiTags('Administration: AI')
 @Controller('/api/admin/ai-settings')

@@ -1,11 +1,10 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AddAllowedEmailRequest, AllowedEmailResponse } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { AllowedEmailsService } from '@aps/identity';
 import { answer, Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/allowed-emails')

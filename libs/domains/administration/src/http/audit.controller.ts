@@ -1,12 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AuditItem, PlatformAuditQuery } from '@aps/dtos';
-import { OrgScope, PlatformAdmin } from '@aps/guards';
+import { OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
 import { AuditQueries } from '@aps/orgs';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { toAuditItem } from './administration.convert';
-import { OperatedOrg } from './current-operator';
 
 @ApiTags('Administration: audit')
 @Controller('/api/admin')

@@ -1,12 +1,11 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CreateModelRequest, ModelCatalogEntryResponse, UpdateModelRequest } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { PlatformModelsService } from '@aps/inference';
 import { toCatalogEntry } from '@aps/inference/http';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: AI')
 @Controller('/api/admin/models')

@@ -3,13 +3,12 @@ import { All, Controller, OnModuleInit, Req, Res } from '@nestjs/common';
 // eslint-disable-next-line no-restricted-imports -- a page is no operation of the API
 import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, notFound } from '@aps/contracts';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { configSection, flag, setting } from '@aps/platform/config';
 import { Database } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { CurrentOperator } from './current-operator';
 import { QUEUE_PAGE } from './queue-page.path';
 
 export const queuePageConfig = configSection('queue-page', {

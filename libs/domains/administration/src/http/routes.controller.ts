@@ -12,11 +12,10 @@ import {
   RoutePinsResponse,
   UpdateRouteRequest,
 } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { PlatformRoutesService, RepointService, RouteKeysService, RoutePinsQueries } from '@aps/inference';
 import { answer, Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: AI')
 @Controller('/api/admin/ai/routes')

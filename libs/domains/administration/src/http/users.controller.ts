@@ -1,11 +1,10 @@
 import { Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { UserStatusResponse } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { UsersService } from '@aps/identity';
 import { Operation } from '@aps/platform/http';
 import { toUserStatus } from './administration.convert';
-import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/users/:user_id')

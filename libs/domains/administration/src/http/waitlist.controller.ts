@@ -1,12 +1,11 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { WaitlistEntryResponse, WaitlistQuery } from '@aps/dtos';
-import { type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { WaitlistService } from '@aps/identity';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { toWaitlistEntry } from './administration.convert';
-import { CurrentOperator } from './current-operator';
 
 @ApiTags('Administration: people')
 @Controller('/api/admin/waitlist')

@@ -1,12 +1,11 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { WorkerDrainResponse, WorkerListResponse } from '@aps/dtos';
-import { type AccessOptions, type ActingUser, PlatformAdmin } from '@aps/guards';
+import { type AccessOptions, type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { answer, Operation, PageQuery } from '@aps/platform/http';
 import { WorkersQueries } from '../workers.queries';
 import { WorkersService } from '../workers.service';
 import { toWorkerList } from './administration.convert';
-import { CurrentOperator } from './current-operator';
 
 /** No worker's id is a UUID. */
 const NAMED: AccessOptions = { params: { worker: 'string' } };

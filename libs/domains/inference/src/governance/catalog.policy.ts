@@ -1,7 +1,6 @@
 import { DomainError, refuseField } from '@aps/contracts';
 import type { ModelCatalogEntry, PriceTier } from '@aps/entities';
-import { isUniqueViolation } from '@aps/platform/database';
-import { changesOf } from './changes';
+import { changesOf, isUniqueViolation } from '@aps/platform/database';
 import type { CatalogEntry, ModelKind, Route } from '../inference.types';
 import { DOLLAR_PRICES, plain } from '../pricing';
 import { assertReplacement } from '../choice/replacement.policy';

@@ -3,8 +3,7 @@ import { Entitlements } from '@aps/billing';
 import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, type Tx } from '@aps/platform/database';
-import { changesOf } from './changes';
+import { changesOf, Database, type Tx } from '@aps/platform/database';
 import { InferenceRepository } from '../inference.repository';
 import { InferenceSettings } from '../inference.settings';
 import {

@@ -3,9 +3,8 @@ import { Entitlements } from '@aps/billing';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { EnvelopeCrypto, mask } from '@aps/platform/crypto';
-import { Database, type Tx } from '@aps/platform/database';
+import { changesOf, Database, type Tx } from '@aps/platform/database';
 import { Egress } from '@aps/platform/egress';
-import { changesOf } from './changes';
 import { InferenceRepository } from '../inference.repository';
 import { InferenceSettings, settingPlace } from '../inference.settings';
 import {

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { actingOperator, OrgScope, type ActingUser, type AuthenticatedRequest } from '@aps/guards';
+import { actingOperator, type ActingUser, OrgScope } from './org-scope';
+import type { AuthenticatedRequest } from './principal';
 
 const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>();
 
