@@ -36,6 +36,8 @@ export const INFO = {
     'Organization AI settings': 'Keys, default models, allowlists, budgets, and how turns run.',
     Usage: 'What was used, and what it cost.',
     'Administration: people': 'For operators: who may sign up, who operates the platform, who is locked out.',
+    'Administration: billing':
+      'For operators: plans, credits and what they cost, subscriptions and the deliveries of the payment provider.',
     'Administration: organizations': 'For operators: organizations, their members, suspension and usage.',
     'Administration: AI': 'For operators: models and how turns run, of the platform and of organizations.',
     'Administration: workers': 'For operators: the processes that do the work, and the queues it comes from.',

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AdministrationHttpModule } from '@aps/administration/http';
+import { BillingAdminHttpModule } from '@aps/billing/http';
 import { AppModule as Gateway } from '../../apps/api-gateway/src/app.module';
 
 /** Everything that a client reaches through the gateway, wherever it is answered. */
-@Module({ imports: [Gateway, AdministrationHttpModule] })
+@Module({ imports: [Gateway, AdministrationHttpModule, BillingAdminHttpModule] })
 export class PublicSurface {}

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AgentModelsModule } from '@aps/agents';
 import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
 import { BillingModule, Entitlements } from '@aps/billing';
+import { BillingAdminHttpModule } from '@aps/billing/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { InferenceModule } from '@aps/inference';
@@ -25,6 +26,7 @@ import { PromptModelsModule } from '@aps/prompts';
     AgentModelsModule,
     PromptModelsModule,
     AdministrationHttpModule,
+    BillingAdminHttpModule,
   ],
 })
 export class AppModule {}

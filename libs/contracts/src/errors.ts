@@ -26,6 +26,7 @@ export const ERRORS = {
   entitlement_required: { status: 403, means: 'the plan does not allow this; `context.entitlement` says why.' },
   entitlement_exceeded: { status: 403, means: 'there are as many as there may be; `context` has the limit.' },
   read_only: { status: 403, means: 'it belongs to the system, or is only shown.' },
+  forced_roll_disabled: { status: 403, means: 'this deployment does not end periods before they are over.' },
   invitation_email_mismatch: { status: 403, means: 'the invitation is for another address.' },
   // 404
   not_found: { status: 404, means: 'nothing there, or nothing that the caller may see.' },
@@ -57,6 +58,7 @@ export const ERRORS = {
   route_pinned: { status: 409, means: 'models, templates or settings are pinned to the route; `context` counts them.' },
   skill_in_use: { status: 409, means: 'agents mount it; `context.agents` lists them.' },
   slug_taken: { status: 409, means: 'the slug is taken.' },
+  not_subscribed: { status: 409, means: 'the organization has no subscription.' },
   version_conflict: { status: 409, means: 'somebody has changed it since it was read; `context.current_version` is the version now.' },
   // 410
   invitation_gone: { status: 410, means: 'the invitation was accepted or revoked, or is too old.' },

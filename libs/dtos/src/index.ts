@@ -1,5 +1,6 @@
 export * from './administration';
 export * from './agents';
+export * from './billing';
 export * from './chats';
 export * from './decisions';
 export * from './files';

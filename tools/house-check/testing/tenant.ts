@@ -67,6 +67,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
     agentId: agent.id,
     turnId,
   });
+  await billed(db, { id, mark, ownerId: owner.id });
 
   return {
     id,
@@ -185,6 +186,33 @@ async function writeDirectly(
     [uuidv7(), o.id, o.chatId, o.turnId, childId],
   );
   return { model: `model-${o.mark}`, route: `route-${o.mark}`, routeId: route.id, entryId, decisionId, requestId };
+}
+
+/** A row of each table of billing. */
+async function billed(db: Database, o: { id: string; mark: string; ownerId: string }): Promise<void> {
+  const rows: [string, unknown[]][] = [
+    [`INSERT INTO plans (id, code, name) VALUES ($1, $2, $2)`, [uuidv7(), `plan-${o.mark}`]],
+    [
+      `INSERT INTO subscriptions (org_id, plan_id) SELECT $1, id FROM plans WHERE code = $2 ON CONFLICT DO NOTHING`,
+      [o.id, `plan-${o.mark}`],
+    ],
+    [`INSERT INTO external_subscriptions (id, org_id, modified_at) VALUES ($2, $1, now())`, [o.id, `external-${o.mark}`]],
+    [
+      `INSERT INTO billing_orders (id, org_id, kind, code, billing_reason, paid_at) VALUES ($2, $1, 'pack', $2, 'purchase', now())`,
+      [o.id, `order-${o.mark}`],
+    ],
+    [
+      `INSERT INTO billing_checkouts (id, org_id, user_id, kind, code) VALUES ($2, $1, $3, 'pack', $2)`,
+      [o.id, `checkout-${o.mark}`, o.ownerId],
+    ],
+    [
+      `INSERT INTO billing_events (id, delivery_id, type, org_id, status, payload) VALUES ($3, $2, 'order.paid', $1, 'ignored', jsonb_build_object('of', $2::text))`,
+      [o.id, `delivery-${o.mark}`, uuidv7()],
+    ],
+    [`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($2, $1)`, [o.id, `${o.mark}@trial.example`]],
+    [`SELECT credit_post($1, 'granted', 5, 'adjust', $2, NULL, NULL, NULL, $2, NULL)`, [o.id, `adjust:${o.mark}`]],
+  ];
+  for (const [text, values] of rows) await db.execute(sql(text), values);
 }
 
 /** An id that nothing has. */

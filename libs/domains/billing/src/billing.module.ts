@@ -1,6 +1,9 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { Entitlements, type EntitlementSet } from './entitlements';
 import { configuredEntitlements } from './entitlements.config';
+import { Ledger } from './ledger/ledger.repository';
+import { SubscriptionsRepository } from './subscriptions/subscriptions.repository';
+import { Subscriptions } from './subscriptions/subscriptions.service';
 
 /** Every organization has what the configuration says. */
 @Injectable()
@@ -12,7 +15,7 @@ class ConfiguredEntitlements extends Entitlements {
 
 @Global()
 @Module({
-  providers: [{ provide: Entitlements, useClass: ConfiguredEntitlements }],
-  exports: [Entitlements],
+  providers: [Ledger, Subscriptions, SubscriptionsRepository, { provide: Entitlements, useClass: ConfiguredEntitlements }],
+  exports: [Entitlements, Ledger, Subscriptions, SubscriptionsRepository],
 })
 export class BillingModule {}

@@ -191,7 +191,7 @@ export type BillingEventStatus = 'received' | 'applied' | 'ignored' | 'unresolve
 @Index('billing_events_status', ['status', 'received_at', 'id'])
 @Index('billing_events_org', ['org_id', 'received_at', 'id'])
 @Index('billing_events_due', ['next_attempt_at'], { where: `status IN ('received', 'failed') AND next_attempt_at IS NOT NULL` })
-@Check('billing_events_status', `status IN ('received', 'applied', 'ignored', 'unresolved', 'failed')`)
+@Check('billing_events_statuses', `status IN ('received', 'applied', 'ignored', 'unresolved', 'failed')`)
 export class BillingEvent {
   @PrimaryColumn('uuid') id: string;
   @Column('text', { default: 'polar' }) provider: string;

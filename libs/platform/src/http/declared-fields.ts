@@ -52,6 +52,17 @@ function fieldsOf(dto: Ctor): Fields {
   return fields;
 }
 
+/** Documents every field of a class as one that may be null, and has no default. Who takes such an object judges its values. */
+export function nullableFields(): ClassDecorator {
+  return (dto) => {
+    const prototype = dto.prototype as object;
+    for (const { name } of propertiesOf(dto as unknown as Ctor)) {
+      const documented = Reflect.getMetadata(PROPERTY, prototype, name) as { default?: unknown };
+      Reflect.defineMetadata(PROPERTY, { ...documented, default: undefined, nullable: true, required: false }, prototype, name);
+    }
+  };
+}
+
 const answered = new WeakMap<Ctor, { name: string; isDecimal: boolean }[]>();
 
 /** The properties of an answer's class, in the order in which it declares them. */

@@ -286,17 +286,27 @@ export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
   ]);
 }
 
-/** A JSON object whose keys are the caller's, and whose numbers are kept or refused. `values` documents what stands under them; whoever reads them judges them. */
-export function ObjectField({ values, ...o }: FieldOptions & { values?: Ctor } = {}): PropertyDecorator {
+interface ObjectOptions extends FieldOptions {
+  /** Documents what stands under its keys. */
+  values?: Ctor;
+  /** Documents its keys, where a name that it does not have is refused and not ignored. */
+  shape?: Ctor;
+}
+
+/** A JSON object whose keys are the caller's, and whose numbers are kept or refused. Whoever reads its values judges them. */
+export function ObjectField({ values, shape, ...o }: ObjectOptions = {}): PropertyDecorator {
+  const documented = values ?? shape;
   const decorate = field(
     'string',
     o,
-    { type: 'object', additionalProperties: values ? { $ref: getSchemaPath(values) } : true },
+    (shape
+      ? { allOf: [{ $ref: getSchemaPath(shape) }] }
+      : { type: 'object', additionalProperties: values ? { $ref: getSchemaPath(values) } : true }) as ApiPropertyOptions,
     [IsObject(message('dict_type', 'Input should be a valid object'))],
     { exact: true },
   );
   return (target, key) => {
-    if (values) ApiExtraModels(values)(target.constructor);
+    if (documented) ApiExtraModels(documented)(target.constructor);
     decorate(target, key);
   };
 }

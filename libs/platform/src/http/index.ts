@@ -5,7 +5,7 @@ export * from './error.filter';
 export * from './event-schemas';
 export * from './express-adapter';
 export { answer } from './answer';
-export { instantiate, type Ctor } from './declared-fields';
+export { instantiate, nullableFields, type Ctor } from './declared-fields';
 export * from './fields';
 export * from './http-app';
 export * from './http.config';

@@ -95,6 +95,7 @@ export const LISTS = {
     ['admin, organizations, without a plan', { as: of.tokens.operator, plan_code: '__none__' }, of.rows],
   ],
   'GET /api/admin/orgs/{org_id}/audit': (of) => [['admin, audit of one', { as: of.tokens.operator }, of.rows + SHARED]],
+  'GET /api/admin/orgs/{org_id}/credits/ledger': (of) => [['admin, ledger of one', { as: of.tokens.operator }, of.rows]],
   'GET /api/admin/audit': (of) => [
     ['admin, audit', { as: of.tokens.operator }, of.rows],
     ['admin, audit, of an action', { as: of.tokens.operator, action: 'member.removed' }, of.rows - SHARED],

@@ -73,6 +73,10 @@ export const SEEDS = {
     INSERT INTO events (topic, seq, org_id, type, data, created_at)
     SELECT 'chat:' || c.id, c.event_seq + n, '${org}', 'status_changed', '{"from": "ACTIVE", "to": "RUNNING", "stop_reason": null, "pause": null}', at FROM chats c, ${numbered(rows)} WHERE c.id = '${chat}';
     UPDATE chats SET event_seq = event_seq + ${rows} WHERE id = '${chat}'`,
+  ledger: ({ rows, org }) => `
+    INSERT INTO org_credits (org_id) VALUES ('${org}') ON CONFLICT DO NOTHING;
+    INSERT INTO credit_ledger (id, org_id, bucket, delta, kind, key, content_hash, created_at)
+    SELECT ${idAt('at', 'ledger')}, '${org}', 'granted', 1, 'adjust', 'adjust:' || n, '', at FROM ${numbered(rows)}`,
   audit: ({ rows, org, owner }) => `
     INSERT INTO audit_log (id, source, action, org_id, actor_id, target_kind, target_id, created_at)
     SELECT ${idAt('at', 'audit')}, 'business', 'chat.shared', '${org}', '${owner}', 'chat', n::text, at FROM ${numbered(rows)}`,

@@ -10,7 +10,7 @@ export interface Subscribed {
   external: ExternalSubscription | null;
 }
 
-const KEY_KNOWN = statement('SELECT FROM credit_ledger WHERE key = $1');
+const POSTED = statement<{ id: string }>('SELECT id FROM credit_ledger WHERE key = $1');
 
 const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
 
@@ -55,7 +55,12 @@ export class SubscriptionsRepository {
 
   /** Whether the ledger has moved credits for this cause. Under the lock nobody else posts it. */
   async isPosted(tx: Tx, key: string): Promise<boolean> {
-    return (await tx.query(KEY_KNOWN, [key])).length > 0;
+    return (await this.postedBy(tx, key)) !== null;
+  }
+
+  /** The row of the ledger with this key; null without one. */
+  async postedBy(tx: Tx, key: string): Promise<string | null> {
+    return (await tx.query(POSTED, [key]))[0]?.id ?? null;
   }
 
   async countResets(tx: Tx, orgId: string): Promise<number> {

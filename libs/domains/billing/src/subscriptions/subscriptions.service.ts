@@ -6,7 +6,7 @@ import { Database, type Tx } from '@aps/platform/database';
 import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
 import { billingConfig } from '../billing.config';
-import { addMonths, isLive, nextPeriodEnd, ORDER_AWAITED_MS, payerOf } from './periods.policy';
+import { addMonths, nextPeriodEnd, ORDER_AWAITED_MS, payerOf } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
 
 /** Code of the plan that a revoked subscription falls back to. */
@@ -352,7 +352,7 @@ export class Subscriptions {
   }
 
   /** On a plan from now on. */
-  private async begin(tx: Tx, orgId: string, plan: Plan): Promise<void> {
+  async begin(tx: Tx, orgId: string, plan: Plan): Promise<void> {
     const now = this.db.now();
     const period = plan.renews ? { period_start: now, period_end: addMonths(now, 1), period_anchor: now } : NO_PERIOD;
     await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'active', ...period });
@@ -387,7 +387,8 @@ export class Subscriptions {
 const NO_PERIOD = { period_start: null, period_end: null, period_anchor: null };
 const PERIOD_END = { kind: 'system', userId: null, reason: 'end of the period' } as const;
 
-const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.code}:allocation`;
+/** Of the posting by which an organization first has a plan's credits. */
+export const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.code}:allocation`;
 const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.code}:${start.toISOString()}`;
 const periodEndKey = (orgId: string, end: Date): string => `expire:${orgId}:${end.toISOString()}`;
 
@@ -414,5 +415,3 @@ const isPast = (paid: PlanPaid, current: Subscription | undefined): boolean =>
 /** The current period reaches as far as what the order pays. */
 const covers = (current: Subscription | undefined, paid: PlanPaid): boolean =>
   !!paid.period_end && !!current?.period_start && !!current.period_end && paid.period_end <= current.period_end;
-
-export { isLive };

@@ -1,1 +1,2 @@
 export * from './entitle';
+export * from './plans';

@@ -1,0 +1,289 @@
+import { aPlan, movesOf, onPlan, subscriptionOf } from '@aps/billing/testing';
+import type { Plan } from '@aps/entities';
+import { anOrg, type TestOrg } from '@aps/orgs/testing';
+import { outcome, sql } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { adminService } from './testing/admin-service';
+
+describe('the credits of an organization, administered', () => {
+  const admin = adminService();
+  const { t, call } = admin;
+  let org: TestOrg;
+  let starter: Plan;
+  let team: Plan;
+  let trial: Plan;
+  beforeEach(async () => {
+    org = await anOrg(t);
+    const renewing = { renews: true, overdraft_pct: '5', max_agents: 5 };
+    starter = await aPlan(t, { ...renewing, monthly_credits: '3000' });
+    team = await aPlan(t, { ...renewing, monthly_credits: '20000', initial_credits: '500' });
+    trial = await aPlan(t, { renews: false, initial_credits: '500' });
+  });
+
+  const at = (path: string) => `/orgs/${org.id}${path}`;
+  const credits = async () => (await call('GET', at('/credits'))).body;
+  const adjust = (delta: unknown, options?: { headers: Record<string, string> }) =>
+    call('POST', at('/credits/adjust'), { delta, reason: 'because' }, options);
+  const patch = (body: object) => call('PATCH', at('/subscription'), body);
+  const reset = (plan_code: string) => call('POST', at('/reset-baseline'), { plan_code, reason: 'again' });
+  const roll = (force?: boolean) => call('POST', at('/credits/roll-period'), { force });
+  const moves = () => movesOf(t, org.id);
+  const audits = async (action: string) => t.audit({ org_id: org.id, action });
+  const ended = (ago: string) =>
+    t.db.execute(sql(`UPDATE subscriptions SET period_start = now() - interval '1 month' - $2::interval, period_end = now() - $2::interval, period_anchor = now() - interval '1 month' - $2::interval WHERE org_id = $1`), [org.id, ago]); // prettier-ignore
+
+  describe('as they stand', () => {
+    it('are nothing without a subscription', async () => {
+      expect(await credits()).toMatchObject({
+        balance: '0',
+        purchased_balance: '0',
+        credits_overdraft: '0',
+        credits_remaining: '0',
+        purchase_total: '0',
+        reconciled: true,
+        open_holds: '0',
+        subscription: null,
+        overrides: {},
+        override_reason: null,
+      });
+    });
+
+    it('are both balances and the overdraft of the plan', async () => {
+      await patch({ plan_code: starter.code });
+      expect(await credits()).toMatchObject({ balance: '3000', credits_overdraft: '150', credits_remaining: '3150', reconciled: true });
+    });
+
+    it('are not those of an organization that is not there', async () => {
+      const nobody = `/orgs/${uuidv7()}`;
+      for (const [method, path, body] of [
+        ['GET', '/credits', undefined],
+        ['POST', '/credits/adjust', { delta: 1, reason: 'r' }],
+        ['POST', '/credits/roll-period', {}],
+        ['POST', '/reset-baseline', { plan_code: starter.code }],
+        ['PATCH', '/subscription', { plan_code: starter.code }],
+      ] as const)
+        expect([path, ...outcome(await call(method, nobody + path, body))]).toEqual([path, 404, 'not_found']);
+    });
+  });
+
+  describe('adjusted', () => {
+    it('go to granted ones, and come from granted, bought, and granted below zero', async () => {
+      await t.db.query(sql(`SELECT credit_post($1, 'purchased', 10, 'purchase', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, uuidv7()]);
+      expect((await adjust('5.5')).body).toMatchObject({
+        delta: '5.5',
+        balance: '5.5',
+        purchased_balance: '10',
+        credits_remaining: '15.5',
+      });
+      expect((await adjust(-8)).body).toMatchObject({ delta: '-8', balance: '0', purchased_balance: '7.5' });
+      expect((await adjust('-10.000001')).body).toMatchObject({
+        balance: '-2.500001',
+        purchased_balance: '0',
+        credits_remaining: '-2.500001',
+      });
+      expect(await moves()).toEqual([
+        'purchase purchased 10',
+        'adjust granted 5.5',
+        'adjust granted -5.5',
+        'adjust purchased -2.5',
+        'adjust granted -2.500001',
+        'adjust purchased -7.5',
+      ]);
+      expect(await credits()).toMatchObject({ purchase_total: '10', reconciled: true });
+    });
+
+    it('are in the ledger, newest first, and in the audit log, once for a repeat', async () => {
+      const key = { headers: { 'idempotency-key': uuidv7() } };
+      const { body } = await adjust('7', key);
+      expect((await adjust('7', key)).body).toEqual(body);
+      await adjust('-2');
+      const { items, total } = (await call('GET', at('/credits/ledger?limit=1'))).body;
+      expect([items.length, total]).toEqual([1, 2]);
+      expect(items[0]).toMatchObject({
+        seq: 2,
+        bucket: 'granted',
+        delta: '-2',
+        kind: 'adjust',
+        reason: 'because',
+        actor_id: admin.operator.id,
+        balance_after: '5',
+      });
+      expect((await audits('credits.adjusted')).map(({ metadata, source }) => [source, metadata])).toEqual([
+        ['admin', { delta: '7', reason: 'because' }],
+        ['admin', { delta: '-2', reason: 'because' }],
+      ]);
+    });
+
+    it.each([['0'], ['0.000000'], ['-0'], ['0.0000001'], ['1e5'], [null], ['x']])('refuse %s', async (delta) => {
+      expect(outcome(await adjust(delta))).toEqual([422, 'validation_error']);
+      expect(await moves()).toEqual([]);
+    });
+
+    it('keep every one of many at once', async () => {
+      await Promise.all(Array.from({ length: 20 }, (_, i) => adjust(i % 2 ? '3' : '-1')));
+      expect(await credits()).toMatchObject({ balance: '20', reconciled: true });
+    });
+  });
+
+  describe('changed by a plan', () => {
+    it('expire, and those of the new plan come, once ever', async () => {
+      const { body } = await patch({ plan_code: team.code });
+      expect(body).toMatchObject({ balance: '20500', subscription: { plan_code: team.code, status: 'active', external_status: null } });
+      const month = new Date(body.subscription.period_end).getTime() - new Date(body.subscription.period_start).getTime();
+      expect(month / 86_400_000).toBeGreaterThanOrEqual(28);
+      await patch({ plan_code: starter.code });
+      await patch({ plan_code: team.code });
+      expect(await moves()).toEqual(['grant granted 20500', 'expire granted -20500', 'grant granted 3000', 'expire granted -3000']);
+      expect((await audits('subscription.updated')).length).toBe(3);
+    });
+
+    it('carry a debt over, and leave what was bought', async () => {
+      await t.db.query(sql(`SELECT credit_post($1, 'purchased', 10, 'purchase', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, uuidv7()]);
+      await adjust('-15');
+      await patch({ plan_code: starter.code });
+      expect(await credits()).toMatchObject({ balance: '2995', purchased_balance: '0' });
+    });
+
+    it('have no period where the plan does not renew', async () => {
+      const { body } = await patch({ plan_code: trial.code });
+      expect(body).toMatchObject({ balance: '500', credits_overdraft: '0', subscription: { period_start: null, period_end: null } });
+    });
+
+    it('follow overrides by the name: absent, null, value', async () => {
+      await patch({ plan_code: starter.code, overrides: { max_agents: 9, audit_log: true }, override_reason: 'pilot' });
+      expect((await patch({ overrides: { audit_log: null, max_seats: -1 } })).body).toMatchObject({
+        overrides: { max_agents: 9, max_seats: -1 },
+        override_reason: 'pilot',
+      });
+      const before = (await audits('subscription.updated')).length;
+      for (const body of [
+        {},
+        { overrides: {} },
+        { plan_code: starter.code },
+        { overrides: { max_agents: 9 } },
+        { overrides: { byo_keys: null } },
+      ])
+        expect((await patch(body)).body).toMatchObject({ overrides: { max_agents: 9, max_seats: -1 } });
+      expect((await audits('subscription.updated')).length).toBe(before);
+    });
+
+    it.each([
+      [{ no_such: 1, max_agents: 1.5, audit_log: 1 }, ['no_such', 'max_agents', 'audit_log']],
+      [{ is_enterprise: true }, ['is_enterprise']],
+      [{ monthly_credits: '5' }, ['monthly_credits']],
+      [{ max_agents: -2, max_seats: '5' }, ['max_agents', 'max_seats']],
+      [{ constructor: true }, ['constructor']],
+    ])('refuse %j, and change nothing', async (overrides, named) => {
+      const refused = await patch({ plan_code: starter.code, overrides });
+      expect([...outcome(refused), refused.body.detail.map(({ loc }: { loc: string[] }) => loc.at(-1))]).toEqual([
+        422,
+        'validation_error',
+        named,
+      ]);
+      expect((await credits()).subscription).toBeNull();
+    });
+
+    it('refuse what is not there', async () => {
+      expect(outcome(await patch({ plan_code: 'no-such' }))).toEqual([404, 'not_found']);
+      expect(outcome(await patch({ status: 'active' }))).toEqual([409, 'not_subscribed']);
+      expect(outcome(await patch({ status: 'no-such' }))).toEqual([422, 'validation_error']);
+    });
+
+    it('take another state and another end of the period', async () => {
+      await patch({ plan_code: starter.code });
+      const period_end = '2027-03-01T00:00:00.000Z';
+      expect((await patch({ period_end, status: 'past_due' })).body.subscription).toMatchObject({ period_end, status: 'past_due' });
+      expect((await patch({ period_end: null, status: 'unsubscribed' })).body).toMatchObject({
+        balance: '3000',
+        subscription: { period_end: null, status: 'unsubscribed' },
+      });
+      expect((await roll()).body).toMatchObject({ rolled: false, reason: 'unsubscribed' });
+    });
+  });
+
+  describe('set to where a plan begins', () => {
+    it('move by one posting, and by none the second time', async () => {
+      await patch({ plan_code: starter.code, overrides: { max_agents: 9 } });
+      await adjust('-700');
+      expect((await reset(starter.code)).body).toMatchObject({ plan_code: starter.code, balance: '3000', ledger_written: true });
+      const before = {
+        moves: await moves(),
+        audits: (await audits('credits.reset')).length,
+        subscription: await subscriptionOf(t, org.id),
+      };
+      expect(before.moves.at(-1)).toBe('reset granted 700');
+      expect((await reset(starter.code)).body).toMatchObject({ balance: '3000', ledger_written: false });
+      expect({
+        moves: await moves(),
+        audits: (await audits('credits.reset')).length,
+        subscription: await subscriptionOf(t, org.id),
+      }).toEqual(before);
+      expect(await credits()).toMatchObject({ overrides: {}, reconciled: true });
+    });
+
+    it('end the allocation of a plan that was never had, and take more where there is more', async () => {
+      await adjust('100');
+      await reset(team.code);
+      expect(await moves()).toEqual(['adjust granted 100', 'grant granted 20500', 'reset granted -100']);
+      await patch({ plan_code: starter.code });
+      await patch({ plan_code: team.code });
+      expect(await credits()).toMatchObject({ balance: '0' });
+      await reset(team.code);
+      expect(await credits()).toMatchObject({ balance: '20500', reconciled: true });
+      expect(outcome(await reset('no-such'))).toEqual([404, 'not_found']);
+    });
+  });
+
+  describe('at the end of a period', () => {
+    it('expire, and the next come; before it, and twice, nothing happens', async () => {
+      await patch({ plan_code: starter.code });
+      expect((await roll()).body).toMatchObject({ rolled: false, reason: 'not_due', expired: '0', granted: '0' });
+      await adjust('-1000');
+      await ended('1 hour');
+      expect((await roll()).body).toMatchObject({ rolled: true, reason: 'rolled', expired: '2000', granted: '3000' });
+      expect((await roll()).body).toMatchObject({ rolled: false, reason: 'not_due' });
+      expect(await credits()).toMatchObject({ balance: '3000', reconciled: true });
+      expect((await audits('subscription.period_rolled')).length).toBe(1);
+    });
+
+    it('carry a debt, and leave what was bought', async () => {
+      await t.db.query(sql(`SELECT credit_post($1, 'purchased', 10, 'purchase', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, uuidv7()]);
+      await patch({ plan_code: starter.code });
+      await adjust('-3030');
+      await ended('1 hour');
+      expect((await roll()).body).toMatchObject({ expired: '0', granted: '3000' });
+      expect(await credits()).toMatchObject({ balance: '2980', purchased_balance: '0' });
+    });
+
+    it('end with a plan that does not renew, whose end an operator has set', async () => {
+      await patch({ plan_code: trial.code });
+      expect((await roll()).body).toMatchObject({ rolled: false, reason: 'no_period' });
+      await patch({ period_end: '2026-01-01T00:00:00Z' });
+      expect((await roll()).body).toMatchObject({ rolled: true, expired: '500', granted: '0' });
+      expect((await credits()).subscription.status).toBe('expired');
+    });
+
+    it('come early only where the deployment allows it', async () => {
+      await patch({ plan_code: starter.code });
+      expect(outcome(await roll(true))).toEqual([403, 'forced_roll_disabled']);
+      t.configure({ CREDITS_FORCE_PERIOD_ROLL_ENABLED: 'on' });
+      expect((await roll(true)).body).toMatchObject({ rolled: true, expired: '3000', granted: '3000' });
+      t.configure({ CREDITS_FORCE_PERIOD_ROLL_ENABLED: undefined });
+    });
+
+    it('are closed once by many at once', async () => {
+      await patch({ plan_code: starter.code });
+      await ended('1 hour');
+      const rolls = await Promise.all(Array.from({ length: 8 }, () => roll()));
+      expect(rolls.filter(({ body }) => body.rolled).length).toBe(1);
+      expect(await moves()).toEqual(['grant granted 3000', 'expire granted -3000', 'grant granted 3000']);
+    });
+  });
+
+  it('are not touched by a subscription of no credits', async () => {
+    const free = await aPlan(t, { renews: true });
+    await onPlan(t, org.id, free, { period_end: new Date(Date.now() - 1_000) });
+    expect((await roll()).body).toMatchObject({ rolled: true, granted: '0' });
+    expect(await moves()).toEqual([]);
+  });
+});

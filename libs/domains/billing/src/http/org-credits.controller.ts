@@ -1,0 +1,102 @@
+import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import {
+  AdjustCreditsRequest,
+  AdjustCreditsResponse,
+  LedgerRow,
+  OrgCreditsResponse,
+  ResetBaselineRequest,
+  ResetBaselineResponse,
+  RollPeriodRequest,
+  RollPeriodResponse,
+  SubscriptionResponse,
+  UpdateSubscriptionRequest,
+} from '@aps/dtos';
+import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
+import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import type { CreditLedgerRow } from '@aps/entities';
+import { CreditAccountsQueries, type CreditAccount, type SubscriptionView } from '../subscriptions/credit-accounts.queries';
+import { CreditAccountsService } from '../subscriptions/credit-accounts.service';
+
+/** What organizations have, and what operators do about it. */
+@ApiTags('Administration: billing')
+@Controller('/api/admin/orgs/:org_id')
+@PlatformAdmin()
+export class AdminOrgCreditsController {
+  constructor(
+    private readonly accounts: CreditAccountsService,
+    private readonly queries: CreditAccountsQueries,
+  ) {}
+
+  @Get('credits')
+  @Operation({ summary: 'Get the credits and the subscription of an organization', answers: OrgCreditsResponse })
+  async get(@Param('org_id') orgId: string) {
+    return toOrgCredits(await this.queries.get(orgId));
+  }
+
+  @Post('credits/adjust')
+  @Idempotent()
+  @Operation({
+    summary: 'Adjust the credits of an organization',
+    description:
+      'A row of the ledger and one of the audit log. A debit takes granted credits, then bought ones, then granted ones below zero without limit; a credit goes to granted ones.',
+    status: 200,
+    answers: AdjustCreditsResponse,
+  })
+  async adjust(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: AdjustCreditsRequest) {
+    return answer(AdjustCreditsResponse, await this.accounts.adjust(operator, orgId, body));
+  }
+
+  @Get('credits/ledger')
+  @Operation({
+    summary: 'List what moved the credits of an organization',
+    description: 'Newest first.',
+    answers: PageOf(LedgerRow, 'LedgerListResponse'),
+  })
+  async ledger(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {
+    return toPage(await this.queries.ledger(scope, query), query, toLedgerRow);
+  }
+
+  @Post('credits/roll-period')
+  @Operation({
+    summary: 'Close the period of an organization',
+    description:
+      'As the job would that runs each minute, so it does nothing before the period is over. `force` ends it now, where the deployment has CREDITS_FORCE_PERIOD_ROLL_ENABLED.',
+    status: 200,
+    answers: RollPeriodResponse,
+    refuses: ['forced_roll_disabled'],
+  })
+  async roll(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: RollPeriodRequest) {
+    return answer(RollPeriodResponse, await this.accounts.rollPeriod(operator, orgId, body.force ?? false));
+  }
+
+  @Post('reset-baseline')
+  @Operation({
+    summary: 'Set an organization to where a plan begins',
+    description:
+      'The plan, no overrides, a new period, and granted credits of its allocation, moved by an adjustment. Bought credits stay. Where it is so already, nothing is written.',
+    status: 200,
+    answers: ResetBaselineResponse,
+  })
+  async reset(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: ResetBaselineRequest) {
+    return answer(ResetBaselineResponse, await this.accounts.resetBaseline(operator, orgId, body));
+  }
+
+  @Patch('subscription')
+  @Operation({
+    summary: 'Change the subscription of an organization',
+    description:
+      'Another plan expires what the outgoing one has granted, and brings its own credits once ever. Gates in every process follow within a second.',
+    answers: OrgCreditsResponse,
+    refuses: ['not_subscribed'],
+  })
+  async update(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: UpdateSubscriptionRequest) {
+    return toOrgCredits(await this.accounts.update(operator, orgId, body));
+  }
+}
+
+const toSubscription = (subscription: SubscriptionView) => answer(SubscriptionResponse, subscription);
+const toOrgCredits = (account: CreditAccount) =>
+  answer(OrgCreditsResponse, account, { subscription: account.subscription && toSubscription(account.subscription) });
+const toLedgerRow = (row: CreditLedgerRow) => answer(LedgerRow, row, { seq: Number(row.seq) });

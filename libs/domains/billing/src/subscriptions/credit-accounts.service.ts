@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, notFound } from '@aps/contracts';
+import type { Plan, SubscriptionStatus } from '@aps/entities';
+import type { ActingUser } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { changesOf, Database, type Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import { isPositive, isZero, minus, negated, plus } from '../amounts';
+import { billingConfig } from '../billing.config';
+import { Ledger } from '../ledger/ledger.repository';
+import { CreditAccountsQueries, type CreditAccount } from './credit-accounts.queries';
+import { overridden } from './overrides.policy';
+import { SubscriptionsRepository } from './subscriptions.repository';
+import { allocationKey, Subscriptions, type PeriodRoll } from './subscriptions.service';
+
+/** What an operator wishes of a subscription. Absent leaves it as it is. */
+export interface SubscriptionWish {
+  plan_code?: string;
+  status?: SubscriptionStatus;
+  period_end?: string | null;
+  /** By name: absent stays, null inherits, a value sets. */
+  overrides?: Record<string, unknown>;
+  override_reason?: string | null;
+}
+
+/** What operators do to an organization's plan and credits. Each is safe to do twice, and on record once. */
+@Injectable()
+export class CreditAccountsService {
+  constructor(
+    private readonly db: Database,
+    private readonly subscriptions: Subscriptions,
+    private readonly repository: SubscriptionsRepository,
+    private readonly ledger: Ledger,
+    private readonly accounts: CreditAccountsQueries,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * Posts a correction. A debit takes granted credits, bought ones, then granted ones below zero without limit.
+   *
+   * @throws DomainError 404; 422 for zero
+   */
+  adjust(operator: ActingUser, orgId: string, { delta, reason }: { delta: string; reason: string }) {
+    if (isZero(delta)) throw zero();
+    return this.db.transaction(operator, async (tx) => {
+      await this.accounts.get(orgId, tx);
+      const key = `adjust:${uuidv7()}`;
+      const isCredit = isPositive(delta);
+      const amount = plus(isCredit ? delta : negated(delta));
+      await this.audit.record(tx, { orgId, actor: operator }, 'credits.adjusted', target(orgId), { delta: plus(delta), reason });
+      await this.ledger.post(tx, orgId, {
+        kind: 'adjust',
+        key,
+        bucket: isCredit ? 'granted' : null,
+        amount,
+        reason,
+        actor_id: operator.userId,
+      });
+      const { balance, purchased_balance, credits_remaining } = await this.accounts.get(orgId, tx);
+      return { ledger_id: (await this.repository.postedBy(tx, key))!, delta: plus(delta), balance, purchased_balance, credits_remaining };
+    });
+  }
+
+  /**
+   * Changes a subscription. Another plan expires what the outgoing one granted and brings its own allocation, once ever.
+   *
+   * @throws DomainError 404 for an unknown organization or plan; 409 `not_subscribed` without a plan to begin with; 422 for overrides that are none
+   */
+  update(operator: ActingUser, orgId: string, wish: SubscriptionWish): Promise<CreditAccount> {
+    return this.db.transaction(operator, async (tx) => {
+      await this.accounts.get(orgId, tx);
+      const before = (await this.repository.lock(tx, orgId))?.subscription;
+      const plan = wish.plan_code === undefined ? null : await this.plan(tx, wish.plan_code);
+      if (!before && !plan) throw new DomainError('not_subscribed', 'This organization has no subscription yet; name a plan_code.');
+      const overrides = wish.overrides && overridden(before?.overrides ?? {}, wish.overrides);
+      const isChange = plan !== null && plan.id !== before?.plan_id;
+      const period_end = typeof wish.period_end === 'string' ? new Date(wish.period_end) : wish.period_end;
+      const changes = changesOf(before ?? ({} as Partial<NonNullable<typeof before>>), {
+        status: wish.status,
+        period_end,
+        overrides,
+        override_reason: wish.override_reason,
+      });
+      if (isChange) await this.subscriptions.change(tx, orgId, plan, `${orgId}:change:${uuidv7()}`);
+      if (Object.keys(changes).length) {
+        const anchored = changes.period_end ? { period_anchor: changes.period_end } : {};
+        await this.repository.save(tx, orgId, { plan_id: plan?.id ?? before!.plan_id, ...changes, ...anchored });
+        this.subscriptions.announce(tx, orgId);
+      }
+      if (isChange || Object.keys(changes).length) {
+        const facts = { ...(isChange && { plan_code: plan.code }), ...changes };
+        await this.audit.record(tx, { orgId, actor: operator }, 'subscription.updated', target(orgId), { changes: facts });
+      }
+      return this.accounts.get(orgId, tx);
+    });
+  }
+
+  /**
+   * Sets an organization to where its plan begins: the plan itself, no overrides, a new period, and granted credits of its allocation, by
+   * one posting. Where it stands there already, nothing is written. What was bought stays.
+   *
+   * @throws DomainError 404 for an unknown organization or plan
+   */
+  resetBaseline(operator: ActingUser, orgId: string, { plan_code, reason }: { plan_code: string; reason?: string | null }) {
+    return this.db.transaction(operator, async (tx) => {
+      await this.accounts.get(orgId, tx);
+      const plan = await this.plan(tx, plan_code);
+      const before = await this.repository.lock(tx, orgId);
+      const baseline = plus(plan.initial_credits, plan.monthly_credits);
+      const allocated = await this.repository.isPosted(tx, allocationKey(orgId, plan));
+      const isThere =
+        before?.plan.id === plan.id && before.subscription.status === 'active' && !Object.keys(before.subscription.overrides).length;
+      const { balance } = await this.ledger.lock(tx, orgId);
+      const isReset = isThere && isZero(minus(baseline, balance));
+      if (!isReset) {
+        if (!isThere) await this.subscriptions.begin(tx, orgId, plan);
+        await this.repository.save(tx, orgId, { plan_id: plan.id, overrides: {}, override_reason: null });
+        const granted = allocated ? null : await this.subscriptions.allocate(tx, orgId, plan);
+        const difference = minus(baseline, plus(balance, granted?.amount ?? '0'));
+        if (!isZero(difference)) {
+          const key = `reset:${orgId}:${plan.code}:${(await this.repository.countResets(tx, orgId)) + 1}`;
+          await this.ledger.post(tx, orgId, {
+            kind: 'reset',
+            key,
+            bucket: 'granted',
+            amount: difference,
+            reason,
+            actor_id: operator.userId,
+          });
+        }
+        const facts = { plan_code, from: before?.plan.code ?? null, balance: { from: balance, to: baseline }, reason: reason ?? null };
+        await this.audit.record(tx, { orgId, actor: operator }, 'credits.reset', target(orgId), facts);
+        this.subscriptions.announce(tx, orgId);
+      }
+      const after = (await this.repository.find(tx, orgId))!.subscription;
+      return {
+        plan_code,
+        balance: baseline,
+        ledger_written: !isReset && !isZero(minus(baseline, balance)),
+        period_start: after.period_start,
+        period_end: after.period_end,
+      };
+    });
+  }
+
+  /**
+   * Closes the period of an organization if it is over; forced, now.
+   *
+   * @throws DomainError 404; 403 `forced_roll_disabled` unless the deployment allows it
+   */
+  rollPeriod(operator: ActingUser, orgId: string, force: boolean): Promise<PeriodRoll> {
+    if (force && !billingConfig.value.forcePeriodRoll) {
+      throw new DomainError('forced_roll_disabled', 'This deployment does not end periods before they are over.');
+    }
+    return this.db.transaction(operator, async (tx) => {
+      await this.accounts.get(orgId, tx);
+      const roll = await this.subscriptions.closePeriod(tx, orgId, { force });
+      if (roll.rolled) {
+        const facts = { force, expired: roll.expired, granted: roll.granted };
+        await this.audit.record(tx, { orgId, actor: operator }, 'subscription.period_rolled', target(orgId), facts);
+      }
+      return roll;
+    });
+  }
+
+  private async plan(tx: Tx, code: string): Promise<Plan> {
+    const plan = await this.repository.planByCode(tx, code);
+    if (!plan) throw notFound('Plan');
+    return plan;
+  }
+}
+
+const target = (orgId: string) => ({ kind: 'organization', id: orgId });
+const zero = () => {
+  const problem = { loc: ['body', 'delta'], msg: 'An adjustment of zero adjusts nothing', type: 'value_error' };
+  return new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
+};

@@ -1,0 +1,153 @@
+import {
+  BooleanField,
+  DateTimeField,
+  DecimalField,
+  DecimalString,
+  EnumField,
+  IntField,
+  NestedField,
+  ObjectField,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
+import { EntitlementFields, EntitlementOverrides } from './entitlements.dto';
+
+export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'expired', 'unsubscribed'] as const;
+const LEDGER_KINDS = ['grant', 'purchase', 'burn', 'expire', 'adjust', 'refund', 'reset'] as const;
+
+export class PendingPlanChange {
+  @UuidField({ description: 'Names the change. The order that pays it carries it.' }) change_id: string;
+  @StringField({ description: 'Code of the plan that was asked for.', example: 'team' }) plan_code: string;
+  @DateTimeField({ description: 'When.' }) requested_at: string;
+  @UuidField({ description: 'By whom.' }) requested_by: string;
+}
+
+export class SubscriptionResponse {
+  @StringField({ description: 'Code of the plan.', example: 'starter' }) plan_code: string;
+
+  @EnumField(SUBSCRIPTION_STATUSES, {
+    name: 'SubscriptionStatus',
+    description: 'What gates and the period job go by: entitled while trialing, active or past_due.',
+    example: 'active',
+  })
+  status: string;
+
+  @StringField({ nullable: true, description: 'The payment provider’s own word; null where nobody pays.', example: 'active' })
+  external_status: string | null;
+
+  @BooleanField({ description: 'Whether it ends with what is paid.', example: false }) cancel_at_period_end: boolean;
+  @DateTimeField({ nullable: true, description: 'When the period began; null where the plan has none.' }) period_start: string | null;
+  @DateTimeField({ nullable: true, description: 'When the period ends, and the next credits come.' }) period_end: string | null;
+  @DateTimeField({ nullable: true, description: 'Until when a year is paid; null where each month is.' }) paid_until: string | null;
+
+  @NestedField(() => PendingPlanChange, {
+    nullable: true,
+    description: 'A change that the provider was asked for and that is not paid yet. After a day it is stale, and nothing more.',
+  })
+  pending_change: PendingPlanChange | null;
+}
+
+export class OrgCreditsResponse {
+  @DecimalString({ description: 'Granted credits; the only ones below zero.', example: '3000' }) balance: string;
+  @DecimalString({ description: 'Bought credits. They do not expire.', example: '1000' }) purchased_balance: string;
+  @DecimalString({ description: 'How far below zero calls may begin.', example: '150' }) credits_overdraft: string;
+  @DecimalString({ description: 'Both balances and the overdraft.', example: '4150' }) credits_remaining: string;
+  @DecimalString({ description: 'All that was ever bought.', example: '1000' }) purchase_total: string;
+  @BooleanField({ description: 'Both balances are the sum of every row of the ledger.', example: true }) reconciled: boolean;
+  @DecimalString({ description: 'What model calls under way may cost.', example: '0' }) open_holds: string;
+  @NestedField(() => SubscriptionResponse, { nullable: true, description: 'Null where there never was one.' })
+  subscription: SubscriptionResponse | null;
+  @NestedField(() => EntitlementFields, { description: 'What the organization may do.' }) entitlements: EntitlementFields;
+  @ObjectField({ shape: EntitlementOverrides, description: 'Entitlements of its own, instead of the plan’s.', example: { max_agents: 10 } })
+  overrides: object;
+  @StringField({ nullable: true, description: 'Why it has them.', example: 'Pilot until March' }) override_reason: string | null;
+}
+
+export class AdjustCreditsRequest {
+  @DecimalField({ description: 'Credits to add; negative takes them. At most 6 digits after the point, not zero.', example: '-12.5' })
+  delta: string;
+  @StringField({ min: 1, max: 1_000, description: 'Why. It stands in the ledger and in the audit log.', example: 'Goodwill' })
+  reason: string;
+}
+
+export class AdjustCreditsResponse {
+  @UuidField({ description: 'The row of the ledger; of two, the one of granted credits.' }) ledger_id: string;
+  @DecimalString({ description: 'What was posted.', example: '-12.5' }) delta: string;
+  @DecimalString({ description: 'Granted credits now.', example: '2987.5' }) balance: string;
+  @DecimalString({ description: 'Bought credits now.', example: '1000' }) purchased_balance: string;
+  @DecimalString({ description: 'Both, and the overdraft.', example: '4137.5' }) credits_remaining: string;
+}
+
+export class UpdateSubscriptionRequest {
+  @StringField({ optional: true, min: 1, max: 64, description: 'Code of another plan.', example: 'team' }) plan_code?: string;
+
+  @EnumField(SUBSCRIPTION_STATUSES, { optional: true, name: 'SubscriptionStatus', description: 'Another state.', example: 'active' })
+  status?: (typeof SUBSCRIPTION_STATUSES)[number];
+
+  @DateTimeField({ optional: true, nullable: true, description: 'Another end of the period; null: none.' }) period_end?: string | null;
+
+  @ObjectField({
+    shape: EntitlementOverrides,
+    optional: true,
+    description:
+      'Entitlements of its own: one that is absent stays, null inherits from the plan, a value sets. An unknown name is refused.',
+    example: { max_agents: 10, audit_log: null },
+  })
+  overrides?: Record<string, unknown>;
+
+  @StringField({ optional: true, nullable: true, max: 1_000, description: 'Why it has them.', example: 'Pilot until March' })
+  override_reason?: string | null;
+}
+
+export class ResetBaselineRequest {
+  @StringField({ min: 1, max: 64, description: 'Code of the plan.', example: 'starter' }) plan_code: string;
+
+  @StringField({ optional: true, nullable: true, max: 1_000, description: 'Why. It stands in the ledger and in the audit log.' })
+  reason?: string | null;
+}
+
+export class ResetBaselineResponse {
+  @StringField({ description: 'Code of the plan.', example: 'starter' }) plan_code: string;
+  @DecimalString({ description: 'Granted credits now.', example: '3000' }) balance: string;
+  @BooleanField({ description: 'Whether credits had to be moved.', example: true }) ledger_written: boolean;
+  @DateTimeField({ nullable: true, description: 'When the period began.' }) period_start: string | null;
+  @DateTimeField({ nullable: true, description: 'When it ends.' }) period_end: string | null;
+}
+
+export class RollPeriodRequest {
+  @BooleanField({ optional: true, description: 'End it now, whenever it would end.', example: false }) force?: boolean;
+}
+
+export class RollPeriodResponse {
+  @BooleanField({ description: 'Whether a period was closed.', example: true }) rolled: boolean;
+
+  @EnumField(['rolled', 'not_due', 'no_period', 'unsubscribed', 'waiting_for_payment'], {
+    name: 'PeriodRollReason',
+    description: 'Why, or why not.',
+    example: 'rolled',
+  })
+  reason: string;
+
+  @DateTimeField({ nullable: true, description: 'When the period began that holds now.' }) period_start: string | null;
+  @DateTimeField({ nullable: true, description: 'When it ends.' }) period_end: string | null;
+  @DecimalString({ description: 'Credits that expired.', example: '120.5' }) expired: string;
+  @DecimalString({ description: 'Credits that were granted.', example: '3000' }) granted: string;
+}
+
+export class LedgerRow {
+  @UuidField({ description: 'The row.' }) id: string;
+  @IntField({ description: 'Counts the rows of the organization, from 1.', example: 12 }) seq: number;
+  @EnumField(['granted', 'purchased'], { name: 'CreditBucket', description: 'Which balance it moved.', example: 'granted' }) bucket: string;
+  @DecimalString({ description: 'By how much.', example: '-1.5' }) delta: string;
+  @EnumField(LEDGER_KINDS, { name: 'LedgerKind', description: 'Why.', example: 'burn' }) kind: string;
+  @StringField({ description: 'What caused it: a cause moves credits once.', example: 'adjust:0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a12' })
+  key: string;
+  @StringField({ nullable: true, description: 'What `ref_id` names.', example: 'receipt' }) ref_type: string | null;
+  @StringField({ nullable: true, description: 'The receipt, or the order.' }) ref_id: string | null;
+  @IntField({ nullable: true, description: 'Version of the rate card that a call was charged by.', example: 1 }) rate_card_version:
+    number | null;
+  @StringField({ nullable: true, description: 'What an operator wrote.', example: 'Goodwill' }) reason: string | null;
+  @UuidField({ nullable: true, description: 'The operator.' }) actor_id: string | null;
+  @DecimalString({ description: 'What its balance was then.', example: '2998.5' }) balance_after: string;
+  @DateTimeField({ description: 'When.' }) created_at: string;
+}

@@ -1,0 +1,2 @@
+export * from './credits.dto';
+export * from './entitlements.dto';
