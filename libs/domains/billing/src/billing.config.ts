@@ -6,6 +6,7 @@ export const billingConfig = configSection('billing', {
     'CREDITS_DEFAULT_NEW_ORG_PLAN',
     z.string().max(128).default('trial'),
     'Code of the plan that new organizations are subscribed to; empty: none',
+    { mayBeEmpty: true },
   ),
   forcePeriodRoll: setting(
     'CREDITS_FORCE_PERIOD_ROLL_ENABLED',

@@ -6,6 +6,8 @@ export interface Setting<T = unknown> {
   schema: z.ZodType<T>;
   description: string;
   secret: boolean;
+  /** Empty is a value of its own, and not "not set". */
+  mayBeEmpty: boolean;
 }
 
 /** Declares an environment variable. Values come as strings; use `z.coerce` or the helpers below. */
@@ -13,9 +15,9 @@ export function setting<S extends z.ZodType>(
   env: string,
   schema: S,
   description: string,
-  options: { secret?: boolean } = {},
+  { secret = false, mayBeEmpty = false }: { secret?: boolean; mayBeEmpty?: boolean } = {},
 ): Setting<z.infer<S>> {
-  return { env, schema: schema as unknown as z.ZodType<z.infer<S>>, description, secret: options.secret ?? false };
+  return { env, schema: schema as unknown as z.ZodType<z.infer<S>>, description, secret, mayBeEmpty };
 }
 
 /** `true|1|on|yes` and `false|0|off|no`, any case. */
@@ -62,9 +64,9 @@ let cache = new Map<string, unknown>();
 function parse(section: ConfigSection, env: NodeJS.ProcessEnv): { values: Record<string, unknown>; problems: string[] } {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
-  for (const [key, { env: name, schema }] of Object.entries(section.settings)) {
+  for (const [key, { env: name, schema, mayBeEmpty }] of Object.entries(section.settings)) {
     // An empty string means "not set": that is what a manifest with an empty value and a shell's `X= cmd` mean.
-    const raw = env[name] === '' ? undefined : env[name];
+    const raw = env[name] === '' && !mayBeEmpty ? undefined : env[name];
     const result = schema.safeParse(raw);
     if (result.success) values[key] = result.data;
     // The value itself is never named: it may be a secret.

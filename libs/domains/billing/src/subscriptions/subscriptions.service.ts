@@ -273,9 +273,10 @@ export class Subscriptions {
     }
     // Forced while somebody pays, the next period begins early and ends as it would have: its order finds it open.
     const anchor = closedAt === period_end || payer !== 'nobody' ? (subscription.period_anchor ?? period_end) : closedAt;
+    const end = nextPeriodEnd(anchor, payer === 'nobody' ? closedAt : period_end);
     const next = {
       period_start: closedAt,
-      period_end: nextPeriodEnd(anchor, payer === 'nobody' ? closedAt : period_end),
+      period_end: payer === 'year' ? earlier(end, external!.current_period_end!) : end,
       period_anchor: anchor,
     };
     await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer === 'nobody' && { status: 'active' as const }) });
@@ -391,6 +392,8 @@ const PERIOD_END = { kind: 'system', userId: null, reason: 'end of the period' }
 export const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.code}:allocation`;
 const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.code}:${start.toISOString()}`;
 const periodEndKey = (orgId: string, end: Date): string => `expire:${orgId}:${end.toISOString()}`;
+
+const earlier = (a: Date, b: Date): Date => (a < b ? a : b);
 
 /** What was paid is entitled, whatever the provider calls it. */
 function paidStatus({ external_status }: PlanPaid): SubscriptionStatus {

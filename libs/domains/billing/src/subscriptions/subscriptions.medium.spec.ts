@@ -1,0 +1,306 @@
+import { ExternalSubscription, type CreditPack, type Plan, type Subscription } from '@aps/entities';
+import { BASE_MODULES, testService } from '@aps/testing';
+import { NO_CALLER, type Tx } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { anOrg } from '@aps/orgs/testing';
+import { BillingModule } from '../billing.module';
+import { aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
+import { Subscriptions, type PlanPaid } from './subscriptions.service';
+
+const t = testService([...BASE_MODULES, BillingModule], { settings: { CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial' } });
+const DAY = 86_400_000;
+const SYSTEM = { kind: 'system', userId: null, reason: 'a spec' } as const;
+
+let orgId: string;
+let trial: Plan;
+let starter: Plan;
+let team: Plan;
+let subscriptions: Subscriptions;
+beforeAll(async () => {
+  trial = await aPlan(t, { code: 'trial', renews: false, initial_credits: '500' });
+  subscriptions = t.get(Subscriptions);
+});
+beforeEach(async () => {
+  orgId = (await anOrg(t)).id;
+  starter = await aPlan(t, { monthly_credits: '3000' });
+  team = await aPlan(t, { monthly_credits: '20000', polar_product_id_annual: uuidv7() });
+});
+
+const now = () => t.db.now().getTime();
+const done = <T>(act: (tx: Tx) => Promise<T>) => t.db.transaction(NO_CALLER, act);
+const moves = () => movesOf(t, orgId);
+const by = () => ({ orgId, actor: SYSTEM });
+let orders = 0;
+/** A paid order, by default the first of a subscription for a month that begins now. */
+const paid = (plan: Plan, over: Partial<PlanPaid> = {}) => {
+  const start = over.period_start === undefined ? new Date(now()) : over.period_start;
+  const order: PlanPaid = {
+    order_id: `order-${orders++}-${uuidv7()}`,
+    plan,
+    reason: 'subscription_create',
+    external_subscription_id: `sub-${orgId}`,
+    external_status: 'active',
+    paid_at: new Date(now()),
+    period_start: start,
+    period_end: start && new Date(start.getTime() + 30 * DAY),
+    annual: false,
+    change_id: null,
+    superseded: false,
+    ...over,
+  };
+  return done((tx) => subscriptions.planPaid(tx, by(), orgId, order));
+};
+const external = (over: Partial<ExternalSubscription> = {}) =>
+  t.db.manager.insert(ExternalSubscription, { id: `sub-${orgId}`, org_id: orgId, status: 'active', modified_at: new Date(), ...over });
+const set = (columns: Partial<Subscription>) =>
+  t.db.manager.query(`UPDATE subscriptions SET ${Object.keys(columns).map((c, i) => `${c} = $${i + 2}`).join()} WHERE org_id = $1`, [orgId, ...Object.values(columns)]); // prettier-ignore
+const close = () => done((tx) => subscriptions.closePeriod(tx, orgId));
+const spend = (amount: string) =>
+  t.db.query(sql(`SELECT credit_post($1, NULL, $2, 'burn', $3, NULL, NULL, NULL, NULL, NULL)`), [orgId, amount, uuidv7()]);
+const buy = (credits: string) =>
+  done((tx) => subscriptions.packPaid(tx, by(), orgId, { order_id: uuidv7(), pack: { code: 'pack', credits } as CreditPack }));
+
+describe('a new organization', () => {
+  const found = (email: string, is_proven = true, id = orgId) =>
+    done((tx) => subscriptions.found(tx, id, { email_canonical: email, is_proven }));
+
+  it('is on the plan of new ones, with its credits and no period', async () => {
+    await found(`${orgId}@a.example`);
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: trial.id, status: 'active', period_end: null });
+    expect(await moves()).toEqual(['grant granted 500']);
+  });
+
+  it('of somebody who had a trial before has none of its credits', async () => {
+    const email = `${orgId}@a.example`;
+    const other = (await anOrg(t)).id;
+    await Promise.all([found(email), found(email, true, other)]);
+    expect([...(await moves()), ...(await movesOf(t, other))]).toEqual(['grant granted 500']);
+    expect((await subscriptionOf(t, other)).plan_id).toBe(trial.id);
+  });
+
+  it('has its credits when the address is proven, once', async () => {
+    const org = await anOrg(t);
+    orgId = org.id;
+    await t.db.execute(sql('UPDATE organizations SET created_by = $2 WHERE id = $1'), [orgId, org.owner.id]);
+    const owner = { id: org.owner.id, email_canonical: `${orgId}@a.example` };
+    await found(owner.email_canonical, false);
+    expect(await moves()).toEqual([]);
+    for (let i = 0; i < 2; i++) await done((tx) => subscriptions.proven(tx, owner));
+    expect(await moves()).toEqual(['grant granted 500']);
+  });
+
+  it('has no subscription where there is no such plan', async () => {
+    t.configure({ CREDITS_DEFAULT_NEW_ORG_PLAN: '' });
+    await found(`${orgId}@a.example`);
+    expect(await done((tx) => subscriptions.lock(tx, orgId))).toBeNull();
+    t.configure({ CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial' });
+  });
+});
+
+describe('a paid order', () => {
+  it('changes the plan, expires what the old one granted, and brings the new one’s', async () => {
+    await onPlan(t, orgId, trial);
+    await done((tx) => subscriptions.change(tx, orgId, trial, 'before'));
+    await buy('10');
+    const keys = await paid(starter);
+    expect(await moves()).toEqual(['grant granted 500', 'purchase purchased 10', 'expire granted -500', 'grant granted 3000']);
+    expect(keys).toHaveLength(2);
+    expect(await subscriptionOf(t, orgId)).toMatchObject({
+      plan_id: starter.id,
+      status: 'active',
+      external_subscription_id: `sub-${orgId}`,
+    });
+    expect(await t.audit({ org_id: orgId, action: 'subscription.plan_changed' })).toMatchObject([
+      { metadata: { from: 'trial', to: starter.code, reason: 'a spec' } },
+    ]);
+  });
+
+  it('carries a debt over', async () => {
+    await paid(starter);
+    await spend('3100');
+    await paid(team, { reason: 'subscription_update' });
+    expect(await moves()).toEqual(['grant granted 3000', 'burn granted -3100', 'grant granted 20000']);
+  });
+
+  it('of a plan that was had before brings a month of it, since a month was paid', async () => {
+    await paid(starter);
+    await done((tx) => subscriptions.revoked(tx, by(), orgId));
+    await paid(starter, { external_subscription_id: `sub-2-${orgId}` });
+    expect(await moves()).toEqual(['grant granted 3000', 'expire granted -3000', 'grant granted 3000']);
+  });
+
+  it('of a change within a period earns nothing the second time, and keeps what a month of it would bring', async () => {
+    await paid(starter);
+    await paid(team, { reason: 'subscription_update' });
+    await paid(starter, { reason: 'subscription_update' });
+    expect((await moves()).slice(-2)).toEqual(['grant granted 20000', 'expire granted -17000']);
+    await paid(team, { reason: 'subscription_update' });
+    expect((await moves()).length).toBe(4 + 0);
+  });
+
+  it('of the next period closes the one before', async () => {
+    await paid(starter);
+    await spend('100');
+    const start = (await subscriptionOf(t, orgId)).period_end;
+    await paid(starter, { reason: 'subscription_cycle', period_start: start });
+    expect((await moves()).slice(2)).toEqual(['expire granted -2900', 'grant granted 3000']);
+    expect((await subscriptionOf(t, orgId)).period_start).toEqual(start);
+  });
+
+  it('of a period whose product is another plan’s changes the plan', async () => {
+    await paid(starter);
+    await paid(team, { reason: 'subscription_cycle', period_start: (await subscriptionOf(t, orgId)).period_end });
+    expect((await moves()).slice(1)).toEqual(['expire granted -3000', 'grant granted 20000']);
+    expect((await subscriptionOf(t, orgId)).plan_id).toBe(team.id);
+  });
+
+  it('that comes after a newer one comes and goes', async () => {
+    await paid(starter);
+    const end = (await subscriptionOf(t, orgId)).period_end!;
+    await paid(starter, { reason: 'subscription_cycle', period_start: new Date(end.getTime() + 30 * DAY) });
+    const before = await subscriptionOf(t, orgId);
+    await paid(starter, { reason: 'subscription_cycle', period_start: end });
+    await paid(team, { superseded: true });
+    expect((await moves()).slice(-4)).toEqual([
+      'grant granted 3000',
+      'expire granted -3000',
+      'grant granted 20000',
+      'expire granted -20000',
+    ]);
+    expect(await subscriptionOf(t, orgId)).toEqual(before);
+  });
+
+  it('clears the change that it pays, and no other', async () => {
+    await paid(starter);
+    const marker = { change_id: uuidv7(), plan_code: team.code, requested_at: '', requested_by: '' };
+    await set({ pending_change: marker });
+    await paid(starter, { reason: 'subscription_update' });
+    expect((await subscriptionOf(t, orgId)).pending_change).toEqual(marker);
+    await paid(team, { reason: 'subscription_update', change_id: marker.change_id });
+    expect((await subscriptionOf(t, orgId)).pending_change).toBeNull();
+  });
+
+  it('of a year opens a month', async () => {
+    const start = new Date('2028-01-31T10:00:00Z');
+    await paid(team, { annual: true, period_start: start, period_end: new Date('2029-01-31T10:00:00Z') });
+    expect((await subscriptionOf(t, orgId)).period_end).toEqual(new Date('2028-02-29T10:00:00Z'));
+  });
+});
+
+describe('a pack', () => {
+  it('is bought once by an order, and taken back as far as it is there', async () => {
+    const pack = { code: 'pack', credits: '100' } as CreditPack;
+    for (let i = 0; i < 2; i++) await done((tx) => subscriptions.packPaid(tx, by(), orgId, { order_id: 'one', pack }));
+    await spend('30');
+    const refund = () => done((tx) => subscriptions.refunded(tx, by(), orgId, { order_id: 'one', refund_id: 'back', bucket: 'purchased', amount: '100' })); // prettier-ignore
+    expect((await refund()).missing).toBe('30');
+    expect(await moves()).toEqual(['purchase purchased 100', 'burn purchased -30', 'refund purchased -70']);
+    expect((await t.audit({ org_id: orgId, action: 'credits.purchased' })).length).toBe(1);
+  });
+});
+
+describe('a revoked subscription', () => {
+  it('leaves the trial plan, what was bought, and no second trial', async () => {
+    await paid(starter);
+    await buy('10');
+    await done((tx) => subscriptions.revoked(tx, by(), orgId));
+    expect((await moves()).slice(-1)).toEqual(['expire granted -3000']);
+    expect(await subscriptionOf(t, orgId)).toMatchObject({
+      plan_id: trial.id,
+      status: 'active',
+      period_end: null,
+      external_subscription_id: null,
+    });
+  });
+});
+
+describe('the end of a period', () => {
+  const over = (ago: number) => {
+    const end = new Date(now() - ago);
+    return set({ period_end: end, period_start: new Date(end.getTime() - 30 * DAY), period_anchor: end });
+  };
+
+  it('waits for the order where somebody does, with open gates', async () => {
+    await paid(starter);
+    await external();
+    await over(1_000);
+    expect(await close()).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ status: 'past_due' });
+    expect(await moves()).toEqual(['grant granted 3000']);
+    await paid(starter, { reason: 'subscription_cycle', period_start: (await subscriptionOf(t, orgId)).period_end });
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ status: 'active' });
+    expect(await close()).toMatchObject({ reason: 'not_due' });
+  });
+
+  it('waits three days, then its credits expire, and no period begins until the order comes', async () => {
+    await paid(starter);
+    await external();
+    await over(3 * DAY + 1_000);
+    expect(await close()).toMatchObject({ rolled: false, expired: '3000' });
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: starter.id, period_end: null });
+    await paid(starter, { reason: 'subscription_cycle' });
+    expect((await moves()).slice(-1)).toEqual(['grant granted 3000']);
+  });
+
+  it('of a canceled one whose end was not heard of is its end', async () => {
+    await paid(starter);
+    await external({ cancel_at_period_end: true });
+    await over(3 * DAY + 1_000);
+    await close();
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: trial.id, status: 'active' });
+  });
+
+  it('within a year that is paid brings the next month, up to the end of the year', async () => {
+    const start = new Date(now() - 40 * DAY);
+    await paid(team, { annual: true, period_start: start });
+    await external({ product_id: team.polar_product_id_annual });
+    const until = new Date(now() + 5 * DAY);
+    await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { current_period_end: until });
+    expect(await close()).toMatchObject({ rolled: true, granted: '20000', period_end: until });
+    await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { current_period_end: new Date(now() - 1_000) });
+    await over(500);
+    expect(await close()).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
+  });
+
+  it('that an operator has forced is the one that the order finds', async () => {
+    await paid(starter);
+    await external();
+    const { period_end } = await subscriptionOf(t, orgId);
+    expect(await done((tx) => subscriptions.closePeriod(tx, orgId, { force: true }))).toMatchObject({ rolled: true, granted: '3000' });
+    const before = await moves();
+    await paid(starter, { reason: 'subscription_cycle', period_start: period_end });
+    expect(await moves()).toEqual(before);
+    await paid(starter, { reason: 'subscription_cycle', period_start: (await subscriptionOf(t, orgId)).period_end });
+    expect((await moves()).slice(before.length)).toEqual(['expire granted -3000', 'grant granted 3000']);
+  });
+
+  it('comes month by month where nobody closed them, and each is granted once', async () => {
+    await paid(starter, { external_subscription_id: null });
+    await over(70 * DAY);
+    while (await t.get(Subscriptions).closeDue(100));
+    const all = await moves();
+    expect(all.slice(1)).toEqual(Array.from({ length: 6 }, (_, i) => `${i % 2 ? 'grant granted ' : 'expire granted -'}3000`));
+    expect((await subscriptionOf(t, orgId)).period_end!.getTime()).toBeGreaterThan(now());
+  });
+});
+
+it('takes orders, ends of periods and revocations of one organization at the same instant one after another', async () => {
+  await paid(starter, { external_subscription_id: null });
+  await set({ period_end: new Date(now() - 1_000) });
+  await Promise.all([
+    close(),
+    paid(team, { reason: 'subscription_update' }),
+    done((tx) => subscriptions.revoked(tx, by(), orgId)),
+    buy('10'),
+    spend('5'),
+    close(),
+    paid(team, { reason: 'subscription_update' }),
+  ]);
+  const rows = await moves();
+  expect(rows.filter((row) => row === 'grant granted 20000').length).toBe(1);
+  const [sums] = await t.db.query(
+    sql<{ ok: boolean }>(`SELECT balance = (SELECT coalesce(sum(delta), 0) FROM credit_ledger WHERE org_id = $1 AND bucket = 'granted') AND
+      purchased_balance = (SELECT coalesce(sum(delta), 0) FROM credit_ledger WHERE org_id = $1 AND bucket = 'purchased') AS ok FROM org_credits WHERE org_id = $1`), [orgId]); // prettier-ignore
+  expect(sums.ok).toBe(true);
+});
