@@ -141,7 +141,7 @@ const ROOTLESS: Record<string, string> = {
   audit_tallies: 'counts the audit log',
   basis_tallies: 'counts decisions, which hang on it',
   billing_events: 'stored before anybody knows whom it is about',
-  budget_reservations: 'held for minutes, and written before every call',
+  call_holds: 'held for minutes, and written before every call',
   chat_tallies: 'counts chats, which hang on it',
   decision_tallies: 'counts decisions, which hang on it',
   hitl_tallies: 'counts requests, which hang on it',

@@ -480,7 +480,7 @@ export async function killedAmongCalls(g: Governance): Promise<() => Promise<voi
       db.query(
         sql<{ receipts: number; open: number }>(`SELECT
           (SELECT count(*)::int FROM inference_receipts WHERE chat_id = $2) AS receipts,
-          (SELECT count(*)::int FROM budget_reservations b WHERE org_id = $1 AND NOT EXISTS (SELECT FROM inference_receipts r WHERE r.id = b.receipt_id)) AS open`),
+          (SELECT count(*)::int FROM call_holds b WHERE org_id = $1 AND NOT EXISTS (SELECT FROM inference_receipts r WHERE r.id = b.receipt_id)) AS open`),
         [place.org_id, talk.chat],
       ),
     );

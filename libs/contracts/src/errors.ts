@@ -100,6 +100,8 @@ export const ERRORS = {
   password_incorrect: { status: 422, means: 'this is not the password.' },
   plan_mismatch: { status: 422, means: 'the plan chooses models another way.' },
   prompt_too_long: { status: 422, means: 'with its variables and files the prompt is longer than one may be.' },
+  rate_card_date: { status: 422, means: 'no version of the rate card can begin on this day.' },
+  rate_card_version: { status: 422, means: 'the version is not the next one; `context.expected_version` is.' },
   replacement_cycle: { status: 422, means: 'the chain of replacements leads back to the model, or is too long.' },
   repoint_target: { status: 422, means: 'the target is the route itself, disabled, or an organization’s.' },
   reset_token_invalid: { status: 422, means: 'the link is unknown, used or too old.' },

@@ -94,10 +94,42 @@ export const SCHEMA_EXTRAS: Extra[] = [
     up: `CREATE FUNCTION budget_use(org uuid, apart text[]) RETURNS TABLE (spent numeric, held numeric) LANGUAGE plpgsql VOLATILE ROWS 1 AS $$ BEGIN
       RETURN QUERY SELECT
         (SELECT coalesce(sum(t.chats_usd_cost), 0) FROM usage_tallies t WHERE t.org_id = org AND t.hour >= date_trunc('month', now(), 'UTC')),
-        (SELECT coalesce(sum(b.usd), 0) FROM budget_reservations b WHERE b.org_id = org AND b.work <> ALL (apart) AND b.expires_at > now()
-           AND (SELECT r.id FROM inference_receipts r WHERE r.id = b.receipt_id) IS NULL);
+        (SELECT coalesce(sum(h.amount), 0) FROM call_holds h WHERE h.org_id = org AND h.unit = 'usd' AND h.work <> ALL (apart) AND h.expires_at > now()
+           AND (SELECT r.id FROM inference_receipts r WHERE r.id = h.receipt_id) IS NULL);
       END $$`,
     down: 'DROP FUNCTION budget_use(uuid, text[])',
+  },
+  // The same of credits. The grace below zero is a share of what the plan grants each month.
+  {
+    name: 'credit_use(uuid, text[])',
+    up: `CREATE FUNCTION credit_use(org uuid, apart text[]) RETURNS TABLE (remaining numeric, held numeric) LANGUAGE plpgsql VOLATILE ROWS 1 AS $$ BEGIN
+      RETURN QUERY SELECT
+        coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = org), 0)
+          + coalesce((SELECT round(p.monthly_credits * p.overdraft_pct / 100, 6) FROM subscriptions s JOIN plans p ON p.id = s.plan_id WHERE s.org_id = org), 0),
+        (SELECT coalesce(sum(h.amount), 0) FROM call_holds h WHERE h.org_id = org AND h.unit = 'credits' AND h.work <> ALL (apart) AND h.expires_at > now()
+           AND (SELECT r.id FROM inference_receipts r WHERE r.id = h.receipt_id) IS NULL);
+      END $$`,
+    down: 'DROP FUNCTION credit_use(uuid, text[])',
+  },
+  // And of what an agent may burn in a period; no row where its live revision sets no budget. Whole hours come from the tally, those of
+  // the hour in which the period began from the receipts.
+  {
+    name: 'agent_credit_use(uuid, uuid, text[])',
+    up: `CREATE FUNCTION agent_credit_use(org uuid, agent uuid, apart text[]) RETURNS TABLE (budget numeric, used numeric) LANGUAGE plpgsql VOLATILE ROWS 1 AS $$
+      DECLARE most numeric; since timestamptz; whole timestamptz;
+      BEGIN
+        SELECT (r.config->>'budget_credits_per_period')::numeric INTO most FROM agents a JOIN agent_revisions r ON r.id = a.live_revision_id WHERE a.id = agent AND a.org_id = org;
+        IF most IS NULL THEN RETURN; END IF;
+        since := coalesce((SELECT s.period_start FROM subscriptions s WHERE s.org_id = org AND s.period_end IS NOT NULL), date_trunc('month', now(), 'UTC'));
+        whole := date_trunc('hour', since, 'UTC');
+        IF whole < since THEN whole := whole + interval '1 hour'; END IF;
+        RETURN QUERY SELECT most,
+          (SELECT coalesce(sum(t.burned_credits), 0) FROM usage_tallies t WHERE t.org_id = org AND t.hour >= whole AND t.agent_id = agent)
+          + (SELECT coalesce(sum(r.credits), 0) FROM inference_receipts r WHERE r.org_id = org AND r.created_at >= since AND r.created_at < whole AND r.agent_id = agent AND r.enforced)
+          + (SELECT coalesce(sum(h.amount), 0) FROM call_holds h WHERE h.org_id = org AND h.agent_id = agent AND h.unit = 'credits' AND h.work <> ALL (apart) AND h.expires_at > now()
+               AND (SELECT r.id FROM inference_receipts r WHERE r.id = h.receipt_id) IS NULL);
+      END $$`,
+    down: 'DROP FUNCTION agent_credit_use(uuid, uuid, text[])',
   },
   ...LEDGER_EXTRAS,
   ...TALLIES.flatMap(tallied),

@@ -118,6 +118,8 @@ export const USAGE_TALLY: Tally = {
         usd_cost: 'coalesce(row.usd_cost, 0)',
         chats_usd_cost: 'CASE WHEN row.chat_id IS NULL THEN 0 ELSE coalesce(row.usd_cost, 0) END',
         credits: 'row.credits',
+        burned_credits: 'CASE WHEN row.enforced THEN row.credits ELSE 0 END',
+        burned_usd: 'CASE WHEN row.enforced AND row.credits > 0 THEN coalesce(row.usd_cost, 0) ELSE 0 END',
       },
     },
     // Deleted ones, too: they were begun.

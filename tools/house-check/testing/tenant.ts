@@ -145,7 +145,7 @@ async function writeDirectly(
   );
   await db.execute(
     sql(
-      `INSERT INTO budget_reservations (work, org_id, receipt_id, usd, expires_at) VALUES ('turn:' || $1::text, $2, $3, 0.5, now() + interval '1 day')`,
+      `INSERT INTO call_holds (work, org_id, receipt_id, unit, amount, expires_at) VALUES ('turn:' || $1::text, $2, $3, 'usd', 0.5, now() + interval '1 day')`,
     ),
     [o.turnId, o.id, uuidv7()],
   );

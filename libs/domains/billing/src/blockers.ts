@@ -5,6 +5,9 @@ import type { Db } from '@aps/platform/database';
 export type Blocker =
   { code: 'credits_exhausted'; credits_remaining: string } | { code: 'budget_exceeded'; budget_limit_usd: string; spend_usd: string };
 
+/** Why a certain call would be: an agent may have a budget of its own. */
+export type CallBlocker = Blocker | { code: 'budget_exceeded'; budget_credits_per_period: string; spent_credits: string };
+
 /**
  * What keeps an organization from spending. Whoever lets a closed chat go on asks this port; where the answer comes from (a ledger, a
  * budget) is the binding's business.
@@ -18,7 +21,8 @@ export abstract class Blockers {
 }
 
 /** What is answered to whoever would have spent. */
-export function refusalOf({ code, ...context }: Blocker): DomainError {
-  if (code === 'budget_exceeded') return new DomainError(code, 'The budget of this organization is used up.', { context });
+export function refusalOf({ code, ...context }: CallBlocker): DomainError {
+  if (code === 'budget_exceeded')
+    return new DomainError(code, `The budget of this ${'spend_usd' in context ? 'organization' : 'agent'} is used up.`, { context });
   return new DomainError(code, 'This organization is out of credits.', { context });
 }

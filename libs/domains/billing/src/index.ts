@@ -5,3 +5,7 @@ export * from './entitlements.config';
 export * from './ledger/ledger.repository';
 export * from './subscriptions/subscriptions.repository';
 export * from './subscriptions/subscriptions.service';
+export { Money, text } from './money';
+export * from './rate-cards/rate-card.policy';
+export { RateCards } from './rate-cards/rate-cards';
+export { RateCardsModule } from './rate-cards/rate-cards.module';

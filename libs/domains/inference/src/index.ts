@@ -16,8 +16,8 @@ export type {
   Usage,
   UserContent,
 } from './client';
-export { InferenceMaintenanceModule } from './budgets/budget.maintenance';
-export { Budgets, type BudgetedWork, type BudgetHold } from './budgets/budgets.service';
+export { InferenceMaintenanceModule } from './holds/hold.maintenance';
+export { Holds, type HoldingWork, type Quote, type WorkHold } from './holds/holds.service';
 export { ProviderError, sumOf } from './client';
 export { InferenceError, type InferenceErrorCode } from './inference.errors';
 export { GovernanceModule } from './governance/governance.module';

@@ -1,7 +1,7 @@
 import { ProviderError, type ProviderErrorCode } from './client';
 
 /** Why a model could not be chosen or called; a chat shows it as `error.code`. */
-export type InferenceErrorCode = ProviderErrorCode | 'route_disabled' | 'model_unavailable' | 'budget_exceeded';
+export type InferenceErrorCode = ProviderErrorCode | 'route_disabled' | 'model_unavailable' | 'budget_exceeded' | 'credits_exhausted';
 
 export interface InferenceErrorDetails {
   /** Whether the same call may succeed later without anybody changing anything. */

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
-import { Blockers } from '@aps/billing';
+import { Blockers, RateCardsModule } from '@aps/billing';
 import { EgressModule } from '@aps/platform/egress';
-import { BudgetRepository } from './budgets/budget.repository';
-import { Budgets } from './budgets/budgets.service';
+import { HoldRepository } from './holds/hold.repository';
+import { Holds } from './holds/holds.service';
 import { ModelResolver } from './choice/model-resolver.service';
 import { ModelUsers } from './governance/model-users';
 import { OrgRuntimeService } from './governance/org-runtime.service';
@@ -15,7 +15,7 @@ import { ModelQueries } from './model.queries';
 import { ReceiptsRepository } from './receipts.repository';
 
 const exported = [
-  Budgets,
+  Holds,
   InferenceRepository,
   InferenceSettings,
   ModelCalls,
@@ -27,12 +27,12 @@ const exported = [
   ReceiptsRepository,
 ];
 
-/** Choosing and calling models, and holding organizations to their budget. */
+/** Choosing and calling models, and holding organizations to their credits or their budget. */
 @Global()
 @Module({
-  imports: [EgressModule],
+  imports: [EgressModule, RateCardsModule],
   controllers: [InferenceBroadcasts],
-  providers: [...exported, BudgetRepository, { provide: Blockers, useExisting: Budgets }],
+  providers: [...exported, HoldRepository, { provide: Blockers, useExisting: Holds }],
   exports: [...exported, Blockers],
 })
 export class InferenceModule {}

@@ -1,5 +1,5 @@
 import type { InferenceRoute, ModelCatalogEntry, OrgAiSettings, OrgRouteSetting, PlatformAiSettings } from '@aps/entities';
-import type { ReasoningEffort } from '@aps/contracts';
+import type { ModelMode, ReasoningEffort } from '@aps/contracts';
 
 export type Route = Omit<InferenceRoute, 'created_at' | 'updated_at'>;
 export type CatalogEntry = Omit<ModelCatalogEntry, 'created_at' | 'updated_at'>;
@@ -66,6 +66,8 @@ export interface ModelChoice {
   /** The key that the most specific chooser named; null when nobody did. */
   requested_model: string | null;
   resolved_model: string;
+  /** The mode that said how the call is made, if one did. */
+  mode: ModelMode | null;
   /** Null: the model's own default, nothing is sent. */
   reasoning_effort: ReasoningEffort | null;
   requested_reasoning_effort: ReasoningEffort | null;

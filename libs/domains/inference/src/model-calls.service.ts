@@ -12,7 +12,7 @@ import {
   type StreamOptions,
   type Usage,
 } from './client';
-import { outputCapOf } from './budgets/estimate.policy';
+import { outputCapOf } from './holds/estimate.policy';
 import { inferenceConfig } from './inference.config';
 import { InferenceError } from './inference.errors';
 import type { ResolvedModel } from './choice/model-resolver.service';

@@ -36,6 +36,7 @@ describe('ModelCalls', () => {
     entry: aModel('calls-test', 'test'),
     route: aRoute('test'),
     source: 'message',
+    mode: null,
     reason: 'requested',
     requested_model: 'calls-test',
     resolved_model: 'calls-test',

@@ -1,12 +1,12 @@
 import { type ModelMode, MODEL_MODES } from '@aps/contracts';
 import { Injectable } from '@nestjs/common';
-import { Entitlements } from '@aps/billing';
+import { Entitlements, text } from '@aps/billing';
 import type { OrgScope } from '@aps/guards';
 import { byOrder, type CatalogView } from './choice/catalog-view';
 import { InferenceSettings } from './inference.settings';
 import { MODEL_SCOPES, type CatalogEntry, type ModelScope, type Route } from './inference.types';
 import { ModelResolver } from './choice/model-resolver.service';
-import { blendedPrice, text } from './pricing';
+import { blendedPrice } from './pricing';
 import { allowlistOf, chooseModel, permits, presetOf, type ResolutionRules } from './choice/resolution.policy';
 import { accessTo, isRouteOn, isSwitchedOff } from './choice/route-access.policy';
 

@@ -140,7 +140,15 @@ describe('chargedPrices', () => {
 });
 
 describe('receiptRow', () => {
-  const resolved = { entry: aModel('m', 'r'), route: aRoute('r'), requested_model: 'wished', reason: 'replaced' as const, byo_key: true };
+  const resolved = {
+    entry: aModel('m', 'r'),
+    route: aRoute('r'),
+    requested_model: 'wished',
+    reason: 'replaced' as const,
+    mode: null,
+    byo_key: true,
+  };
+  const terms = { card: null, enforced: false };
 
   it('holds what the call tells', () => {
     const row = receiptRow({
@@ -148,6 +156,7 @@ describe('receiptRow', () => {
       resolved,
       usage: usage({ input: 1_000_000, reasoning: 7 }),
       feature: 'turn',
+      terms,
       durationMs: 12.6,
       firstTokenMs: 3.2,
     });
@@ -169,17 +178,21 @@ describe('receiptRow', () => {
       cache_write_price_per_1m: '1',
       output_price_per_1m: '2',
       usd_cost: '1.000014',
+      fallback_credits_per_1k_tokens: null,
       credits: '0',
+      rate_card_version: null,
+      rule_index: null,
+      enforced: false,
       unpriced: false,
       duration_ms: 13,
       first_token_ms: 3,
     });
-    expect(receiptRow({ resolved, usage: usage({}), feature: 'turn', durationMs: 0, firstTokenMs: null }).first_token_ms).toBeNull();
+    expect(receiptRow({ resolved, terms, usage: usage({}), feature: 'turn', durationMs: 0, firstTokenMs: null }).first_token_ms).toBeNull();
   });
 
   it('gives its values in the order of the columns', () => {
     const row = {
-      ...receiptRow({ resolved, usage: usage({ output: 3 }), feature: 'turn', durationMs: 1 }),
+      ...receiptRow({ resolved, terms, usage: usage({ output: 3 }), feature: 'turn', durationMs: 1 }),
       org_id: 'o',
       chat_id: null,
       turn_id: 't',

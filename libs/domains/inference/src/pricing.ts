@@ -1,11 +1,7 @@
-import { Decimal } from 'decimal.js';
+import { Money, text } from '@aps/billing';
+import type { Decimal } from 'decimal.js';
 import type { Usage } from './client';
 import type { CatalogEntry } from './inference.types';
-
-// Own precision, so that no other code's settings change what a call costs.
-const Money = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_UP });
-/** Digits after the point that money and credits are kept with. */
-const SCALE = 6;
 
 /** Dollar prices of a model, of which the last two may be missing. */
 export const DOLLAR_PRICES = [
@@ -87,6 +83,3 @@ export const plain = (value: string | null): string | null => value && text(new 
 
 /** What is left of a budget; never below zero. */
 export const remainingOf = (budget: string, spent: string): string => text(Money.max(new Money(budget).minus(spent), 0));
-
-/** A decimal as answers and columns carry it: no exponent, no trailing zeros, at most six digits after the point. */
-export const text = (value: Decimal): string => value.toDecimalPlaces(SCALE, Decimal.ROUND_HALF_UP).toFixed();

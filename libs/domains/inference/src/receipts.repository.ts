@@ -4,6 +4,7 @@ import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { Usage } from './client';
+import { chargeFor, type Called, type Terms } from './charge';
 import type { ModelChoice } from './inference.types';
 import { chargedPrices, priceOf } from './pricing';
 
@@ -38,28 +39,33 @@ export const RECEIPT_COLUMNS = [
   'cache_write_price_per_1m',
   'output_price_per_1m',
   'usd_cost',
+  'fallback_credits_per_1k_tokens',
   'credits',
+  'rate_card_version',
+  'rule_index',
+  'enforced',
   'unpriced',
   'duration_ms',
   'first_token_ms',
 ] as const satisfies readonly (keyof Columns)[];
 
 export interface ReceiptInput {
-  resolved: Pick<ModelChoice, 'entry' | 'route' | 'requested_model' | 'reason'> & { byo_key: boolean };
+  resolved: Called & Pick<ModelChoice, 'entry' | 'route' | 'requested_model' | 'reason'>;
   usage: Usage;
   /** What the call was for: `turn`, `title`, … */
   feature: string;
   durationMs: number;
   firstTokenMs?: number | null;
-  /** What billing charges for it. */
-  credits?: string;
+  /** What it is charged by. */
+  terms: Terms;
   /** Default: a new UUIDv7. */
   id?: string;
 }
 
 /** A call's receipt. Pure, so that whoever owns the step writes it in the statement that finishes the step. */
-export function receiptRow({ resolved, usage, ...input }: ReceiptInput): ReceiptRow {
+export function receiptRow({ resolved, usage, terms, ...input }: ReceiptInput): ReceiptRow {
   const price = priceOf(resolved.entry, usage);
+  const duration_ms = Math.round(input.durationMs);
   return {
     id: input.id ?? uuidv7(),
     feature: input.feature,
@@ -75,9 +81,11 @@ export function receiptRow({ resolved, usage, ...input }: ReceiptInput): Receipt
     reasoning_tokens: usage.reasoning,
     ...chargedPrices(resolved.entry, usage),
     usd_cost: price.usd,
-    credits: input.credits ?? '0',
+    fallback_credits_per_1k_tokens: price.fallback_credits === null ? null : resolved.entry.fallback_credits_per_1k_tokens,
+    ...chargeFor(terms.card, resolved, input.feature, usage, duration_ms / 1000),
+    enforced: terms.enforced,
     unpriced: price.unpriced,
-    duration_ms: Math.round(input.durationMs),
+    duration_ms,
     first_token_ms: input.firstTokenMs === undefined || input.firstTokenMs === null ? null : Math.round(input.firstTokenMs),
   };
 }

@@ -5,16 +5,15 @@ import { DomainError, refuseField, type FileInputMode, type ModelMode, type Reas
 import type { PromptRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import {
-  Budgets,
+  Holds,
   contentWith,
   InferenceError,
   ModelCalls,
   ModelCatalog,
   ModelResolver,
-  receiptRow,
   ReceiptsRepository,
   sumOf,
-  type BudgetHold,
+  type WorkHold,
   type ChatMessage,
   type ChatResult,
   type ModelCall,
@@ -109,7 +108,7 @@ class PromptFailure extends Error {
 
 /** What a run has come to so far. */
 interface Work {
-  readonly hold: BudgetHold;
+  readonly hold: WorkHold;
   output: string | null;
   data: Record<string, unknown> | null;
   usage: Usage | null;
@@ -131,7 +130,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     private readonly catalog: ModelCatalog,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
-    private readonly budgets: Budgets,
+    private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
     private readonly files: PromptFiles,
   ) {}
@@ -167,13 +166,13 @@ export class PromptRunner implements BeforeApplicationShutdown {
   async run(scope: OrgScope, prepared: PreparedPrompt, options: PromptRunOptions): Promise<void> {
     if (options.signal.aborted) return;
     const id = uuidv7();
-    const { chatId = null, callKey = id } = options;
-    const work = { orgId: scope.orgId, chatId, name: `prompt:${callKey}`, feature: FEATURE, receiptId: id };
-    await this.budgets.holding(work, (hold) => this.runHolding(hold, id, scope, prepared, options));
+    const { chatId = null, agentId = null, callKey = id } = options;
+    const work = { orgId: scope.orgId, chatId, agentId, name: `prompt:${callKey}`, feature: FEATURE, receiptId: id };
+    await this.holds.holding(work, (hold) => this.runHolding(hold, id, scope, prepared, options));
   }
 
   private async runHolding(
-    hold: BudgetHold,
+    hold: WorkHold,
     id: string,
     scope: OrgScope,
     prepared: PreparedPrompt,
@@ -341,12 +340,11 @@ export class PromptRunner implements BeforeApplicationShutdown {
     id: string,
     model: ResolvedModel,
     how: Pick<PromptRunEnd, 'status' | 'error' | 'duration_ms'>,
-    { output, data, usage, firstTokenMs }: Work,
+    { hold, output, data, usage, firstTokenMs }: Work,
     { chatId: chat_id = null, agentId: agent_id = null, charge }: PromptCaller,
   ): Promise<PromptRun> {
     // By the run's id: what is tried again after a commit whose answer was lost, charges nothing and finds the run as it ended.
-    const call = { resolved: model, feature: FEATURE, durationMs: how.duration_ms!, firstTokenMs, id };
-    const receipt = usage && receiptRow({ ...call, usage });
+    const receipt = usage && hold.receipt({ resolved: model, usage, durationMs: how.duration_ms!, firstTokenMs });
     const owner = { org_id: scope.orgId, chat_id, turn_id: null, step_no: null, agent_id };
     const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
     for (let tries = 1; ; tries++) {

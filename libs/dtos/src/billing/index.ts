@@ -1,2 +1,3 @@
 export * from './credits.dto';
 export * from './entitlements.dto';
+export * from './rate-cards.dto';

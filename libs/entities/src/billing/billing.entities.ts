@@ -90,6 +90,17 @@ export class RateCard {
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
+/** What a US dollar is in other currencies, for showing amounts. One row: setting them replaces them. */
+@Entity('credit_display_fx')
+@Check('credit_display_fx_one', 'id = 1')
+export class CreditDisplayFx {
+  @PrimaryColumn('smallint', { default: 1 }) id: number;
+  /** Units of the currency for a US dollar, by its ISO 4217 code. */
+  @Column('jsonb', { default: () => "'{}'" }) rates: Record<string, string>;
+  @Column('uuid', { nullable: true }) updated_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
 export type SubscriptionStatus = 'trialing' | 'active' | 'past_due' | 'canceled' | 'expired' | 'unsubscribed';
 
 /** A change of plan that was asked of the provider and is not paid yet. */

@@ -100,4 +100,18 @@ export const LEDGER_EXTRAS: Extra[] = [
         RETURN true;
       END $$`,
   ),
+  // What calls burn, in the statement that writes their receipts. Organizations one after another, so that two batches that meet wait in
+  // the same order.
+  fn(
+    'burn_receipts()',
+    `burn_receipts() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM credit_post(r.org_id, NULL, r.credits, 'burn', 'burn:' || r.id, 'receipt', r.id::text, r.rate_card_version, NULL, NULL)
+      FROM (SELECT * FROM written WHERE enforced AND credits > 0 ORDER BY org_id, id) r;
+      RETURN NULL; END $$`,
+  ),
+  trigger(
+    'inference_receipts_burn',
+    'inference_receipts',
+    'AFTER INSERT ON inference_receipts REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION burn_receipts()',
+  ),
 ];

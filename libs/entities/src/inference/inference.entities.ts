@@ -189,7 +189,16 @@ export class InferenceReceipt {
   @Column('numeric', { precision: 20, scale: 6, nullable: true }) output_price_per_1m: string | null;
   /** Null when the model has no price. */
   @Column('numeric', { precision: 20, scale: 6, nullable: true }) usd_cost: string | null;
+  /** Credits per 1,000 tokens that the model cost where it has no dollar price; null where it has one. */
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) fallback_credits_per_1k_tokens: string | null;
+  /** What the rate card says that it costs. They are taken from the balance where the call is {@link enforced}. */
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) credits: string;
+  /** Version of the rate card that was in force when the call was made; null where there was none. */
+  @Column('int', { nullable: true }) rate_card_version: number | null;
+  /** Of the rule that decided, from 0; null where none matched. */
+  @Column('int', { nullable: true }) rule_index: number | null;
+  /** Its organization paid in credits when the call was made. */
+  @Column('boolean', { default: false }) enforced: boolean;
   @Column('boolean', { default: false }) unpriced: boolean;
   @Column('int') duration_ms: number;
   @Column('int', { nullable: true }) first_token_ms: number | null;
@@ -197,25 +206,31 @@ export class InferenceReceipt {
 }
 
 /**
- * What a model call that is under way may cost, held against its organization's budget. It counts until its receipt is there, or until
- * its time is up; the row itself goes some time after that. See docs/adr/0021-budgets-are-reserved.md.
+ * What a model call that is under way may cost, held against its organization's budget or its credits. It counts until its receipt is
+ * there, or until its time is up; the row itself goes some time after that. See docs/adr/0021-budgets-are-reserved.md.
  */
-@Entity('budget_reservations')
-@Index('budget_reservations_org', ['org_id'])
-export class BudgetReservation {
+@Entity('call_holds')
+@Index('call_holds_org', ['org_id'])
+@Check('call_holds_unit', `unit IN ('usd', 'credits')`)
+export class CallHold {
   /** What makes the call: it makes one at a time, so whoever takes the work over replaces what was held before. */
   @PrimaryColumn('text') work: string;
   @Column('uuid') org_id: string;
   /** Id that the call's receipt will have. */
   @Column('uuid') receipt_id: string;
-  /** 0 for a model without a price in dollars. */
-  @Column('numeric', { precision: 20, scale: 6 }) usd: string;
+  /** The agent that it is made for, if any. */
+  @Column('uuid', { nullable: true }) agent_id: string | null;
+  /** Dollars of a budget, or credits. */
+  @Column('text') unit: 'usd' | 'credits';
+  /** 0 for a model without a price. */
+  @Column('numeric', { precision: 20, scale: 6 }) amount: string;
   @Column('timestamptz') expires_at: Date;
 }
 
 /** What organizations have used, by the hour; see {@link USAGE_TALLY}. */
 @Entity('usage_tallies')
 @Index('usage_tallies_hour', ['org_id', 'hour'])
+@Index('usage_tallies_burned', ['hour'], { where: 'burned_credits <> 0' })
 @Index('usage_tallies_appended', ['folded'], { where: 'NOT folded' })
 export class UsageTally {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
@@ -235,5 +250,8 @@ export class UsageTally {
   /** Of it, what was spent in chats. */
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) chats_usd_cost: string;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) credits: string;
+  /** Of them, what was taken from balances, and the dollars that it cost. */
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) burned_credits: string;
+  @Column('numeric', { precision: 20, scale: 6, default: 0 }) burned_usd: string;
   @Column('boolean', { default: false }) folded: boolean;
 }

@@ -286,6 +286,18 @@ export function DateTimeField(o: FieldOptions = {}): PropertyDecorator {
   ]);
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A day of the calendar, `YYYY-MM-DD`. */
+export function DateField(o: FieldOptions = {}): PropertyDecorator {
+  return field('string', { example: '2026-11-20', ...o }, { type: 'string', format: 'date' }, [
+    ValidateBy(
+      { name: 'isDay', validator: { validate: (v: unknown) => typeof v === 'string' && DAY.test(v) && isMoment(`${v}T00:00:00Z`) } },
+      message('date_parsing', 'Input should be a date, YYYY-MM-DD'),
+    ),
+  ]);
+}
+
 interface ObjectOptions extends FieldOptions {
   /** Documents what stands under its keys. */
   values?: Ctor;

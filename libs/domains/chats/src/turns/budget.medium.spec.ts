@@ -1,7 +1,7 @@
 import { anAgent } from '@aps/agents/testing';
 import { Entitlements } from '@aps/billing';
-import { BudgetReservation, InferenceReceipt } from '@aps/entities';
-import { Budgets, InferenceError, InferenceSettings, ModelCalls } from '@aps/inference';
+import { CallHold, InferenceReceipt } from '@aps/entities';
+import { Holds, InferenceError, InferenceSettings, ModelCalls } from '@aps/inference';
 import { InferenceHttpModule } from '@aps/inference/http';
 import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
@@ -25,7 +25,7 @@ const limit = (budget_limit_usd: string | null) =>
   app.make('PATCH', `/api/orgs/${org.id}/settings/limits`, { as: org.owner, body: { budget_limit_usd } });
 const act = (chat: string, what: string, method = 'POST') => app.call(method, `${org.path}/${chat}${what}`, { as: org.owner });
 const receipts = () => app.db.manager.find(InferenceReceipt, { where: { org_id: org.id }, order: { id: 'ASC' } });
-const reservations = () => app.db.manager.findBy(BudgetReservation, { org_id: org.id });
+const reservations = () => app.db.manager.findBy(CallHold, { org_id: org.id });
 /** Those that no receipt has ended. */
 const open = async () => {
   const ended = new Set((await receipts()).map(({ id }) => id));
@@ -99,7 +99,7 @@ describe('a chat of an organization with a budget', () => {
     await limit('0.005');
     const chat = await app.chat(org);
     // A dead worker ends nothing; what it has reserved is more than the whole budget.
-    const { repository } = app.get(Budgets) as unknown as { repository: { release: () => Promise<void> } };
+    const { repository } = app.get(Holds) as unknown as { repository: { release: () => Promise<void> } };
     jest.spyOn(repository, 'release').mockResolvedValueOnce();
     const died = new Promise<void>((resolve) => {
       asked().mockImplementationOnce(async () => {

@@ -1,14 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import {
-  Budgets,
+  Holds,
   InferenceError,
   ModelCalls,
   ModelResolver,
   OrgRuntimeService,
-  receiptRow,
   ReceiptsRepository,
   sumOf,
-  type BudgetHold,
+  type WorkHold,
   type ModelCall,
   type ReceiptRow,
   type ResolvedModel,
@@ -18,7 +17,7 @@ import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
 import { numbered, type NewEvent, type TranscriptRow } from '../chat.types';
-import { budgetedTurn } from './budgeted-turn';
+import { heldTurn } from './held-turn';
 import { LeaseEnded } from './leases';
 import type { RunningTurn } from './turn-runner';
 import { TurnRepository } from './turn.repository';
@@ -105,7 +104,7 @@ export class Compaction {
     private readonly runtime: OrgRuntimeService,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
-    private readonly budgets: Budgets,
+    private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
   ) {}
 
@@ -126,10 +125,10 @@ export class Compaction {
     const cut = cutPoint(turn.rows, Math.floor(window * Math.min(KEPT_SHARE, threshold / 2)), summaryTokens);
     if (cut === 0) return false;
     try {
-      await this.budgets.holding(budgetedTurn(turn.claim, 'compaction'), (hold) => this.compact(turn, cut, before, summaryTokens, hold));
+      await this.holds.holding(heldTurn(turn.claim, 'compaction'), (hold) => this.compact(turn, cut, before, summaryTokens, hold));
     } catch (error) {
       // The turn itself may still succeed, unless nothing is left for it either; where it does not, its own error says why.
-      if (!(error instanceof InferenceError) || error.code === 'budget_exceeded') throw error;
+      if (!(error instanceof InferenceError) || error.code === 'budget_exceeded' || error.code === 'credits_exhausted') throw error;
       compactions.inc({ outcome: error.code });
       this.logger.warn({ msg: 'A chat could not be compacted', turn_id: turn.claim.id, code: error.code });
       return false;
@@ -138,7 +137,7 @@ export class Compaction {
     return true;
   }
 
-  private async compact(turn: RunningTurn, cut: number, before: number, summaryTokens: number, hold: BudgetHold): Promise<void> {
+  private async compact(turn: RunningTurn, cut: number, before: number, summaryTokens: number, hold: WorkHold): Promise<void> {
     const { claim } = turn;
     await claim.committed;
     const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested: {} });
@@ -170,7 +169,7 @@ export class Compaction {
     model: ResolvedModel,
     rows: TranscriptRow[],
     maxTokens: number,
-    hold: BudgetHold,
+    hold: WorkHold,
   ): Promise<{ summary: string; receipts: ReceiptRow[] }> {
     const size = Math.floor((model.context_window ?? DEFAULT_WINDOW) * REQUEST_SHARE) * 4;
     const receipts: ReceiptRow[] = [];
@@ -185,12 +184,9 @@ export class Compaction {
       const result = await this.models.streamChat(model, call, { signal: turn.lease.signal });
       used = used ? sumOf(used, result.usage) : result.usage;
       receipts.push(
-        receiptRow({
-          // They are written together, so the first ends what is held for all.
-          ...(receipts.length === 0 && { id: hold.receiptId }),
+        hold.receipt({
           resolved: model,
           usage: result.usage,
-          feature: 'compaction',
           durationMs: Math.round(performance.now() - started),
           firstTokenMs: result.firstTokenMs,
         }),

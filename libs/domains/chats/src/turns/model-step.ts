@@ -6,13 +6,12 @@ import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import {
-  Budgets,
+  Holds,
   InferenceError,
   ModelCalls,
   ModelResolver,
-  receiptRow,
   sumOf,
-  type BudgetHold,
+  type WorkHold,
   type ChatResult,
   type ModelCall,
   type ResolvedModel,
@@ -28,7 +27,7 @@ import { ChildWaits } from '../delegation/child-waits';
 import { PromptsQueries } from '@aps/prompts';
 import { TurnAttachments } from './attachments';
 import { grantsOf } from './grants';
-import { budgetedTurn } from './budgeted-turn';
+import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
 import { LeaseEnded } from './leases';
 import { systemPrompt } from './system-prompt';
@@ -55,7 +54,7 @@ interface PartialAnswer {
   /** Of an answer that said nothing, and is asked for once more. */
   used: Usage | null;
   /** What the step holds of the budget. */
-  readonly hold: BudgetHold;
+  readonly hold: WorkHold;
 }
 
 /** A call that is not run, with the message that answers it. */
@@ -98,7 +97,7 @@ export class ModelStepRunner {
     private readonly resolver: ModelResolver,
     private readonly entitlements: Entitlements,
     private readonly models: ModelCalls,
-    private readonly budgets: Budgets,
+    private readonly holds: Holds,
     private readonly catalog: ToolCatalog,
     private readonly memories: MemoriesService,
     private readonly skills: SkillsService,
@@ -121,7 +120,7 @@ export class ModelStepRunner {
     const messageId = stepMessageId(claim.id, stepNo);
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
     await this.compaction.fit(turn, model);
-    return this.budgets.holding(budgetedTurn(claim, 'turn'), async (hold) => {
+    return this.holds.holding(heldTurn(claim, 'turn'), async (hold) => {
       const started = performance.now();
       const partial: PartialAnswer = { text: '', used: null, hold };
       try {
@@ -130,7 +129,7 @@ export class ModelStepRunner {
         // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
         const finished = result.toolCalls.length === 0 || isLastStep(turn);
         const durationMs = Math.round(performance.now() - started);
-        await this.commit(turn, model, result, { messageId, stepNo, final: finished, receiptId: hold.receiptId, durationMs });
+        await this.commit(turn, model, result, { messageId, stepNo, final: finished, hold, durationMs });
         return finished ? 'finished' : 'continues';
       } catch (error) {
         if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo });
@@ -280,7 +279,7 @@ export class ModelStepRunner {
     turn: RunningTurn,
     model: ResolvedModel,
     result: ChatResult,
-    step: { messageId: string; stepNo: number; final: boolean; receiptId: string; durationMs: number },
+    step: { messageId: string; stepNo: number; final: boolean; hold: WorkHold; durationMs: number },
   ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();
@@ -297,14 +296,8 @@ export class ModelStepRunner {
           }))
         : [];
     const state = storableState(result.providerState);
-    const receipt = receiptRow({
-      id: step.receiptId,
-      resolved: model,
-      usage: result.usage,
-      feature: 'turn',
-      durationMs: step.durationMs,
-      firstTokenMs: result.firstTokenMs,
-    });
+    const { durationMs } = step;
+    const receipt = step.hold.receipt({ resolved: model, usage: result.usage, durationMs, firstTokenMs: result.firstTokenMs });
     const usage = {
       ...result.usage,
       model: model.resolved_model,

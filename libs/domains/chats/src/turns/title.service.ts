@@ -1,14 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { chatTopic } from '@aps/contracts';
 import {
-  Budgets,
+  Holds,
   InferenceError,
   ModelCalls,
   ModelResolver,
-  receiptRow,
   ReceiptsRepository,
-  type BudgetHold,
+  type WorkHold,
   type ModelCall,
+  type ReceiptRow,
 } from '@aps/inference';
 import { NO_CALLER, Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
@@ -31,7 +31,7 @@ export class TitleService {
     private readonly turns: TurnRepository,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
-    private readonly budgets: Budgets,
+    private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
     private readonly realtime: RealtimePublisher,
   ) {}
@@ -39,18 +39,18 @@ export class TitleService {
   async generate(chatId: string, signal: AbortSignal): Promise<void> {
     const chat = await this.titles.opening(this.db, chatId);
     if (!chat?.opening) return;
-    const { opening, org_id: orgId } = chat;
-    await this.budgets.holding({ orgId, chatId, name: `title:${chatId}`, feature: 'title' }, async (hold) => {
+    const { opening, org_id: orgId, agent_id: agentId } = chat;
+    await this.holds.holding({ orgId, chatId, agentId, name: `title:${chatId}`, feature: 'title' }, async (hold) => {
       const charged = await this.nameIt(chatId, { ...chat, opening }, hold, signal);
       if (!charged) await hold.release();
     });
   }
 
   /** @returns whether it has a receipt */
-  private async nameIt(chatId: string, chat: UntitledChat & { opening: string }, hold: BudgetHold, signal: AbortSignal): Promise<boolean> {
+  private async nameIt(chatId: string, chat: UntitledChat & { opening: string }, hold: WorkHold, signal: AbortSignal): Promise<boolean> {
     const started = performance.now();
     let title: string;
-    let receipt: ReturnType<typeof receiptRow> | undefined;
+    let receipt: ReceiptRow | undefined;
     try {
       const model = await this.resolver.resolve({ orgId: chat.org_id, scope: 'chat', feature: 'title', requested: {} });
       const messages: ModelCall['messages'] = [{ role: 'user', content: chat.opening }];
@@ -58,11 +58,9 @@ export class TitleService {
       await hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, { signal });
       title = cleanTitle(result.text) || cleanTitle(chat.opening);
-      receipt = receiptRow({
-        id: hold.receiptId,
+      receipt = hold.receipt({
         resolved: model,
         usage: result.usage,
-        feature: 'title',
         durationMs: Math.round(performance.now() - started),
         firstTokenMs: result.firstTokenMs,
       });
@@ -79,7 +77,7 @@ export class TitleService {
     chatId: string,
     chat: { org_id: string; agent_id: string },
     title: string,
-    receipt: ReturnType<typeof receiptRow> | undefined,
+    receipt: ReceiptRow | undefined,
   ): Promise<boolean> {
     const at = this.db.now();
     return this.db.transaction(NO_CALLER, async (tx) => {

@@ -3,7 +3,7 @@ import { AgentRevisions, type SealedAgentConfig } from '@aps/agents';
 import { chatTopic, type JobPayload } from '@aps/contracts';
 import { DecisionLog } from '@aps/decisions';
 import type { TurnWait } from '@aps/entities';
-import type { ResolvedModel } from '@aps/inference';
+import { InferenceError, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { JobContext } from '@aps/platform/queues';
@@ -156,8 +156,9 @@ export class TurnRunner {
         return 'org_suspended';
       default:
     }
-    if (error instanceof TurnBlocked) {
-      await this.endings.blocked(claim, error);
+    const blocked = asBlocked(error);
+    if (blocked) {
+      await this.endings.blocked(claim, blocked);
       return 'blocked';
     }
     const failure = this.endings.asChatError(error);
@@ -176,4 +177,11 @@ export class TurnRunner {
     await this.endings.failed(claim, failure);
     return 'failed';
   }
+}
+
+/** Whoever is out of credits may buy some: that ends no chat. */
+function asBlocked(error: unknown): TurnBlocked | undefined {
+  if (error instanceof TurnBlocked) return error;
+  if (error instanceof InferenceError && error.code === 'credits_exhausted') return new TurnBlocked(error.code, error.message);
+  return undefined;
 }

@@ -191,13 +191,16 @@ WITH i AS MATERIALIZED (
 ), r AS (
   INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, requested_model, model_key, resolve_reason, route_id, byo_key,
     input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
-    input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost, credits, unpriced, duration_ms, first_token_ms, created_at)
+    input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost,
+    fallback_credits_per_1k_tokens, credits, rate_card_version, rule_index, enforced, unpriced, duration_ms, first_token_ms, created_at)
   SELECT x.id, l.org_id, x.feature, l.chat_id, l.turn_id, l.step_no, l.agent_id, x.requested_model, x.model_key, x.resolve_reason, x.route_id, x.byo_key,
     x.input_tokens, x.cached_input_tokens, x.cache_write_tokens, x.output_tokens, x.reasoning_tokens,
-    x.input_price_per_1m, x.cached_input_price_per_1m, x.cache_write_price_per_1m, x.output_price_per_1m, x.usd_cost, x.credits, x.unpriced, x.duration_ms, x.first_token_ms, l.at
+    x.input_price_per_1m, x.cached_input_price_per_1m, x.cache_write_price_per_1m, x.output_price_per_1m, x.usd_cost,
+    x.fallback_credits_per_1k_tokens, x.credits, x.rate_card_version, x.rule_index, x.enforced, x.unpriced, x.duration_ms, x.first_token_ms, l.at
   FROM l CROSS JOIN LATERAL jsonb_to_record(l.receipt) AS x(id uuid, feature text, requested_model text, model_key text, resolve_reason text, route_id uuid, byo_key boolean,
     input_tokens int, cached_input_tokens int, cache_write_tokens int, output_tokens int, reasoning_tokens int,
-    input_price_per_1m numeric, cached_input_price_per_1m numeric, cache_write_price_per_1m numeric, output_price_per_1m numeric, usd_cost numeric, credits numeric, unpriced boolean,
+    input_price_per_1m numeric, cached_input_price_per_1m numeric, cache_write_price_per_1m numeric, output_price_per_1m numeric, usd_cost numeric,
+    fallback_credits_per_1k_tokens numeric, credits numeric, rate_card_version int, rule_index int, enforced boolean, unpriced boolean,
     duration_ms int, first_token_ms int)
 ), e AS (
   INSERT INTO events (topic, seq, org_id, type, data, created_at)

@@ -246,6 +246,7 @@ describe('ModelResolver', () => {
       resolved: await resolve(),
       usage: { input: 10, cached_input: 1, cache_write: 2, output: 3, reasoning: 4 },
       feature: 'turn',
+      terms: { card: null, enforced: false },
       durationMs: 5,
     });
     expect(await receipts.insert(t.db, { ...row, ...owner })).toBe(true);

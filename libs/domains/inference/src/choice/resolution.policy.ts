@@ -228,6 +228,7 @@ function complete(view: CatalogView, { requested: wish = {} }: ChooseRequest, ru
     ...rest,
     entry,
     resolved_model: entry.key,
+    mode,
     reasoning_effort: effort,
     requested_reasoning_effort: wanted,
     effort_clamped: clamped,

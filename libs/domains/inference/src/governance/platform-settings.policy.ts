@@ -3,7 +3,8 @@ import type { ModePreset } from '@aps/entities';
 import type { CatalogView } from '../choice/catalog-view';
 import { asEffort, MODE_EFFORT } from '../choice/effort.policy';
 import { FEATURES, type CatalogEntry, type InferenceFeature, type ModelKind, type PlatformSettings } from '../inference.types';
-import { blendedPrice, plain, text } from '../pricing';
+import { text } from '@aps/billing';
+import { blendedPrice, plain } from '../pricing';
 import { followReplacement } from '../choice/replacement.policy';
 import { kindOf } from '../choice/resolution.policy';
 

@@ -1,6 +1,5 @@
-import { charactersOfPrompt, tokensOf, type ChatRequest } from '../client';
+import { charactersOfPrompt, tokensOf, type ChatRequest, type Usage } from '../client';
 import type { ModelChoice } from '../inference.types';
-import { priceOf, type Prices } from '../pricing';
 
 /** Output tokens of a call that has no cap. */
 const UNCAPPED_OUTPUT = 4_096;
@@ -13,17 +12,16 @@ export function outputCapOf(model: Pick<ModelChoice, 'max_output_tokens'>, call:
   return caps.length ? Math.min(...caps) : undefined;
 }
 
-/**
- * What a call may cost, in US dollars: its prompt as it is counted before any provider has, and all the output that it may have. 0 for a
- * model without a price in dollars.
- */
-export function estimateOf(model: { entry: Prices; max_output_tokens: number | null }, call: Call): string {
-  const usage = {
+/** Seconds that a call is thought to take, for rules that charge by them. */
+export const ESTIMATED_SECONDS = 60;
+
+/** What a call may use: its prompt as it is counted before any provider has, and all the output that it may have. */
+export function estimateOf(model: Pick<ModelChoice, 'max_output_tokens'>, call: Call): Usage {
+  return {
     input: tokensOf(charactersOfPrompt(call) + (call.tools?.length ? JSON.stringify(call.tools).length : 0)),
     cached_input: 0,
     cache_write: 0,
     output: outputCapOf(model, call) ?? UNCAPPED_OUTPUT,
     reasoning: 0,
   };
-  return priceOf(model.entry, usage).usd ?? '0';
 }

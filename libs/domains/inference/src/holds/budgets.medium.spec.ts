@@ -1,13 +1,13 @@
-import { Blockers } from '@aps/billing';
+import { Blockers, RateCards } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
-import { BudgetReservation, InferenceReceipt } from '@aps/entities';
+import { CallHold, InferenceReceipt } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { Database, NO_CALLER, type Db } from '@aps/platform/database';
 import { metrics } from '@aps/platform/observability';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { BudgetRepository } from './budget.repository';
-import { Budgets, type BudgetHold } from './budgets.service';
+import { HoldRepository } from './hold.repository';
+import { Holds, type WorkHold } from './holds.service';
 import { InferenceSettings } from '../inference.settings';
 import type { ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
@@ -16,12 +16,12 @@ import { aModel } from '../testing/views';
 
 const t = inferenceService();
 let org: TestTeam;
-let budgets: Budgets;
-let repository: BudgetRepository;
+let holds: Holds;
+let repository: HoldRepository;
 beforeEach(async () => {
   org = await aTeam(t);
-  budgets = t.get(Budgets);
-  repository = new BudgetRepository();
+  holds = t.get(Holds);
+  repository = new HoldRepository();
 });
 afterEach(() => {
   entitle(t, { enforces_credits: false });
@@ -38,11 +38,12 @@ const receipt = (usd: string, { id = uuidv7(), at = 'now()', of = org } = {}) =>
       reasoning_tokens, usd_cost, duration_ms, created_at) VALUES ($1, $2, 'turn', $1, 'mock', 'requested', $1, 1, 0, 0, 0, 0, $3, 1, ${at})`),
     [id, of.id, usd],
   );
-const asking = (usd: string, work = `turn:${uuidv7()}`, of = org) => ({ work, org_id: of.id, receipt_id: uuidv7(), usd, spent_usd: '0' });
-const reserve = (usd: string, work?: string, of = org) => repository.reserve(t.db, asking(usd, work, of));
-const reservations = () => t.db.manager.findBy(BudgetReservation, { org_id: org.id });
+const asking = (usd: string, work = `turn:${uuidv7()}`, of = org) => ({ work, org_id: of.id, receipt_id: uuidv7(), agent_id: null, amount: usd, spent: '0' });
+const granted = async (db: Db, call: ReturnType<typeof asking>) => (await repository.reserveBudget(db, call)) === 'granted';
+const reserve = (usd: string, work?: string, of = org) => granted(t.db, asking(usd, work, of));
+const reservations = () => t.db.manager.findBy(CallHold, { org_id: org.id });
 const pass = (minutes: number) =>
-  t.db.execute(sql(`UPDATE budget_reservations SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2`), [
+  t.db.execute(sql(`UPDATE call_holds SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2`), [
     minutes,
     org.id,
   ]);
@@ -52,8 +53,8 @@ const blocker = () => t.get<Blockers>(Blockers).of(org.id);
 const CALL: ModelCall = { messages: [], feature: 'turn' };
 const costing = (usd: string | null) =>
   ({ entry: aModel('m', 'r', { input_price_per_1m: '0', output_price_per_1m: usd }), max_output_tokens: 1_000_000 }) as ResolvedModel;
-const holding = <T>(act: (hold: BudgetHold) => Promise<T>, over: { name?: string; chatId?: string | null } = {}) =>
-  budgets.holding({ orgId: org.id, chatId: uuidv7(), name: `turn:${uuidv7()}`, feature: 'turn', ...over }, act);
+const holding = <T>(act: (hold: WorkHold) => Promise<T>, over: { name?: string; chatId?: string | null } = {}) =>
+  holds.holding({ orgId: org.id, chatId: uuidv7(), agentId: null, name: `turn:${uuidv7()}`, feature: 'turn', ...over }, act);
 
 describe('the budget of an organization', () => {
   it('is passed by one of many calls at once, whatever connections and processes they come from', async () => {
@@ -61,13 +62,13 @@ describe('the budget of an organization', () => {
     await receipt('0.955');
     const elsewhere = t.get(Database);
     const ways: ((call: ReturnType<typeof asking>) => Promise<boolean>)[] = [
-      (call) => repository.reserve(t.db, call),
-      (call) => repository.reserve(elsewhere, call),
-      (call) => t.db.transaction(NO_CALLER, (tx) => repository.reserve(tx, call)),
+      (call) => granted(t.db, call),
+      (call) => granted(elsewhere, call),
+      (call) => t.db.transaction(NO_CALLER, (tx) => granted(tx, call)),
     ];
-    const granted = await Promise.all(Array.from({ length: 200 }, (_, i) => ways[i % ways.length](asking('0.02'))));
+    const calls = await Promise.all(Array.from({ length: 200 }, (_, i) => ways[i % ways.length](asking('0.02'))));
     // 0.955, 0.975 and 0.995 are less than 1; 1.015 is not.
-    expect(granted.filter(Boolean)).toHaveLength(3);
+    expect(calls.filter(Boolean)).toHaveLength(3);
     expect(await reservations()).toHaveLength(3);
   });
 
@@ -75,7 +76,7 @@ describe('the budget of an organization', () => {
     await limit('1');
     const spend = async (db: Db) => {
       const call = asking('0.1');
-      if (!(await repository.reserve(db, call))) return;
+      if (!(await granted(db, call))) return;
       await receipt('0.07', { id: call.receipt_id });
     };
     const elsewhere = t.get(Database);
@@ -139,19 +140,19 @@ describe('a reservation', () => {
   it('ends with the receipt that it is held for, and is removed by the next', async () => {
     await limit('1');
     const call = asking('1');
-    expect(await repository.reserve(t.db, call)).toBe(true);
+    expect(await granted(t.db, call)).toBe(true);
     expect(await blocker()).toEqual({ code: 'budget_exceeded', budget_limit_usd: '1', spend_usd: '0' });
     await receipt('0.2', { id: call.receipt_id });
     expect(await blocker()).toBeNull();
     const next = asking('0.5');
-    expect(await repository.reserve(t.db, next)).toBe(true);
+    expect(await granted(t.db, next)).toBe(true);
     expect((await reservations()).map(({ work }) => work)).toEqual([next.work]);
   });
 
   it('of a worker that died ends ten minutes after it was renewed last', async () => {
     await limit('1');
     const lost = asking('1');
-    await repository.reserve(t.db, lost);
+    await granted(t.db, lost);
     await pass(9);
     expect(await reserve('0.1')).toBe(false);
     await repository.renew(t.db, [lost]);
@@ -160,7 +161,7 @@ describe('a reservation', () => {
     await pass(1);
     expect(await blocker()).toBeNull();
     const next = asking('0.1');
-    expect(await repository.reserve(t.db, next)).toBe(true);
+    expect(await granted(t.db, next)).toBe(true);
     // A renewal that comes too late brings nothing back.
     await repository.renew(t.db, [lost]);
     expect((await reservations()).map(({ work }) => work)).toEqual([next.work]);
@@ -169,12 +170,12 @@ describe('a reservation', () => {
   it('is taken over with its work, and does not count twice', async () => {
     await limit('1');
     const [first, second] = [asking('0.9', 'turn:same'), asking('0.8', 'turn:same')];
-    expect(await repository.reserve(t.db, first)).toBe(true);
+    expect(await granted(t.db, first)).toBe(true);
     await receipt('0.15');
     // Beside what its lost owner has reserved, nothing would be left.
     expect(await reserve('0.1')).toBe(false);
-    expect(await repository.reserve(t.db, second)).toBe(true);
-    expect(await reservations()).toMatchObject([{ work: 'turn:same', receipt_id: second.receipt_id, usd: '0.800000' }]);
+    expect(await granted(t.db, second)).toBe(true);
+    expect(await reservations()).toMatchObject([{ work: 'turn:same', receipt_id: second.receipt_id, amount: '0.800000' }]);
     // What the lost owner does now touches nothing.
     await pass(5);
     const [before] = await reservations();
@@ -187,19 +188,19 @@ describe('a reservation', () => {
 
   it('counts what its work has spent before, of which no receipt tells yet', async () => {
     await limit('1');
-    const call = { ...asking('0.1'), spent_usd: '0.9' };
-    expect(await repository.reserve(t.db, call)).toBe(true);
-    expect(await reservations()).toMatchObject([{ usd: '1.000000' }]);
-    expect(await repository.reserve(t.db, { ...call, spent_usd: '1' })).toBe(false);
+    const call = { ...asking('0.1'), spent: '0.9' };
+    expect(await granted(t.db, call)).toBe(true);
+    expect(await reservations()).toMatchObject([{ amount: '1.000000' }]);
+    expect(await granted(t.db, { ...call, spent: '1' })).toBe(false);
   });
 
   it('stays where more is refused to its work', async () => {
     await limit('1');
     const call = asking('0.5');
-    await repository.reserve(t.db, call);
+    await granted(t.db, call);
     await receipt('1');
-    expect(await repository.reserve(t.db, { ...call, usd: '0.6' })).toBe(false);
-    expect(await reservations()).toMatchObject([{ usd: '0.500000' }]);
+    expect(await granted(t.db, { ...call, amount: '0.6' })).toBe(false);
+    expect(await reservations()).toMatchObject([{ amount: '0.500000' }]);
   });
 
   it('that nobody asks about is removed some time after its end', async () => {
@@ -225,7 +226,7 @@ describe('work that calls models', () => {
       expect(row.receipt_id).toBe(hold.receiptId);
       return row;
     });
-    expect(held.usd).toBe('0.250000');
+    expect(held.amount).toBe('0.250000');
     expect(await reservations()).toHaveLength(1);
     await expect(
       holding(async (hold) => {
@@ -242,7 +243,7 @@ describe('work that calls models', () => {
       await hold.reserve(costing('0.25'), CALL);
       await hold.reserve(costing('0.25'), CALL, { input: 0, cached_input: 0, cache_write: 0, output: 2_000_000, reasoning: 0 });
     });
-    expect(await reservations()).toMatchObject([{ usd: '0.750000' }]);
+    expect(await reservations()).toMatchObject([{ amount: '0.750000' }]);
   });
 
   it('is refused before its call, and counted', async () => {
@@ -264,24 +265,23 @@ describe('work that calls models', () => {
       await hold.reserve(costing('0.25'), CALL);
       await pass(5);
       expect(await left()).toBeLessThan(6);
-      await budgets.renew();
+      await holds.renew();
       expect(await left()).toBeGreaterThan(9);
     });
     await pass(5);
-    await budgets.renew();
+    await holds.renew();
     expect(await left()).toBeLessThan(6);
   });
 
   it.each([
-    ['without a budget', null, false, {}],
-    ['where credits are paid', '0', true, {}],
-    ['of no chat', '0', false, { chatId: null }],
-  ])('asks nothing %s', async (_, budget, enforces_credits, work) => {
+    ['without a budget', null, {}],
+    ['of no chat', '0', { chatId: null }],
+  ])('asks nothing %s', async (_, budget, work) => {
     // Not by a request: its broadcast comes back and drops the view a moment later.
     await t.db.execute(sql('INSERT INTO org_ai_settings (org_id, budget_limit_usd) VALUES ($1, $2)'), [org.id, budget]);
-    entitle(t, { enforces_credits });
     // What is held in memory is there.
     await t.get(InferenceSettings).view(org.id);
+    await t.get(RateCards).current();
     const asked = [
       jest.spyOn(Database.prototype, 'batchedAhead'),
       jest.spyOn(Database.prototype, 'query'),
@@ -296,8 +296,8 @@ describe('work that calls models', () => {
     await limit('1');
     const after = Promise.reject(new Error('the claim failed'));
     after.catch(() => undefined);
-    const work = { orgId: org.id, chatId: uuidv7(), name: 'turn:unowned', feature: 'turn', after };
-    await expect(budgets.holding(work, (hold) => hold.reserve(costing('1'), CALL))).rejects.toThrow('the claim failed');
+    const work = { orgId: org.id, chatId: uuidv7(), agentId: null, name: 'turn:unowned', feature: 'turn', after };
+    await expect(holds.holding(work, (hold) => hold.reserve(costing('1'), CALL))).rejects.toThrow('the claim failed');
     expect(await reservations()).toEqual([]);
   });
 });

@@ -1,0 +1,209 @@
+import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
+import { Blockers, Entitlements, Money, RateCards, type Blocker, type CallBlocker } from '@aps/billing';
+import { Database, type Db } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { uuidv7 } from 'uuidv7';
+import { chargeFor, type Terms } from '../charge';
+import { HoldRepository, type CreditUse, type Reserved, type Verdict } from './hold.repository';
+import type { Usage } from '../client';
+import { ESTIMATED_SECONDS, estimateOf } from './estimate.policy';
+import { InferenceError } from '../inference.errors';
+import { InferenceSettings } from '../inference.settings';
+import type { ModelCall } from '../model-calls.service';
+import type { ResolvedModel } from '../choice/model-resolver.service';
+import { priceOf } from '../pricing';
+import { receiptRow, type ReceiptInput, type ReceiptRow } from '../receipts.repository';
+
+/** Far less than a reservation holds without. */
+const RENEW_MS = 60_000;
+
+const REFUSED = {
+  budget_exceeded: {
+    calls: counter(
+      'budget_refused_calls_total',
+      'Model calls that were not made because the budget of their organization, or their agent, was used up',
+      ['feature'],
+    ),
+    says: 'The budget of this organization is used up.',
+  },
+  credits_exhausted: {
+    calls: counter('credits_refused_calls_total', 'Model calls that were not made because their organization was out of credits', [
+      'feature',
+    ]),
+    says: 'This organization is out of credits.',
+  },
+} as const;
+
+/** What calls models, one call at a time, until a receipt tells what they used. */
+export interface HoldingWork {
+  orgId: string;
+  /** The budget caps what chats spend; work that belongs to none reserves nothing of it. */
+  chatId: string | null;
+  /** Whom it is done for, if for an agent. */
+  agentId: string | null;
+  /** Names it. Whoever does it again after its worker was lost names it so again, and does not count twice. */
+  name: string;
+  /** As on its receipt. */
+  feature: string;
+  /** Id of its receipt. Default: a new UUIDv7. */
+  receiptId?: string;
+  /** Nothing is reserved before it. */
+  after?: Promise<void>;
+}
+
+/** What a piece of work holds of its organization's budget or credits, and what it is charged by. */
+export interface WorkHold {
+  /** The receipt with this id ends the reservation by being written. */
+  readonly receiptId: string;
+  /**
+   * Comes before each call. Without a budget, and where no credits are paid, it asks nothing.
+   *
+   * @param used what earlier calls have used that stand on the same receipt
+   * @throws InferenceError `budget_exceeded`, `credits_exhausted`
+   */
+  reserve(model: ResolvedModel, call: ModelCall, used?: Usage | null): Promise<void>;
+  /** What a call has come to. Several receipts are written together: the first has the id that ends the reservation. */
+  receipt(called: Omit<ReceiptInput, 'id' | 'feature' | 'terms'>): ReceiptRow;
+  /** Ends the reservation where no receipt will. */
+  release(): Promise<void>;
+}
+
+/** What a call would cost at most, and whether it would be made. Amounts are decimal texts. */
+export interface Quote {
+  /** What would keep it. */
+  blocker: CallBlocker | null;
+  input_tokens: number;
+  max_output_tokens: number;
+  credits: string;
+  /** Null without a price in dollars. */
+  cost_usd: string | null;
+  /** Null where no credits are paid. */
+  credits_remaining: string | null;
+}
+
+/**
+ * Holds organizations to their credits or, where none are paid, their budget: each model call reserves what it may cost before it is made.
+ * What is left is the rows' at that moment; that there is a limit is held in memory with the other settings. What a call is charged by is
+ * decided when its work begins, and its receipt says it: the one place where calls are metered.
+ */
+@Injectable()
+export class Holds extends Blockers implements OnApplicationShutdown {
+  private readonly logger = new Logger('Holds');
+  private readonly held = new Map<string, Reserved>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly db: Database,
+    private readonly repository: HoldRepository,
+    private readonly settings: InferenceSettings,
+    private readonly entitlements: Entitlements,
+    private readonly cards: RateCards,
+  ) {
+    super();
+    this.timer = setInterval(() => void this.renew(), RENEW_MS).unref();
+  }
+
+  async of(orgId: string, db: Db = this.db): Promise<Blocker | null> {
+    if (await this.entitlements.has(orgId, 'enforces_credits', db)) {
+      const use = await this.repository.creditUse(db, orgId);
+      if (!use || new Money(use.credits_free).greaterThan(0)) return null;
+      return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
+    }
+    if (!(await this.settings.hasBudget(orgId))) return null;
+    const use = await this.repository.budgetUse(db, orgId);
+    if (!use?.used_up) return null;
+    return { code: 'budget_exceeded', budget_limit_usd: use.budget_limit_usd, spend_usd: use.spend_usd };
+  }
+
+  /** Does work that calls models. What it holds ends with its receipt; where it fails, with the failure. */
+  async holding<T>(work: HoldingWork, act: (hold: WorkHold) => Promise<T>): Promise<T> {
+    const { receiptId = uuidv7(), feature } = work;
+    const reserved = { work: work.name, receipt_id: receiptId };
+    const terms = await this.termsOf(work.orgId);
+    let receipts = 0;
+    const hold: WorkHold = {
+      receiptId,
+      reserve: async (model, call, used = null) => {
+        const cost = this.costOf(terms, feature, model, call, used);
+        if (terms.enforced ? cost.free : work.chatId === null || !(await this.settings.hasBudget(work.orgId))) return;
+        await work.after;
+        // Known before it is there: what fails on the way may have been written.
+        this.held.set(receiptId, reserved);
+        const verdict = await this.ask(terms, { ...reserved, org_id: work.orgId, agent_id: work.agentId, ...cost.held });
+        if (verdict === 'granted') return;
+        const { calls, says } = REFUSED[verdict];
+        calls.inc({ feature });
+        throw new InferenceError(verdict, terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : says);
+      },
+      receipt: (called) => receiptRow({ ...called, ...(receipts++ === 0 && { id: receiptId }), feature, terms }),
+      release: async () => {
+        if (!this.held.delete(receiptId)) return;
+        // It ends by itself, if later.
+        await this.repository
+          .release(this.db, reserved)
+          .catch((error: Error) => this.logger.warn(`A reservation was not ended: ${error.message}`));
+      },
+    };
+    try {
+      return await act(hold);
+    } catch (error) {
+      await hold.release();
+      throw error;
+    } finally {
+      this.held.delete(receiptId);
+    }
+  }
+
+  /** What a call would be told before it is made. Nothing is held. */
+  async quote(work: Pick<HoldingWork, 'orgId' | 'agentId' | 'feature'>, model: ResolvedModel, call: ModelCall): Promise<Quote> {
+    const terms = await this.termsOf(work.orgId);
+    const usage = estimateOf(model, call);
+    const { credits } = chargeFor(terms.card, model, work.feature, usage, ESTIMATED_SECONDS);
+    const use = terms.enforced ? await this.repository.creditUse(this.db, work.orgId, work.agentId) : null;
+    return {
+      blocker: terms.enforced ? use && blockerOf(use, credits) : await this.of(work.orgId),
+      input_tokens: usage.input,
+      max_output_tokens: usage.output,
+      credits,
+      cost_usd: priceOf(model.entry, usage).usd,
+      credits_remaining: use?.credits_remaining ?? null,
+    };
+  }
+
+  /** Renews all that this process holds. */
+  async renew(): Promise<void> {
+    if (this.held.size === 0) return;
+    await this.repository
+      .renew(this.db, [...this.held.values()])
+      .catch((error: Error) => this.logger.warn(`Reservations were not renewed: ${error.message}`));
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private async termsOf(orgId: string): Promise<Terms> {
+    return { card: await this.cards.current(), enforced: await this.entitlements.has(orgId, 'enforces_credits') };
+  }
+
+  /** What is to be held for a call, and whether it costs nothing: then it needs nothing. */
+  private costOf(terms: Terms, feature: string, model: ResolvedModel, call: ModelCall, used: Usage | null) {
+    const estimate = estimateOf(model, call);
+    const price = (usage: Usage, seconds: number) =>
+      terms.enforced ? chargeFor(terms.card, model, feature, usage, seconds).credits : (priceOf(model.entry, usage).usd ?? '0');
+    const held = { amount: price(estimate, ESTIMATED_SECONDS), spent: used ? price(used, 0) : '0' };
+    return { held, free: held.amount === '0' && held.spent === '0' };
+  }
+
+  private ask(terms: Terms, call: Parameters<HoldRepository['reserveCredits']>[1]): Promise<Verdict> {
+    return terms.enforced ? this.repository.reserveCredits(this.db, call) : this.repository.reserveBudget(this.db, call);
+  }
+}
+
+/** What keeps a call that may cost so many credits. */
+function blockerOf(use: CreditUse, credits: string): CallBlocker | null {
+  if (new Money(credits).isZero()) return null;
+  if (new Money(use.credits_free).lessThan(credits)) return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
+  if (use.agent_budget === null || new Money(use.agent_used!).lessThan(use.agent_budget)) return null;
+  return { code: 'budget_exceeded', budget_credits_per_period: use.agent_budget, spent_credits: use.agent_used! };
+}
