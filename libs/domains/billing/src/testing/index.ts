@@ -1,2 +1,3 @@
 export * from './entitle';
 export * from './plans';
+export * from './credits';
