@@ -28,7 +28,7 @@ describe('the documented events', () => {
     const place = await app.org();
     const leaf = await addAgent(app, place, { name: 'Leaf' });
     org = await addAgent(app, place, { name: 'Worker', child_agent_ids: [leaf.agentId], memory_enabled: true });
-    entitle(app, { decision_log: true });
+    await entitle(app, { decision_log: true });
     await app.addUnpricedModel('unpriced');
   }, 60_000);
   afterEach(() => jest.restoreAllMocks());
@@ -110,13 +110,13 @@ describe('the documented events', () => {
     );
 
     const blocked = await app.chat(org);
-    entitle(app, { enforces_credits: true, direct_model_choice: true });
+    await entitle(app, { enforces_credits: true, direct_model_choice: true });
     await told(
       blocked,
       () => app.call('POST', `${org.path}/${blocked}/messages`, { as: org.owner, body: { content: 'hello', model: 'unpriced' } }),
       ({ event, data }) => event === 'status_changed' && data.data.to === 'ARCHIVED',
     );
-    entitle(app, { enforces_credits: false });
+    await entitle(app, { enforces_credits: false });
 
     const stopped = await app.chat(org);
     const stop = async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { Logger, Module } from '@nestjs/common';
+import { type INestApplicationContext, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AgentsModule, AgentsService } from '@aps/agents';
-import { BillingModule, Entitlements } from '@aps/billing';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { BillingModule, OrgPlans, Subscriptions, SubscriptionsRepository } from '@aps/billing';
+import { ENTITIES, MIGRATIONS, Subscription } from '@aps/entities';
 import { actingUser, actingOperator, OrgScope } from '@aps/guards';
 import { ApiTokensService, IdentityModule, PlatformAdminsService, UsersService } from '@aps/identity';
 import { InferenceModule } from '@aps/inference';
@@ -34,7 +34,7 @@ Explain what agents, chats, tools and revisions are when somebody asks, and use 
     MailModule,
     BillingModule,
     InferenceModule,
-    OrgsModule.forRoot(Entitlements),
+    OrgsModule.forRoot(OrgPlans),
     IdentityModule,
     AgentsModule,
   ],
@@ -63,7 +63,15 @@ export async function seedDemo(file: string): Promise<void> {
     const owner = await person(taken ? `demo-${suffix}@example.com` : 'demo@example.com', 'Demo Owner');
     const admin = await person(taken ? `operator-${suffix}@example.com` : 'operator@example.com', 'Demo Operator');
     await app.get(PlatformAdminsService, { strict: false }).add(actingOperator(admin.id, {}), admin.email);
-    const org = await app.get(OrganizationsService, { strict: false }).create(db, actingUser(owner.id), { name: 'Demo Organization' });
+    const found = (name: string) => app.get(OrganizationsService, { strict: false }).create(db, actingUser(owner.id), { name });
+    // First, so that it gets the credits that a person is given once.
+    await putOn(app, (await found('Demo Trial')).id, 'trial');
+    const org = await found('Demo Organization');
+    await putOn(app, org.id, 'enterprise', {
+      // There is no identity provider to sign in by.
+      overrides: { enforced_idp_sso: false },
+      override_reason: 'The demo signs in by password.',
+    });
     const agent = await app.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, owner.id, 'OWNER'), {
       name: 'Guide',
       description: 'Shows what an agent can do.',
@@ -83,6 +91,24 @@ export async function seedDemo(file: string): Promise<void> {
     await app.close();
     Logger.flush();
   }
+}
+
+/** Where an operator has deleted the plan, the organization stays on that of new ones. */
+async function putOn(
+  app: INestApplicationContext,
+  orgId: string,
+  code: string,
+  otherwise: Pick<Partial<Subscription>, 'overrides' | 'override_reason'> = {},
+): Promise<void> {
+  const subscriptions = app.get(Subscriptions, { strict: false });
+  await app.get(Database).transaction(NO_CALLER, async (tx) => {
+    const plan = await app.get(SubscriptionsRepository, { strict: false }).planByCode(tx, code);
+    const before = await subscriptions.lock(tx, orgId);
+    if (!plan) return;
+    if (!before) await subscriptions.subscribe(tx, orgId, plan);
+    else if (before.plan.id !== plan.id) await subscriptions.change(tx, orgId, plan, `demo:${orgId}`);
+    if (otherwise.overrides) await tx.manager.update(Subscription, { org_id: orgId }, otherwise);
+  });
 }
 
 /** The file may be older than the database, when only one of them was thrown away. */

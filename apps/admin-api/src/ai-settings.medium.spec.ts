@@ -1,3 +1,4 @@
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { aTeam } from '@aps/orgs/testing';
 import { uuidv7 } from 'uuidv7';
@@ -140,7 +141,7 @@ describe('AI settings, administered', () => {
 
   describe('of an organization', () => {
     it('are those of its own page, which no plan keeps from operators', async () => {
-      t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'off' });
+      await entitle(t, { direct_model_choice: false });
       const org = await aTeam(t);
       const set = { compaction_threshold: 0.6, thinking_enabled: false };
       expect(await call('PATCH', `/orgs/${org.id}/ai-settings`, set)).toMatchObject({
@@ -154,7 +155,7 @@ describe('AI settings, administered', () => {
       });
       const lines = (await audits('settings.runtime_updated')).filter((line) => line.org_id === org.id);
       expect(lines).toMatchObject([{ source: 'admin', actor_id: admin.operator.id, metadata: { changes: set } }]);
-      t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined });
+      await entitleAsBefore(t);
     });
 
     it('are not there for an organization that is not', async () => {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentModelsModule } from '@aps/agents';
 import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
-import { BillingModule, Entitlements } from '@aps/billing';
+import { BillingModule, OrgPlans } from '@aps/billing';
 import { BillingAdminHttpModule } from '@aps/billing/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
@@ -21,7 +21,7 @@ import { PromptModelsModule } from '@aps/prompts';
     InternalCallerModule,
     GuardsModule.forRoot(InternalAuthenticator),
     BillingModule,
-    OrgsModule.forRoot(Entitlements),
+    OrgsModule.forRoot(OrgPlans),
     InferenceModule,
     AgentModelsModule,
     PromptModelsModule,

@@ -1,3 +1,4 @@
+import { entitle } from '@aps/billing/testing';
 import { Agent, AgentRevision, Chat, Turn } from '@aps/entities';
 import { InferenceSettings, seedInference } from '@aps/inference';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -6,7 +7,7 @@ import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
 
 describe('The diagnosis of an organization', () => {
-  const { t, call } = adminService({ ENTITLEMENT_MAX_CONCURRENT_CHATS: '2', OPENAI_API_KEY: 'sk-of-the-environment' });
+  const { t, call } = adminService({ OPENAI_API_KEY: 'sk-of-the-environment' });
   let org: TestTeam;
   const diagnosis = async () =>
     (await call('GET', `/orgs/${org.id}/diagnosis`)).body as { healthy: boolean; findings: Record<string, unknown>[] };
@@ -32,7 +33,10 @@ describe('The diagnosis of an organization', () => {
   };
   const ago = (s: number) => new Date(Date.now() - s * 1_000);
 
-  beforeAll(() => seedInference(t.db, { mockBaseUrl: 'http://127.0.0.1:1/v1' }));
+  beforeAll(async () => {
+    await entitle(t, { max_concurrent_chats: 2 });
+    await seedInference(t.db, { mockBaseUrl: 'http://127.0.0.1:1/v1' });
+  });
   beforeEach(async () => {
     org = await aTeam(t);
     await t.db.execute(sql('DELETE FROM workers'));
@@ -109,8 +113,8 @@ describe('The diagnosis of an organization', () => {
       ['key_unreadable', 'ai_gateway_token', 'store_key'],
       ['key_unreadable', 'anthropic', 'store_key'],
     ]);
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     expect((await findings()).map(([, ref]) => ref)).toEqual(['gemini-3.5-flash', 'anthropic']);
-    t.configure({ ENTITLEMENT_BYO_KEYS: undefined });
+    await entitle(t, { byo_keys: true });
   });
 });

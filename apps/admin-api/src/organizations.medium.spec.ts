@@ -1,7 +1,10 @@
-import { AuditLogRow, Organization, User } from '@aps/entities';
+import { Ledger } from '@aps/billing';
+import { entitle } from '@aps/billing/testing';
+import { AuditLogRow, type CreditBucket, Organization, Plan, Subscription, User } from '@aps/entities';
 import { aUser, type TestUser } from '@aps/identity/testing';
 import { aMember, anOrg, type TestOrg } from '@aps/orgs/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
+import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { outcome } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
@@ -19,10 +22,17 @@ describe('organizations, administered', () => {
     beforeAll(async () => {
       [alpha, beta] = [await anOrg(t, { name: 'Alpha 100%' }), await anOrg(t, { name: 'Beta_Works back\\slash' })];
       await t.db.manager.update(Organization, beta.id, { suspended_at: new Date() });
+      await t.db.manager.delete(Subscription, { org_id: alpha.id });
+      const plan_id = await t.insert(Plan, { code: 'graced', name: 'Graced', monthly_credits: '1', overdraft_pct: '5' });
+      await t.db.manager.update(Subscription, { org_id: beta.id }, { plan_id, status: 'past_due' });
+      const post = (bucket: CreditBucket, amount: string) => (tx: Tx) =>
+        t.get(Ledger).post(tx, beta.id, { kind: 'adjust', key: `${bucket}:${beta.id}`, bucket, amount });
+      await t.db.transaction(NO_CALLER, post('granted', '-2'));
+      await t.db.transaction(NO_CALLER, post('purchased', '10'));
       await t.db.manager.update(Organization, (await anOrg(t, { name: 'Alpha deleted' })).id, { deleted_at: new Date() });
     });
 
-    it('shows every organization, without a plan', async () => {
+    it('shows every organization, with its plan and its credits', async () => {
       const { items, total, next_offset } = await page('');
       expect([total, next_offset]).toEqual([2, null]);
       expect(items[1]).toEqual({
@@ -40,6 +50,14 @@ describe('organizations, administered', () => {
         credits_purchased: null,
         credits_overdraft: null,
       });
+      expect(items[0]).toMatchObject({
+        plan_code: 'graced',
+        subscription_status: 'past_due',
+        credits_remaining: '8.05',
+        credits_balance: '-2',
+        credits_purchased: '10',
+        credits_overdraft: '0.05',
+      });
     });
 
     it.each([
@@ -53,8 +71,13 @@ describe('organizations, administered', () => {
       ['q=K%5CS', ['beta']],
       ['suspended=true', ['beta']],
       ['suspended=false', ['alpha']],
-      ['plan_code=__none__&suspended=true', ['beta']],
-      ['plan_code=starter', []],
+      ['plan_code=__none__', ['alpha']],
+      ['plan_code=__none__&suspended=true', []],
+      ['plan_code=graced', ['beta']],
+      ['plan_code=graced&suspended=true&q=beta', ['beta']],
+      ['plan_code=graced&suspended=false', []],
+      ['plan_code=test', []],
+      ['plan_code=unheard', []],
     ])('is filtered by %s', async (query, found) => {
       const { items, total } = await page(`?${query}`);
       const ids = found.map((name) => (name === 'alpha' ? alpha : beta).id);
@@ -77,7 +100,7 @@ describe('organizations, administered', () => {
     await t.db.manager.update(User, gone.id, { deactivated_at: new Date() });
     const { status, body } = await call('GET', `/orgs/${org.id.toUpperCase()}`);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ id: org.id, name: 'Detailed', member_count: 3, plan_code: null, credits_remaining: null });
+    expect(body).toMatchObject({ id: org.id, name: 'Detailed', member_count: 3, plan_code: 'test', credits_remaining: '0' });
     const row = ({ id, email, name }: TestUser, role: string, deactivated = false) => ({
       user_id: id,
       email,
@@ -155,7 +178,7 @@ describe('organizations, administered', () => {
     const lastOwner = [409, 'last_owner'];
 
     it('are added from registered users only, as MEMBER unless said otherwise, whatever the plan says', async () => {
-      t.configure({ ENTITLEMENT_MAX_SEATS: '0' });
+      await entitle(t, { max_seats: 0 });
       const { id, email, name } = await aUser(t);
       expect(await add(email.toUpperCase())).toMatchObject({
         status: 201,
@@ -203,14 +226,60 @@ describe('organizations, administered', () => {
   describe('the backfill of subscriptions', () => {
     const backfill = (body?: unknown) => call('POST', '/subscriptions/backfill', body);
 
-    it('has nobody to subscribe to anything yet', async () => {
+    const unsubscribed = async () => {
       const { id } = await anOrg(t);
-      const [live, written] = [(await call('GET', '/orgs?limit=1')).body.total, await t.db.manager.count(AuditLogRow)];
-      const answer = { created: 0, skipped: live, plan_code: 'trial', org_ids: [] };
-      expect(await backfill({})).toMatchObject({ status: 200, body: answer });
-      expect((await backfill({ org_id: id, plan_code: 'trial' })).body).toEqual({ ...answer, skipped: 1 });
-      expect((await backfill()).status).toBe(200);
+      await t.db.manager.delete(Subscription, { org_id: id });
+      return id;
+    };
+
+    it('subscribes who has no subscription, with the allocation of the plan, and nobody twice', async () => {
+      await backfill({});
+      const ids = [await unsubscribed(), await unsubscribed()];
+      const live = (await call('GET', '/orgs?limit=1')).body.total;
+      await t.insert(Plan, { code: 'granting', name: 'Granting', monthly_credits: '3', initial_credits: '4' });
+      expect(await backfill({ plan_code: 'granting' })).toMatchObject({
+        status: 200,
+        body: { created: 2, skipped: live - 2, plan_code: 'granting', org_ids: ids },
+      });
+      for (const id of ids) {
+        expect((await call('GET', `/orgs/${id}`)).body).toMatchObject({
+          plan_code: 'granting',
+          subscription_status: 'active',
+          credits_balance: '7',
+        });
+        expect(await t.audit({ org_id: id })).toMatchObject([
+          { source: 'admin', action: 'subscription.created', actor_id: admin.operator.id, metadata: { plan_code: 'granting' } },
+        ]);
+      }
+      const written = await t.db.manager.count(AuditLogRow);
+      for (const body of [{}, undefined, { plan_code: 'granting' }])
+        expect((await backfill(body)).body).toMatchObject({ created: 0, skipped: live, org_ids: [] });
+      expect((await backfill({ org_id: ids[0], plan_code: 'test' })).body).toEqual({
+        created: 0,
+        skipped: 1,
+        plan_code: 'test',
+        org_ids: [],
+      });
       expect(await t.db.manager.count(AuditLogRow)).toBe(written);
+      expect((await call('GET', `/orgs/${ids[0]}`)).body).toMatchObject({ plan_code: 'granting', credits_balance: '7' });
+    });
+
+    it('subscribes one alone where it is named, on the plan of new ones unless said otherwise', async () => {
+      const [id, other] = [await unsubscribed(), await unsubscribed()];
+      expect((await backfill({ org_id: id })).body).toEqual({ created: 1, skipped: 0, plan_code: 'test', org_ids: [id] });
+      expect((await call('GET', '/orgs?plan_code=__none__')).body.items).toMatchObject(
+        expect.arrayContaining([expect.objectContaining({ id: other })]),
+      );
+      t.configure({ CREDITS_DEFAULT_NEW_ORG_PLAN: '' });
+      expect(outcome(await backfill({ org_id: other }))).toEqual(notFound);
+      t.configure({ CREDITS_DEFAULT_NEW_ORG_PLAN: 'test' });
+    });
+
+    it('subscribes each once, however often it is asked at the same time', async () => {
+      const id = await unsubscribed();
+      const answers = await Promise.all([1, 2, 3, 4].map(() => backfill({ org_id: id })));
+      expect(answers.map(({ body }) => body.created).sort()).toEqual([0, 0, 0, 1]);
+      expect(await t.audit({ org_id: id })).toHaveLength(1);
     });
 
     it('knows neither other plans nor other organizations', async () => {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { GatewayAuthenticator, InternalCallerModule, OrgUsageHttpModule, QueuePageSessionModule } from '@aps/administration/http';
 import { AgentsHttpModule } from '@aps/agents/http';
-import { BillingModule, Entitlements } from '@aps/billing';
+import { BillingModule, OrgPlans } from '@aps/billing';
 import { ChatsHttpModule } from '@aps/chats/http';
 import { DecisionsHttpModule } from '@aps/decisions/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
@@ -29,7 +29,7 @@ import { ProxyModule } from './proxy';
     MailModule,
     BillingModule,
     InferenceModule,
-    OrgsModule.forRoot(Entitlements),
+    OrgsModule.forRoot(OrgPlans),
     // Routes are tried in the order in which they are registered: the busiest come first.
     ChatsHttpModule,
     IdentityHttpModule,

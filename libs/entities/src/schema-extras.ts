@@ -131,6 +131,18 @@ export const SCHEMA_EXTRAS: Extra[] = [
       END $$`,
     down: 'DROP FUNCTION agent_credit_use(uuid, uuid, text[])',
   },
+  // Lists of organizations look for their plan, in the order in which they were made.
+  {
+    name: 'subscriptions_carry_plan',
+    up: `CREATE FUNCTION subscriptions_carry_plan() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      UPDATE organizations SET plan_id = NEW.plan_id WHERE id = coalesce(NEW.org_id, OLD.org_id) AND plan_id IS DISTINCT FROM NEW.plan_id; RETURN NULL; END $$`,
+    down: 'DROP FUNCTION subscriptions_carry_plan()',
+  },
+  {
+    name: 'subscriptions_carried',
+    up: `CREATE TRIGGER subscriptions_carried AFTER INSERT OR UPDATE OF plan_id OR DELETE ON subscriptions FOR EACH ROW EXECUTE FUNCTION subscriptions_carry_plan()`,
+    down: 'DROP TRIGGER subscriptions_carried ON subscriptions',
+  },
   ...LEDGER_EXTRAS,
   ...TALLIES.flatMap(tallied),
 ];

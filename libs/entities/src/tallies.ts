@@ -192,8 +192,12 @@ export const LIST_TALLY: Tally = {
     ),
     list(
       'organizations',
-      { ...OF_PLATFORM, facet: `CASE WHEN row.suspended_at IS NULL THEN '' ELSE 'suspended' END` },
-      { ...UNLESS_DELETED, moves: ['deleted_at', 'suspended_at'] },
+      {
+        ...OF_PLATFORM,
+        of_id: `coalesce(row.plan_id, '${NIL_UUID}')`,
+        facet: `CASE WHEN row.suspended_at IS NULL THEN '' ELSE 'suspended' END`,
+      },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'plan_id', 'suspended_at'] },
     ),
     list('waitlist_entries', { ...OF_PLATFORM, facet: 'row.status' }, { moves: ['status'] }),
     list('audit_log', { ...OF_PLATFORM, of_id: `coalesce(row.actor_id, '${NIL_UUID}')`, facet: 'row.action' }, { counts: PLATFORM_AUDIT }),

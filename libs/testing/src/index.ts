@@ -1,4 +1,5 @@
 export * from './eventually';
+export { TEST_PLAN } from './plan';
 export * from './test-service';
 export * from './random';
 export * from './tallies';

@@ -16,6 +16,7 @@ import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, httpCaller, watchErrors, type Answer, type CallOptions, type TestDatabase } from '@aps/platform/testing';
 import type { FindOptionsWhere } from 'typeorm';
 import { uuidv7 } from 'uuidv7';
+import { makeTestPlan, TEST_PLAN } from './plan';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
 
@@ -56,7 +57,8 @@ export class TestService {
 
   async start(): Promise<this> {
     this.database = await createTestDatabase(SCHEMA);
-    this.configure({ APP_URL: 'https://app.example', ...this.options.settings });
+    this.configure({ APP_URL: 'https://app.example', CREDITS_DEFAULT_NEW_ORG_PLAN: TEST_PLAN.code, ...this.options.settings });
+    await makeTestPlan(this.db);
     await this.prepare();
     this.url = await this.serve(this.modules, this.options.rawPaths);
     this.app = this.apps[this.apps.length - 1].app;
@@ -87,6 +89,11 @@ export class TestService {
 
   get db(): Database {
     return this.database.db;
+  }
+
+  /** A provider of each application. */
+  all<T>(type: Type<T> | Abstract<T>): T[] {
+    return this.apps.map(({ app }) => app.get<T>(type, { strict: false }));
   }
 
   /** A provider of the application. */

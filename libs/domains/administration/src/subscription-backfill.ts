@@ -1,39 +1,45 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
+import { billingConfig, Subscriptions, SubscriptionsRepository } from '@aps/billing';
+import type { Plan } from '@aps/entities';
+import type { ActingUser } from '@aps/guards';
 import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
-import { configSection, setting } from '@aps/platform/config';
+import { Audit } from '@aps/platform/audit';
 import { Database } from '@aps/platform/database';
-import { z } from 'zod';
 
-export const newOrgPlanConfig = configSection('new-org-plan', {
-  code: setting(
-    'CREDITS_DEFAULT_NEW_ORG_PLAN',
-    z.string().max(128).default('trial'),
-    'Code of the plan that new organizations are subscribed to',
-  ),
-});
-
-/**
- * Subscribes organizations that have no subscription. As long as there are no subscriptions, the only known plan is that of new
- * organizations, and nobody can be subscribed to it.
- */
+/** Subscribes organizations that have no subscription, each in a transaction of its own: who is cut off goes on by doing it again. */
 @Injectable()
 export class SubscriptionBackfill {
   constructor(
     private readonly db: Database,
     private readonly organizations: OrganizationsService,
     private readonly directory: OrgDirectoryQueries,
+    private readonly subscriptions: Subscriptions,
+    private readonly plans: SubscriptionsRepository,
+    private readonly audit: Audit,
   ) {}
 
   /**
    * @param wish without an organization every live one is meant, without a plan that of new organizations
    * @throws DomainError 404 `not_found` for an unknown organization or plan
    */
-  async run({ org_id, plan_code }: { org_id?: string | null; plan_code?: string | null }) {
+  async run(operator: ActingUser, { org_id, plan_code }: { org_id?: string | null; plan_code?: string | null }) {
     if (org_id) await this.organizations.get(this.db, org_id);
-    const { code } = newOrgPlanConfig.value;
-    if ((plan_code ?? code) !== code) throw notFound('Plan');
-    const skipped = org_id ? 1 : (await this.directory.list({}, { limit: 1 })).total;
-    return { created: 0, skipped, plan_code: code, org_ids: [] };
+    const plan = await this.plans.planByCode(this.db, plan_code ?? billingConfig.value.newOrgPlan);
+    if (!plan) throw notFound('Plan');
+    const live = org_id ? 1 : (await this.directory.list({}, { limit: 1 })).total;
+    const org_ids: string[] = [];
+    for (const id of org_id ? [org_id] : await this.directory.unsubscribed())
+      if (await this.subscribe(operator, id, plan)) org_ids.push(id);
+    return { created: org_ids.length, skipped: Math.max(live - org_ids.length, 0), plan_code: plan.code, org_ids };
+  }
+
+  private subscribe(operator: ActingUser, orgId: string, plan: Plan): Promise<boolean> {
+    return this.db.transaction(operator, async (tx) => {
+      if (!(await this.subscriptions.subscribe(tx, orgId, plan))) return false;
+      const by = { orgId, actor: operator };
+      await this.audit.record(tx, by, 'subscription.created', { kind: 'organization', id: orgId }, { plan_code: plan.code });
+      return true;
+    });
   }
 }

@@ -1,21 +1,20 @@
-import { Global, Injectable, Module } from '@nestjs/common';
-import { Entitlements, type EntitlementSet } from './entitlements';
-import { configuredEntitlements } from './entitlements.config';
+import { Global, Module } from '@nestjs/common';
+import { Entitlements } from './entitlements';
 import { Ledger } from './ledger/ledger.repository';
+import { OrgPlans } from './org-plans';
+import { PlanBroadcasts } from './plans/plan.broadcasts';
+import { PlanEntitlements } from './plans/plan-entitlements';
+import { SubscribedPlanRepository } from './plans/subscribed-plan.repository';
 import { SubscriptionsRepository } from './subscriptions/subscriptions.repository';
 import { Subscriptions } from './subscriptions/subscriptions.service';
 
-/** Every organization has what the configuration says. */
-@Injectable()
-class ConfiguredEntitlements extends Entitlements {
-  of(): Promise<EntitlementSet> {
-    return Promise.resolve(configuredEntitlements());
-  }
-}
+const exported = [Ledger, OrgPlans, PlanEntitlements, SubscribedPlanRepository, Subscriptions, SubscriptionsRepository];
 
+/** What every app asks of plans, and what happens to them. */
 @Global()
 @Module({
-  providers: [Ledger, Subscriptions, SubscriptionsRepository, { provide: Entitlements, useClass: ConfiguredEntitlements }],
-  exports: [Entitlements, Ledger, Subscriptions, SubscriptionsRepository],
+  controllers: [PlanBroadcasts],
+  providers: [...exported, { provide: Entitlements, useExisting: PlanEntitlements }],
+  exports: [...exported, Entitlements],
 })
 export class BillingModule {}

@@ -188,7 +188,7 @@ describe('chats', () => {
   });
 
   it('shows no dollars where the organization pays in credits, not in a stream either', async () => {
-    entitle(app, { enforces_credits: true });
+    await entitle(app, { enforces_credits: true });
     const chat = await app.chat(org);
     const stream = await app.stream(org, chat);
     await app.send(org, chat, 'what does it cost?');
@@ -198,7 +198,7 @@ describe('chats', () => {
     const { body } = await app.read(org, chat);
     expect(body).toMatchObject({ cost_usd: null, messages: [{}, { usage: { cost_usd: null } }] });
     stream.close();
-    entitle(app, { enforces_credits: false });
+    await entitle(app, { enforces_credits: false });
     const again = await app.stream(org, chat, { path: '?after=0' });
     const shown = await again.until((f) => f.event === 'message_completed');
     expect(shown.at(-1)?.data.data.message.usage.cost_usd).toEqual(expect.any(String));
@@ -206,7 +206,7 @@ describe('chats', () => {
   });
 
   it('parks turns over the cap and runs them as slots come free', async () => {
-    entitle(app, { max_concurrent_chats: 2 });
+    await entitle(app, { max_concurrent_chats: 2 });
     const other = await app.org();
     const chats = await Promise.all(Array.from({ length: 8 }, () => app.chat(other)));
     await Promise.all(chats.map((c) => app.send(other, c, script({ text: 'done', delay_ms: 150 }))));
@@ -221,6 +221,6 @@ describe('chats', () => {
       await app.settled(other, chat, 1);
     }
     expect(most).toBeLessThanOrEqual(2);
-    entitle(app, { max_concurrent_chats: 2_000 });
+    await entitle(app, { max_concurrent_chats: 2_000 });
   });
 });

@@ -13,9 +13,9 @@ describe('the queue of an organization', () => {
     // What is counted is what waits: nobody may work it off meanwhile.
     jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    entitle(app, { max_queue_depth: -1 });
+    await entitle(app, { max_queue_depth: -1 });
   });
 
   const chats = (n: number) => Promise.all(Array.from({ length: n }, () => app.chat(org)));
@@ -31,7 +31,7 @@ describe('the queue of an organization', () => {
   };
 
   it.each([3, 40])('has room for exactly %i of 60 that come at once; the rest are refused and leave nothing', async (limit) => {
-    entitle(app, { max_queue_depth: limit });
+    await entitle(app, { max_queue_depth: limit });
     const answers = await flood(60);
     expect(statuses(answers)).toEqual([limit, 60 - limit]);
     expect([await waiting(), await messages()]).toEqual([limit, limit]);
@@ -41,7 +41,7 @@ describe('the queue of an organization', () => {
   });
 
   it('is as exact among processes, which do not wait for each other but for the lock', async () => {
-    entitle(app, { max_queue_depth: 3 });
+    await entitle(app, { max_queue_depth: 3 });
     jest.spyOn(OneByOne.prototype, 'run').mockImplementation((_, work) => work());
     // Fewer than a process has connections, or they would wait for those.
     expect(statuses(await flood(8))).toEqual([3, 5]);
@@ -58,7 +58,7 @@ describe('the queue of an organization', () => {
       ),
       [failed],
     );
-    entitle(app, { max_queue_depth: 5 });
+    await entitle(app, { max_queue_depth: 5 });
     const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
     const answers = await Promise.all([
       ...Array.from({ length: 10 }, (_, i) => app.send(org, busy, 'busy', { 'Idempotency-Key': `busy-${org.id}-${i}` })),
@@ -71,7 +71,7 @@ describe('the queue of an organization', () => {
   });
 
   it('takes no lock far from its cap', async () => {
-    entitle(app, { max_queue_depth: 20_000 });
+    await entitle(app, { max_queue_depth: 20_000 });
     const locked = jest.spyOn(OneByOne.prototype, 'run');
     expect(statuses(await flood(30))).toEqual([30, 0]);
     expect(locked).not.toHaveBeenCalled();

@@ -16,9 +16,9 @@ describe('messages that were answered 503 and are repeated', () => {
   beforeEach(async () => {
     chat = await app.chat(org);
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    entitle(app, { max_queue_depth: -1 });
+    await entitle(app, { max_queue_depth: -1 });
   });
 
   const outbox = () => app.get(Outbox);
@@ -121,9 +121,9 @@ describe('messages that were answered 503 and are repeated', () => {
 
   it('wait for room in the queue like any message', async () => {
     await refused('one');
-    entitle(app, { max_queue_depth: 0 });
+    await entitle(app, { max_queue_depth: 0 });
     expect(await send('one')).toMatchObject({ status: 429, body: { code: 'queue_full' } });
-    entitle(app, { max_queue_depth: -1 });
+    await entitle(app, { max_queue_depth: -1 });
     expect(await send('one')).toMatchObject(dispatched);
     expect(await replies(1)).toEqual(['You said: one']);
   });

@@ -10,7 +10,7 @@ const OPEN_DISPUTE_DAYS = 30;
 /** Further back than that PostgreSQL counts no days. */
 const MAX_DAYS = 365_000;
 
-/** Removes decisions that are older than their organization's plan keeps them. */
+/** Removes decisions that are older than their organization's plan keeps them. One whose plan has no log, or that has no plan, loses nothing. */
 @Injectable()
 export class DecisionRetention {
   constructor(
@@ -26,8 +26,8 @@ export class DecisionRetention {
   async purge(batch: number): Promise<number> {
     const rules: { orgId: string; days: number }[] = [];
     for (const orgId of await this.decisions.organizations(this.db)) {
-      const { decision_retention_days: days } = await this.entitlements.of(orgId);
-      if (days >= 0) rules.push({ orgId, days: Math.min(days, MAX_DAYS) });
+      const { decision_log, decision_retention_days: days } = await this.entitlements.of(orgId);
+      if (decision_log && days >= 0) rules.push({ orgId, days: Math.min(days, MAX_DAYS) });
     }
     return this.decisions.purge(this.db, rules, OPEN_DISPUTE_DAYS, batch);
   }

@@ -2,15 +2,14 @@ import { NO_CALLER } from '@aps/platform/database';
 import { metrics } from '@aps/platform/observability';
 import { createHash } from 'node:crypto';
 import { OrgRuntimeService } from '@aps/inference';
-import { Agent, Decision, type ReviewStatus } from '@aps/entities';
+import { Agent, Decision, Subscription, type ReviewStatus } from '@aps/entities';
 import { defineTool, parseArguments, ToolCatalog, type Tool } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { DecisionGate } from './decision-gate';
 import { DecisionLog } from './decision-log';
 import { DecisionRetention } from './decisions.maintenance';
-import { configuredEntitlements, Entitlements } from '@aps/billing';
-import { entitle } from '@aps/billing/testing';
+import { entitle, override } from '@aps/billing/testing';
 import { aTeam } from '@aps/orgs/testing';
 import { testService } from '@aps/testing';
 import { aChat, aDecision, contextOf, DECISIONS, decide, GRANTS, rowsOf, type TestChat } from './testing/decisions';
@@ -152,7 +151,7 @@ describe('the log', () => {
   const set = (decision_log_enabled: boolean | null) => t.get(OrgRuntimeService).update(chat.org.scope, { decision_log_enabled });
 
   it('is on where the plan has it, unless it was switched off', async () => {
-    const included = (decision_log: boolean) => Promise.resolve(entitle(t, { decision_log }));
+    const included = (decision_log: boolean) => entitle(t, { decision_log });
     const steps = [() => set(false), () => set(true), () => included(false), () => set(null), () => included(true)];
     const states = [await isOn()];
     for (const step of steps) {
@@ -214,11 +213,10 @@ describe('the gate', () => {
 
 describe('the purge', () => {
   /** How many days each organization keeps its decisions from now on; others keep them for ever. */
-  const keep = (days: Record<string, number>) =>
-    jest
-      .spyOn(t.get(Entitlements), 'of')
-      .mockImplementation((orgId) => Promise.resolve({ ...configuredEntitlements(), decision_retention_days: days[orgId] ?? -1 }));
-  afterEach(() => jest.restoreAllMocks());
+  const keep = async (days: Record<string, number>) => {
+    for (const [orgId, decision_retention_days] of Object.entries(days)) await override(t, orgId, { decision_retention_days });
+  };
+  afterEach(() => override(t, chat.org.id, {}));
   /** Runs until nothing is left to remove. @returns what each run has removed */
   const purge = async (batch: number): Promise<number[]> => {
     const removed: number[] = [];
@@ -238,7 +236,7 @@ describe('the purge', () => {
   it('removes what is older than the plan keeps, open disputes 30 days later, and nothing where it keeps for ever', async () => {
     const forever = await aChat(t);
     await aged(5_000, 'unreviewed', false, forever);
-    keep({ [chat.org.id]: 30 });
+    await keep({ [chat.org.id]: 30 });
     const stay = [
       await aged(29),
       await aged(0),
@@ -256,16 +254,24 @@ describe('the purge', () => {
   });
 
   it('keeps nothing where nothing is to be kept, and counts days beyond the calendar', async () => {
-    keep({ [chat.org.id]: 2_147_483_647 });
+    await keep({ [chat.org.id]: 2_147_483_647 });
     await aged(3);
     expect(await purge(10)).toEqual([0]);
-    keep({ [chat.org.id]: 0 });
+    await keep({ [chat.org.id]: 0 });
     expect(await purge(10)).toEqual([1]);
     expect(await left()).toEqual([]);
   });
 
+  it('takes nothing from who has no plan any more', async () => {
+    const id = await aged(3);
+    await t.db.manager.update(Subscription, { org_id: chat.org.id }, { status: 'canceled' });
+    await override(t, chat.org.id, { decision_retention_days: 0 });
+    expect(await purge(10)).toEqual([0]);
+    expect(await left()).toEqual([id]);
+  });
+
   it('is shared by all who do it at the same time', async () => {
-    keep({ [chat.org.id]: 10 });
+    await keep({ [chat.org.id]: 10 });
     for (let i = 0; i < 30; i++) await aged(11);
     const removed = (await Promise.all([purge(4), purge(4), purge(4)])).flat();
     await purge(4);
@@ -274,7 +280,7 @@ describe('the purge', () => {
   });
 
   it('is no more done to a dispute that begins while it is under way', async () => {
-    keep({ [chat.org.id]: 10 });
+    await keep({ [chat.org.id]: 10 });
     const id = await aged(11);
     await t.db.transaction(NO_CALLER, async (tx) => {
       await tx.manager.update(Decision, id, { review_status: 'disputed' });

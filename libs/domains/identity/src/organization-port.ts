@@ -38,6 +38,9 @@ export abstract class OrganizationPort {
   /** A user's live memberships, by name. */
   abstract membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]>;
 
+  /** Whether one of the organizations wants its members to sign in by its identity provider. */
+  abstract requiresSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean>;
+
   /** Organizations whose only owner the user is. */
   abstract soleOwnerOf(db: Db, userId: string): Promise<string[]>;
 }

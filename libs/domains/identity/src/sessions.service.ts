@@ -10,7 +10,7 @@ import { counter } from '@aps/platform/observability';
 import { rateLimitConfig } from '@aps/platform/rate-limit';
 import { uuidv7 } from 'uuidv7';
 import { ofAddress } from './address';
-import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
+import { invalidCredentials, ssoRequired, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationPort } from './organization-port';
 import { LIVE_SESSIONS, SessionsRepository, type IssuedSession, type SessionClient } from './sessions.repository';
@@ -41,7 +41,8 @@ export class SessionsService {
    * Takes as long for an unknown address as for a wrong password, and slows down for both alike: after {@link FREE_ATTEMPTS} failures an
    * attempt that comes too early is not looked at, unless it comes from where its user has signed in before.
    *
-   * @throws DomainError 401 `invalid_credentials`; 429 `too_many_attempts`; 401 `user_deactivated`, but only with the right password
+   * @throws DomainError 401 `invalid_credentials`; 429 `too_many_attempts`; 401 `user_deactivated` and 403 `sso_required`, but
+   *   only with the right password
    */
   login(email: string, password: string, client: SessionClient, requestId?: string): Promise<SignIn> {
     // Attempts of the same moment would count as each other's failures, right ones too.
@@ -64,7 +65,9 @@ export class SessionsService {
         if (rehashed) await this.users.update(tx, user.id, { password_hash: rehashed });
         await this.attempts.clear(tx, email, client.ip ?? '');
         await this.sessions.sweep(tx, user.id);
-        return this.signIn(tx, user, client);
+        const signedIn = await this.signIn(tx, user, client);
+        if (await this.orgs.requiresSso(tx, signedIn.memberships)) throw ssoRequired();
+        return signedIn;
       });
       logins.inc({ outcome: 'ok' });
       return signIn;

@@ -2,15 +2,18 @@ import { actingUser } from '@aps/guards';
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type MembershipSummary, OrganizationPort, type SignupWish } from '@aps/identity';
-import type { Db, Tx } from '@aps/platform/database';
+import { User } from '@aps/entities';
+import { Table, type Db, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
+import { OrgLimits } from './org-limits';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 
 /** What identity sees of organizations: binds its port. */
 @Injectable()
 export class OrganizationAdapter extends OrganizationPort implements OnModuleInit {
+  private readonly users = new Table(User);
   private invitations: InvitationsService;
 
   constructor(
@@ -18,6 +21,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     private readonly open: InvitationsRepository,
     private readonly organizations: OrganizationsService,
     private readonly queries: OrganizationsQueries,
+    private readonly limits: OrgLimits,
   ) {
     super();
   }
@@ -39,6 +43,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   }
 
   async onProof(tx: Tx, user: SignupWish['user'], requestId?: string): Promise<void> {
+    await this.limits.proven(tx, (await this.users.find(tx, user.id))!);
     if ((await this.invitations.redeemAll(tx, user, undefined, requestId)) > 0) return;
     // Who was invited at the signup has none yet; the invitations may have ended since.
     if (!(await this.queries.belongedAnywhere(tx, user.id))) await this.found(tx, user, undefined, requestId);
@@ -50,6 +55,11 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
     return this.queries.summariesOf(db, userId);
+  }
+
+  async requiresSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {
+    for (const { org_id } of memberships) if (await this.limits.has(org_id, 'enforced_idp_sso', db)) return true;
+    return false;
   }
 
   soleOwnerOf(db: Db, userId: string): Promise<string[]> {

@@ -2,16 +2,21 @@ import { Injectable } from '@nestjs/common';
 import type { Organization } from '@aps/entities';
 import type { OrgRole } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
-import { Database, Listing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, Listing, mapListed, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { MEMBER_COUNT } from './org-directory.queries';
+import { OrgLimits } from './org-limits';
 
 /** An organization in the eyes of one of its members. */
 export interface OrganizationView extends Organization {
   member_count: number;
   my_role: OrgRole;
+  /** Null without a subscription. */
+  plan_code: string | null;
 }
 
-const VIEWS = new Listing<OrganizationView, { user_id: string; org_id?: string }>({
+type Row = Omit<OrganizationView, 'plan_code'>;
+
+const VIEWS = new Listing<Row, { user_id: string; org_id?: string }>({
   key: 'o.id',
   select: `o.*, m.role AS my_role, ${MEMBER_COUNT} AS member_count`,
   from: 'memberships m JOIN organizations o ON o.id = m.org_id',
@@ -34,20 +39,24 @@ const SOLE_OWNER_OF = statement<{ id: string }>(`
 /** Organizations as their members see them. */
 @Injectable()
 export class OrganizationsQueries {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly limits: OrgLimits,
+  ) {}
 
   /**
    * A user's organizations by name, suspended ones too.
    *
    * @param onlyOrgId the organization that the caller's token is confined to
    */
-  listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
-    return VIEWS.page(this.db, { user_id: userId, org_id: onlyOrgId ?? undefined }, slice);
+  async listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
+    const rows = await VIEWS.page(this.db, { user_id: userId, org_id: onlyOrgId ?? undefined }, slice);
+    return mapListed(rows, (batch) => this.withPlans(this.db, batch));
   }
 
   /** @throws DomainError `not_found` when the user is no member of such an organization */
-  ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
-    return VIEWS.get(db, orgId, { user_id: userId });
+  async ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
+    return (await this.withPlans(db, [await VIEWS.get(db, orgId, { user_id: userId })]))[0];
   }
 
   summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {
@@ -62,5 +71,11 @@ export class OrganizationsQueries {
   /** Organizations that would have no owner who can sign in without this one. */
   async soleOwnerOf(db: Db, userId: string): Promise<string[]> {
     return (await db.query(SOLE_OWNER_OF, [userId])).map((row) => row.id);
+  }
+
+  private async withPlans(db: Db, rows: Row[]): Promise<OrganizationView[]> {
+    const ids = rows.map(({ id }) => id);
+    const plans = await this.limits.plansOf(db, ids);
+    return rows.map((row) => ({ ...row, plan_code: plans.get(row.id) ?? null }));
   }
 }

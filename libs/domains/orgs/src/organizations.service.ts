@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, slugsFor } from '@aps/contracts';
-import { Membership, Organization } from '@aps/entities';
+import { Membership, Organization, User } from '@aps/entities';
 import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
@@ -8,6 +8,7 @@ import { advisoryLock, Database, now, OrgTable, refusingTakenSlug, Table, taking
 import { In, IsNull, Not } from 'typeorm';
 import { InvitationsRepository } from './invitations.repository';
 import { ownerNeeded } from './members.policy';
+import { OrgLimits } from './org-limits';
 import { MembersQueries } from './members.queries';
 import { OrganizationsQueries, type OrganizationView } from './organizations.queries';
 import { orgsConfig } from './orgs.config';
@@ -23,6 +24,7 @@ export interface OrganizationSuspension extends Organization {
 export class OrganizationsService {
   private readonly organizations = new Table(Organization);
   private readonly memberships = new OrgTable(Membership);
+  private readonly users = new Table(User);
 
   constructor(
     private readonly db: Database,
@@ -30,6 +32,7 @@ export class OrganizationsService {
     private readonly members: MembersQueries,
     private readonly invitations: InvitationsRepository,
     private readonly roster: Roster,
+    private readonly limits: OrgLimits,
     private readonly audit: Audit,
     private readonly broadcaster: Broadcaster,
   ) {}
@@ -53,6 +56,7 @@ export class OrganizationsService {
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
       await this.memberships.insert(tx, scope, { user_id: actor.userId, role: 'OWNER' });
       await this.audit.record(tx, scope, 'organization.created', organization(made.id), { name: made.name, slug: made.slug });
+      await this.limits.founded(tx, made.id, (await this.users.find(tx, actor.userId))!);
       return this.queries.ofMember(tx, made.id, actor.userId);
     });
   }

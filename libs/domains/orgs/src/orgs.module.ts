@@ -26,7 +26,7 @@ const services = [
 @Module({})
 export class OrgsModule {
   /**
-   * @param limits what answers for plans: `Entitlements` of billing. Billing stands above and cannot be imported here, so the
+   * @param limits what answers for plans: `OrgPlans` of billing. Billing stands above and cannot be imported here, so the
    *   application names it
    */
   static forRoot(limits: Abstract<OrgLimits>): DynamicModule {

@@ -16,7 +16,7 @@ const FIELDS = [{ name: 'total', type: 'number', required: true }];
 const t = promptsService();
 let org: TestTeam;
 beforeEach(async () => {
-  entitle(t, { direct_model_choice: true, enforces_credits: false });
+  await entitle(t, { direct_model_choice: true, enforces_credits: false });
   org = await aTeam(t);
 });
 

@@ -12,7 +12,7 @@ import { promptsService, type Frame } from './testing/prompts';
 const t = promptsService();
 let org: TestTeam;
 beforeEach(async () => {
-  entitle(t, { direct_model_choice: true, enforces_credits: false });
+  await entitle(t, { direct_model_choice: true, enforces_credits: false });
   org = await aTeam(t);
 });
 
@@ -198,7 +198,7 @@ describe('models of runs', () => {
     const path = await aTemplate({ text: 'a', model: null });
     expect(await refusal(path, { model_mode: 'normal' })).toEqual([422, 'plan_mismatch']);
     expect(await refusal(path, { model: 'no-such' })).toEqual([422, 'model_unknown']);
-    entitle(t, { direct_model_choice: false });
+    await entitle(t, { direct_model_choice: false });
     expect(await refusal(path, { model: 'mock' })).toEqual([403, 'entitlement_required']);
     expect(await refusal(path, { reasoning_effort: 'low' })).toEqual([403, 'entitlement_required']);
     expect((await test(path, { model_mode: 'high_effort' })).at(-1)![0]).toBe('done');
@@ -206,7 +206,7 @@ describe('models of runs', () => {
 
   it('must have a price where credits are counted, and dollars are not shown there', async () => {
     const path = await aTemplate({ text: 'a' });
-    entitle(t, { enforces_credits: true });
+    await entitle(t, { enforces_credits: true });
     expect(await refusal(path, { model: 'unpriced' })).toEqual([422, 'model_not_priced']);
     expect((await test(path)).at(-1)).toMatchObject(['done', { cost_usd: null }]);
     expect(await runs(path)).toMatchObject([{ cost_usd: null }]);

@@ -22,7 +22,7 @@ export class Plan {
   /** Granted with the first month's, once ever per organization. */
   @Column('numeric', { ...AMOUNT, default: 0 }) initial_credits: string;
   /** How far below zero calls may begin, in per cent of `monthly_credits`. */
-  @Column('numeric', { precision: 9, scale: 3, default: 0 }) overdraft_pct: string;
+  @Column('numeric', { ...AMOUNT, default: 0 }) overdraft_pct: string;
   /** Whether its credits come anew each month. One that does not has no period. */
   @Column('boolean', { default: true }) renews: boolean;
   @Column('boolean', { default: false }) is_enterprise: boolean;
@@ -73,6 +73,13 @@ export class CreditPack {
   @Column('uuid', { nullable: true }) polar_product_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What the seed has made here once, so that what an operator has deleted does not come back. */
+@Entity('billing_seeds')
+export class BillingSeed {
+  /** Kind and code, as `plan:trial`. */
+  @PrimaryColumn('text') name: string;
 }
 
 /** What calls cost in credits, from a day on. Versions that have begun never change. */

@@ -5,12 +5,15 @@ import { User } from '../identity/identity.entities';
 @Entity('organizations')
 @Index('organizations_slug', ['slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('organizations_created', ['created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('organizations_plan', ['plan_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('organizations_suspended', ['created_at', 'id'], { where: 'deleted_at IS NULL AND suspended_at IS NOT NULL' })
 export class Organization {
   @PrimaryColumn('uuid') id: string;
   @Column('text') name: string;
   @Column('text') slug: string;
   @Column('uuid', { nullable: true }) created_by: string | null;
+  /** Of its subscription, whose trigger writes it: lists look for it. Null without one. */
+  @Column('uuid', { nullable: true }) plan_id: string | null;
   @Column('timestamptz', { nullable: true }) suspended_at: Date | null;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;

@@ -223,27 +223,27 @@ export function EnumField(values: readonly string[], o: EnumOptions = {}): Prope
 const DECIMAL = /^[+-]?\d{1,14}(\.\d{1,6})?$/;
 
 /** A decimal, number or string on the way in, always a string within: at most 14 digits before and 6 after the point. */
-export function DecimalField(o: FieldOptions & { positive?: boolean; min?: number } = {}): PropertyDecorator {
+export function DecimalField(o: FieldOptions & { positive?: boolean; min?: number; max?: number } = {}): PropertyDecorator {
+  const bound = (type: string, text: string, holds: (value: number) => boolean) =>
+    ValidateBy({ name: type, validator: { validate: (v: unknown) => typeof v === 'string' && holds(Number(v)) } }, message(type, text));
+  const { positive, min, max } = o;
+  const atLeast = positive || min !== undefined;
   return field(
     'string',
     o,
     { oneOf: [{ type: 'number' }, { type: 'string', pattern: DECIMAL.source }] } as ApiPropertyOptions,
     [
       Matches(DECIMAL, message('decimal_parsing', 'Input should be a decimal with at most 6 digits after the point')),
-      ...(o.positive || o.min !== undefined
+      ...(atLeast
         ? [
-            ValidateBy(
-              {
-                name: 'decimalMin',
-                validator: { validate: (v: unknown) => typeof v === 'string' && (o.positive ? Number(v) > 0 : Number(v) >= (o.min ?? 0)) },
-              },
-              message(
-                'greater_than_equal',
-                o.positive ? 'Input should be greater than 0' : `Input should be greater than or equal to ${o.min}`,
-              ),
+            bound(
+              'greater_than_equal',
+              positive ? 'Input should be greater than 0' : `Input should be greater than or equal to ${min}`,
+              (value) => (positive ? value > 0 : value >= (min ?? 0)),
             ),
           ]
         : []),
+      ...(max !== undefined ? [bound('less_than_equal', `Input should be less than or equal to ${max}`, (value) => value <= max)] : []),
     ],
     { exact: true, convert: (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value) },
   );

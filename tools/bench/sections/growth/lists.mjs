@@ -129,6 +129,10 @@ export const BOUNDED = {
     cap: 'the processes that run: one that has been silent for a minute is gone',
     where: 'libs/platform/src/queues/worker-registry.sql.ts',
   },
+  'GET /api/admin/plans': {
+    cap: 'the plans that operators make one by one',
+    where: 'libs/domains/billing/src/plans/plans.queries.ts',
+  },
 };
 
 /** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */
@@ -138,6 +142,7 @@ export const WHOLE = {
   'GET /api/admin/admins': 'Operators are few.',
   'GET /api/admin/ai/routes': 'Operators add them one by one, and so do organizations with their own keys.',
   'GET /api/admin/models': 'Operators add them one by one, and so do organizations up to `max_custom_models`.',
+  'GET /api/admin/credit-packs': 'Operators make them one by one.',
   'GET /api/admin/allowed-emails': 'Operators add them one by one.',
 };
 

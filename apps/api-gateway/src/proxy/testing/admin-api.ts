@@ -1,5 +1,5 @@
 import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
-import { BillingModule, Entitlements } from '@aps/billing';
+import { BillingModule, OrgPlans } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { InferenceModule } from '@aps/inference';
@@ -16,7 +16,7 @@ export const ADMIN_API = [
   InternalCallerModule,
   GuardsModule.forRoot(InternalAuthenticator),
   BillingModule,
-  OrgsModule.forRoot(Entitlements),
+  OrgsModule.forRoot(OrgPlans),
   InferenceModule,
   AdministrationHttpModule,
 ];

@@ -11,7 +11,7 @@ import {
   UsageSummaryResponse,
 } from '@aps/dtos';
 import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
-import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
+import { OrganizationsService } from '@aps/orgs';
 import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
 import { OrgDiagnosisQueries } from '../org-diagnosis.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
@@ -23,7 +23,6 @@ import { toOrgDetail, toOrgListItem, toOrgSuspension } from './administration.co
 export class AdminOrgsController {
   constructor(
     private readonly overview: OrgOverviewQueries,
-    private readonly directory: OrgDirectoryQueries,
     private readonly organizations: OrganizationsService,
     private readonly diagnosis: OrgDiagnosisQueries,
   ) {}
@@ -37,7 +36,7 @@ export class AdminOrgsController {
   @Get(':org_id')
   @Operation({ summary: 'Read an organization and its roster', answers: OrgDetailResponse })
   async get(@Param('org_id') orgId: string) {
-    return toOrgDetail(await this.directory.get(orgId));
+    return toOrgDetail(await this.overview.get(orgId));
   }
 
   @Get(':org_id/diagnosis')

@@ -12,6 +12,7 @@ import {
   WorkerQueueResponse,
   WorkerResponse,
 } from '@aps/dtos';
+import type { Standing } from '@aps/billing';
 import type { WaitlistEntry } from '@aps/entities';
 import type { UserStatusChange } from '@aps/identity';
 import type { AuditLine, OrganizationSuspension, OrgDirectoryEntry, OrgMemberInfo as Member } from '@aps/orgs';
@@ -24,20 +25,12 @@ export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): Us
 
 export const toWaitlistEntry = (entry: WaitlistEntry): WaitlistEntryResponse => answer(WaitlistEntryResponse, entry);
 
-export const toOrgListItem = (org: OrgDirectoryEntry): OrgListItem =>
-  answer(OrgListItem, org, {
-    suspended: org.suspended_at !== null,
-    plan_code: null,
-    subscription_status: null,
-    credits_remaining: null,
-    credits_balance: null,
-    credits_purchased: null,
-    credits_overdraft: null,
-  });
+export const toOrgListItem = (org: OrgDirectoryEntry & Standing): OrgListItem =>
+  answer(OrgListItem, org, { suspended: org.suspended_at !== null });
 
 export const toOrgMember = (member: Member): OrgMemberInfo => answer(OrgMemberInfo, member);
 
-export const toOrgDetail = (org: OrgDirectoryEntry & { members: Member[] }): OrgDetailResponse => ({
+export const toOrgDetail = (org: OrgDirectoryEntry & Standing & { members: Member[] }): OrgDetailResponse => ({
   ...toOrgListItem(org),
   members: org.members.map(toOrgMember),
 });

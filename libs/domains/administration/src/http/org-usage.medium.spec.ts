@@ -122,7 +122,7 @@ describe('usage of an organization', () => {
   });
 
   it('shows no dollars where credits are enforced', async () => {
-    entitle(t, { enforces_credits: true });
+    await entitle(t, { enforces_credits: true });
     const { body } = await usage();
     expect(body.totals).toMatchObject({ cost_usd: null, credits: '110.000002' });
     expect(JSON.stringify(body)).not.toMatch(/"cost_usd":"/);

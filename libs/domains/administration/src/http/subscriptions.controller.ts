@@ -1,7 +1,7 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { SubscriptionBackfillRequest, SubscriptionBackfillResponse } from '@aps/dtos';
-import { PlatformAdmin } from '@aps/guards';
+import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { SubscriptionBackfill } from '../subscription-backfill';
@@ -21,7 +21,7 @@ export class AdminSubscriptionsController {
     answers: SubscriptionBackfillResponse,
     refuses: ['not_found'],
   })
-  backfill(@Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
-    return this.subscriptions.run(body);
+  backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
+    return this.subscriptions.run(operator, body);
   }
 }

@@ -10,7 +10,7 @@ const OTHER = 'other-model';
 const t = agentsService();
 let org: TestTeam;
 beforeAll(async () => {
-  entitle(t, { direct_model_choice: true, max_agents: -1 });
+  await entitle(t, { direct_model_choice: true, max_agents: -1 });
   await addModel(t, OTHER);
 });
 beforeEach(async () => {

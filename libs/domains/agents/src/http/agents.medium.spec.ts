@@ -14,7 +14,7 @@ jest.setTimeout(120_000);
 const t = agentsService();
 let org: TestTeam;
 beforeEach(async () => {
-  entitle(t, { direct_model_choice: true, per_agent_budgets: true, max_agents: -1 });
+  await entitle(t, { direct_model_choice: true, per_agent_budgets: true, max_agents: -1 });
   org = await aTeam(t);
 });
 
@@ -117,7 +117,7 @@ describe('creating an agent', () => {
     };
     expect(await post({ model: 'no-such-model' })).toEqual([422, 'model_unknown']);
     expect(await post({ model_mode: 'normal' })).toEqual([422, 'plan_mismatch']);
-    entitle(t, { direct_model_choice: false, per_agent_budgets: false });
+    await entitle(t, { direct_model_choice: false, per_agent_budgets: false });
     expect(await post({ model: MODEL })).toEqual([403, 'entitlement_required']);
     expect(await post({ reasoning_effort: 'low' })).toEqual([403, 'entitlement_required']);
     expect(await post({ budget_credits_per_period: '1' })).toEqual([403, 'entitlement_required']);
@@ -328,7 +328,7 @@ describe('references under races', () => {
 
 describe('max_agents', () => {
   it('counts live agents, and holds when many are made at once', async () => {
-    entitle(t, { max_agents: 3 });
+    await entitle(t, { max_agents: 3 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => asOwner('POST', '/agents', { name: 'Same' })));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(3);
     const refused = answers.find((a) => a.status !== 201)!;

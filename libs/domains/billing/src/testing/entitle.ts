@@ -1,9 +1,18 @@
-import type { EntitlementSet } from '@aps/billing';
-import type { TestService } from '@aps/testing';
+import { PlanEntitlements, type EntitlementSet } from '@aps/billing';
+import { Plan, Subscription } from '@aps/entities';
+import { TEST_PLAN, type TestService } from '@aps/testing';
 
-const text = (value: boolean | number) => (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value));
+/** What every organization may do from now on that is on the plan of specs. */
+export async function entitle(service: TestService, changes: Partial<EntitlementSet>): Promise<void> {
+  await service.db.manager.update(Plan, TEST_PLAN.id, changes);
+  for (const entitlements of service.all(PlanEntitlements)) entitlements.drop(null);
+}
 
-/** What every organization may do from now on, beyond what the configuration says. */
-export function entitle(service: TestService, changes: Partial<EntitlementSet>): void {
-  service.configure(Object.fromEntries(Object.entries(changes).map(([name, value]) => [`ENTITLEMENT_${name.toUpperCase()}`, text(value)])));
+/** The plan of specs, as it was made. */
+export const entitleAsBefore = (service: TestService): Promise<void> => entitle(service, TEST_PLAN);
+
+/** What an organization has otherwise than its plan says. */
+export async function override(service: TestService, org_id: string, overrides: Partial<EntitlementSet>): Promise<void> {
+  await service.db.manager.update(Subscription, { org_id }, { overrides });
+  for (const entitlements of service.all(PlanEntitlements)) entitlements.drop(org_id);
 }

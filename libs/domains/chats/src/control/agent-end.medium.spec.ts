@@ -19,9 +19,9 @@ describe('the chats of a deleted agent', () => {
   beforeEach(async () => {
     agent = await addAgent(app, org, { name: `Agent ${++agents}` });
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    entitle(app, { max_concurrent_chats: 2_000 });
+    await entitle(app, { max_concurrent_chats: 2_000 });
   });
 
   const remove = () => app.call('DELETE', `/api/orgs/${org.id}/agents/${agent.agentId}`, { as: org.owner });
@@ -64,7 +64,7 @@ describe('the chats of a deleted agent', () => {
     await app.until(agent, sleeping, (c) => c.pause?.kind === 'timer');
     const waiting = await begin(delegating([delegate(worker, SLOW)]));
     await app.until(agent, waiting, (c) => c.pause?.kind === 'children');
-    entitle(app, { max_concurrent_chats: 0 });
+    await entitle(app, { max_concurrent_chats: 0 });
     const parked = await begin('parked');
     await app.until(agent, parked, (c) => c.pause?.kind === 'queued');
 

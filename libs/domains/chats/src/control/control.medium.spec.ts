@@ -16,10 +16,10 @@ describe('the control of chats', () => {
     org = await delegatingOrg(app);
     await app.addUnpricedModel('free');
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
     app.blocker = null;
-    entitle(app, { enforces_credits: false, max_queue_depth: 20_000 });
+    await entitle(app, { enforces_credits: false, max_queue_depth: 20_000 });
   });
 
   const call = (method: string, chat: string, rest = '', body?: unknown, as: Bearer = org.owner) =>
@@ -224,14 +224,14 @@ describe('the control of chats', () => {
     const chat = await app.chat(org);
     const { turn_id: turnId } = (await app.send(org, chat, SLOW)).body as { turn_id: string };
     await app.until(org, chat, (c) => c.status === 'RUNNING');
-    entitle(app, { max_concurrent_chats: 0 });
+    await entitle(app, { max_concurrent_chats: 0 });
     await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`), [turnId]);
     expect(await app.get(TurnClaims).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ from: 'RUNNING', to: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await call('POST', chat, '/stop')).body).toMatchObject({ stopped: true, cleared_pause: 'queued', status: 'ACTIVE' });
     expect(await turnsOf(chat)).toEqual(['stopped']);
-    entitle(app, { max_concurrent_chats: 2_000 });
+    await entitle(app, { max_concurrent_chats: 2_000 });
   });
 
   it('terminating cancels what is asked of humans, and does not reach the children', async () => {
@@ -454,13 +454,13 @@ describe('the control of chats', () => {
       const idle = await app.chat(org);
       expect((await call('POST', idle, '/continue')).body.code).toBe('not_continuable');
       app.blocker = null;
-      entitle(app, { max_queue_depth: 0 });
+      await entitle(app, { max_queue_depth: 0 });
       expect(await call('POST', chat, '/continue')).toMatchObject({ status: 429, body: { code: 'queue_full' } });
       expect(await rowOf(chat)).toMatchObject({ status: 'ERRORED', turn_seq: 1 });
     });
 
     it('lets a model without a price through once, where credits are counted', async () => {
-      entitle(app, { enforces_credits: true });
+      await entitle(app, { enforces_credits: true });
       const chat = await app.chat(org);
       await call('POST', chat, '/messages', { content: 'hello', model: 'free' });
       const blocked = await app.until(org, chat, (c) => c.status === 'ARCHIVED');

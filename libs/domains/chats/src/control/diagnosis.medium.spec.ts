@@ -16,10 +16,10 @@ describe('the diagnosis of a chat', () => {
   beforeAll(async () => {
     org = await delegatingOrg(app);
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
     app.blocker = null;
-    entitle(app, { max_concurrent_chats: 2_000 });
+    await entitle(app, { max_concurrent_chats: 2_000 });
   });
 
   const diagnosis = async (chat: string, as: Bearer = org.owner) => app.call('GET', `${org.path}/${chat}/diagnosis`, { as });
@@ -93,7 +93,7 @@ describe('the diagnosis of a chat', () => {
     for (const chat of [first, second, third]) await stop(chat);
 
     jest.restoreAllMocks();
-    entitle(app, { max_concurrent_chats: 0 });
+    await entitle(app, { max_concurrent_chats: 0 });
     const parked = await sent('parked');
     await app.until(org, parked, (c) => c.pause?.kind === 'queued');
     expect(await of(parked)).toMatchObject({

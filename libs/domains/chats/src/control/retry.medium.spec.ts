@@ -15,9 +15,9 @@ describe('a retry', () => {
   beforeAll(async () => {
     org = await app.org({ instruction: 'first' });
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    entitle(app, { direct_model_choice: true });
+    await entitle(app, { direct_model_choice: true });
   });
 
   const retry = (chat: string, options: { as?: Bearer; headers?: Record<string, string> } = {}) =>
@@ -131,7 +131,7 @@ describe('a retry', () => {
     const choices = async () =>
       app.db.query(sql('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1'), [(await retry(chat)).body.id]);
     expect(await choices()).toEqual([{ model: 'mock', model_mode_override: null, reasoning_effort: 'low' }]);
-    entitle(app, { direct_model_choice: false });
+    await entitle(app, { direct_model_choice: false });
     expect(await choices()).toEqual([{ model: null, model_mode_override: null, reasoning_effort: null }]);
   });
 

@@ -201,9 +201,9 @@ describe('the states of a chat', () => {
     org = await delegatingOrg(app);
     await app.addUnpricedModel('free');
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    entitle(app, { max_concurrent_chats: 2_000, enforces_credits: false });
+    await entitle(app, { max_concurrent_chats: 2_000, enforces_credits: false });
   });
 
   const path = (chat: string, rest = '') => `${org.path}/${chat}${rest}`;
@@ -251,7 +251,7 @@ describe('the states of a chat', () => {
       await app.until(org, chat, (c) => c.pause?.kind === 'human');
     },
     queued: async (chat) => {
-      entitle(app, { max_concurrent_chats: 0 });
+      await entitle(app, { max_concurrent_chats: 0 });
       await said(chat, 'hello');
       await app.until(org, chat, (c) => c.pause?.kind === 'queued');
     },
@@ -260,7 +260,7 @@ describe('the states of a chat', () => {
       await app.until(org, chat, (c) => c.status === 'ERRORED');
     },
     unpriced: async (chat) => {
-      entitle(app, { enforces_credits: true });
+      await entitle(app, { enforces_credits: true });
       await said(chat, 'hello', { model: 'free' });
       await app.until(org, chat, (c) => c.status === 'ARCHIVED');
     },
@@ -357,7 +357,7 @@ describe('the states of a chat', () => {
       table[action] = await after(chat, action);
       await actions.delete(chat);
       jest.restoreAllMocks();
-      entitle(app, { max_concurrent_chats: 2_000, enforces_credits: false });
+      await entitle(app, { max_concurrent_chats: 2_000, enforces_credits: false });
     }
     expect(table).toEqual(EXPECTED[state]);
     // What is said to be allowed is what has an effect.

@@ -93,7 +93,7 @@ describe('delegation', () => {
   });
 
   it('holds no slot while it waits: parent, child and grandchild come to an end in one', async () => {
-    entitle(app, { max_concurrent_chats: 1 });
+    await entitle(app, { max_concurrent_chats: 1 });
     const chat = await begin(delegating([delegate(lead, delegating([delegate(worker, 'deepest')], 'middle')), delegate(worker, 'beside')]));
     const body = await app.settled(boss, chat, 1);
     expect(resultsOf(body)).toEqual([
@@ -144,7 +144,7 @@ describe('delegation', () => {
     });
 
     it('where too many turns wait', async () => {
-      entitle(app, { max_queue_depth: 1, max_concurrent_chats: 1 });
+      await entitle(app, { max_queue_depth: 1, max_concurrent_chats: 1 });
       const first = await begin(script({ tool_calls: [delegate(worker, 'x')], delay_ms: 1_500 }, { text: 'alone' }));
       await app.until(boss, first, (c) => c.status === 'RUNNING');
       const second = await begin('waits for a slot');

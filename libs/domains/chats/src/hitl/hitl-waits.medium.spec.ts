@@ -69,9 +69,9 @@ describe('turns that wait for humans', () => {
       }),
     );
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    entitle(app, { hitl_routing: true });
+    await entitle(app, { hitl_routing: true });
   });
 
   const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
@@ -221,7 +221,7 @@ describe('turns that wait for humans', () => {
     });
 
     it('is only recorded where the plan routes nothing to humans', async () => {
-      entitle(app, { hitl_routing: false });
+      await entitle(app, { hitl_routing: false });
       const chat = await app.chat(org);
       await app.send(org, chat, script({ tool_calls: [escalate(CHARGE)] }, { text: 'left' }));
       expect(toolResults(await app.settled(org, chat, 1))).toEqual([expect.stringContaining('nobody is asked')]);

@@ -329,7 +329,7 @@ describe('questions to humans', () => {
     });
 
     it('are everybody’s where the plan has no routing, and the agent is told', async () => {
-      entitle(app, { hitl_routing: false });
+      await entitle(app, { hitl_routing: false });
       const { chat, requests } = await asked([{ kind: 'question', prompt: 'Anybody?', assignee: org.owner.id }], { shared: true });
       expect(requests[0].assignee_user_id).toBeNull();
       expect((await answer(requests[0].id, { answer: 'me' }, { as: org.member })).status).toBe(200);

@@ -151,7 +151,7 @@ describe('cost breakdown', () => {
         });
       }
       for (const inCredits of [false, true]) {
-        entitle(app, { enforces_credits: inCredits });
+        await entitle(app, { enforces_credits: inCredits });
         const { body } = await costs(chat);
         const { body: shown } = await app.read(org, chat);
         expect([body.total_cost_usd, body.total_credits]).toEqual([shown.cost_usd, shown.cost_credits]);
@@ -171,7 +171,7 @@ describe('cost breakdown', () => {
   });
 
   it('shares credits out by dollars, or by tokens where there are none', async () => {
-    entitle(app, { enforces_credits: true });
+    await entitle(app, { enforces_credits: true });
     const dear = await app.chat(org);
     await spend(dear, { tokens: [1000, 0, 0, 1000, 0], prices: ['1', '1', '1', '3'], credits: '8' });
     const flat = await app.chat(org);

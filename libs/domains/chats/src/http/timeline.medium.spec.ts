@@ -246,7 +246,7 @@ describe('timeline', () => {
       calls: [{ cost_usd: '0.75' }],
     });
     expect((await timeline(chat)).text).toMatch(/"1\.5".*"0\.0000/);
-    entitle(app, { enforces_credits: true });
+    await entitle(app, { enforces_credits: true });
     const { body, text } = await timeline(chat);
     expect(body.items[0].metadata).toEqual({
       cost_usd: null,

@@ -20,7 +20,7 @@ const app = chatsService();
 let org: TestOrg;
 
 beforeAll(async () => {
-  entitle(app, { direct_model_choice: true });
+  await entitle(app, { direct_model_choice: true });
   await app.db.execute(
     sql(`INSERT INTO model_catalog (id, key, route_id, label, provider, supports_vision, input_price_per_1m, output_price_per_1m, context_window)
      SELECT $1, 'mock-vision', route_id, 'Mock with vision', 'mock', true, 1, 2, 128000 FROM model_catalog WHERE key = 'mock'`),

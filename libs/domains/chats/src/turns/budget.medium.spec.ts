@@ -1,5 +1,5 @@
 import { anAgent } from '@aps/agents/testing';
-import { Entitlements } from '@aps/billing';
+import { OrgPlans } from '@aps/billing';
 import { CallHold, InferenceReceipt } from '@aps/entities';
 import { Holds, InferenceError, InferenceSettings, ModelCalls } from '@aps/inference';
 import { InferenceHttpModule } from '@aps/inference/http';
@@ -11,7 +11,7 @@ import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { LeaseEnded } from './leases';
 
 /** The model costs 1 dollar for a million tokens of input and 2 of output; what a call reserves is a little more than 0.008. */
-const app = chatsService({}, [OrgsModule.forRoot(Entitlements), InferenceHttpModule]);
+const app = chatsService({}, [OrgsModule.forRoot(OrgPlans), InferenceHttpModule]);
 let org: TestOrg;
 beforeAll(() => app.addUnpricedModel('unpriced'));
 beforeEach(async () => {

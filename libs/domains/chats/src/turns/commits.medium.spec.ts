@@ -43,7 +43,7 @@ describe('a commit that is slow', () => {
   afterEach(async () => {
     jest.restoreAllMocks();
     await app.db.execute(sql('DELETE FROM test_commits'));
-    entitle(app, { enforces_credits: false });
+    await entitle(app, { enforces_credits: false });
   });
 
   const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
@@ -179,7 +179,7 @@ describe('a commit that is slow', () => {
   });
 
   it('writes down that no model may be asked under a claim that has committed', async () => {
-    entitle(app, { enforces_credits: true });
+    await entitle(app, { enforces_credits: true });
     const other = await app.org({ model: 'unpriced' });
     const chat = await app.chat(other);
     let resolve: jest.SpyInstance | undefined;

@@ -72,9 +72,9 @@ describe('a turn where it is off', () => {
   };
 
   it('records nothing, because the plan has no log', async () => {
-    entitle(app, { decision_log: false });
+    await entitle(app, { decision_log: false });
     await off();
-    entitle(app, { decision_log: true });
+    await entitle(app, { decision_log: true });
     expect(await stored((await results(record())).chat)).toHaveLength(1);
   });
 

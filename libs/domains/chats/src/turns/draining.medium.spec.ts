@@ -1,3 +1,4 @@
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { WorkerRow } from '@aps/entities';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { Maintenance } from '@aps/platform/maintenance';
@@ -101,11 +102,11 @@ describe('a worker that is drained', () => {
       self.draining = false;
       return claimed;
     });
-    app.configure({ ENTITLEMENT_MAX_CONCURRENT_CHATS: '2' });
+    await entitle(app, { max_concurrent_chats: 2 });
     const [chat, before] = [await app.chat(org), await handedBack()];
     await app.send(org, chat, 'near the cap');
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: near the cap']);
-    app.configure({ ENTITLEMENT_MAX_CONCURRENT_CHATS: undefined });
+    await entitleAsBefore(app);
     expect(await handedBack()).toBe(before + 1);
   });
 

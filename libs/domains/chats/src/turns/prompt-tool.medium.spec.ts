@@ -11,7 +11,7 @@ import { ToolStepRunner } from './tool-step';
 const app = chatsService();
 let org: TestOrg;
 beforeEach(async () => {
-  entitle(app, { direct_model_choice: true, enforces_credits: false });
+  await entitle(app, { direct_model_choice: true, enforces_credits: false });
   org = await app.org();
 });
 afterEach(() => jest.restoreAllMocks());

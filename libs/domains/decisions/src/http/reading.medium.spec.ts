@@ -129,14 +129,14 @@ describe('the list, newest first across the agent’s chats,', () => {
   });
 
   it('is served where the log is off', async () => {
-    entitle(t, { decision_log: false });
+    await entitle(t, { decision_log: false });
     const answers = [await list(), await list('', chat.path), await list('', `${agent.path}/groups`)];
     expect(answers.map(({ status, body }) => [status, body.total])).toEqual([
       [200, 4],
       [200, 3],
       [200, 1],
     ]);
-    entitle(t, { decision_log: true });
+    await entitle(t, { decision_log: true });
   });
 });
 

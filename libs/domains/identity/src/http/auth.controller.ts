@@ -44,7 +44,7 @@ export class AuthController {
       'After five failures for an address within 15 minutes the next tries wait for `Retry-After`. That a user is locked out is told with the right password only.',
     status: 200,
     answers: AuthResponse,
-    refuses: ['user_deactivated', 'invalid_credentials', 'too_many_attempts'],
+    refuses: ['user_deactivated', 'invalid_credentials', 'too_many_attempts', 'sso_required'],
   })
   async login(@Body() { email, password }: LoginRequest, @CurrentClient() client: SessionClient, @RequestId() requestId: string) {
     return toAuth(await this.sessions.login(email, password, client, requestId));

@@ -33,6 +33,10 @@ export class TestOrganizationAdapter extends OrganizationPort {
     );
   }
 
+  requiresSso(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   /** Nobody else owns what this door has made. */
   async soleOwnerOf(db: Db, user_id: string): Promise<string[]> {
     return (await db.manager.findBy(Membership, { user_id, role: 'OWNER' })).map((m) => m.org_id);

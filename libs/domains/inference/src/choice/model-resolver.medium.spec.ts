@@ -1,3 +1,4 @@
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
@@ -29,7 +30,8 @@ describe('ModelResolver', () => {
     org = await aTeam(t);
   });
   afterEach(async () => {
-    t.configure({ ENTITLEMENT_BYO_KEYS: undefined, OPENAI_API_KEY: undefined, DEFAULT_MODEL: undefined });
+    t.configure({ OPENAI_API_KEY: undefined, DEFAULT_MODEL: undefined });
+    await entitleAsBefore(t);
     jest.restoreAllMocks();
     await t.db.execute(sql('DELETE FROM route_keys'));
     forget(t);
@@ -74,7 +76,7 @@ describe('ModelResolver', () => {
     const own = await resolve('gpt-6-sol');
     expect(own.byo_key).toBe(true);
     expect(own.endpoint.apiKey).toBe(CANARY);
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     expect((await resolve('gpt-6-sol')).endpoint.apiKey).toBe('sk-from-platform');
   });
 

@@ -23,8 +23,8 @@ beforeEach(async () => {
   holds = t.get(Holds);
   repository = new HoldRepository();
 });
-afterEach(() => {
-  entitle(t, { enforces_credits: false });
+afterEach(async () => {
+  await entitle(t, { enforces_credits: false });
   jest.restoreAllMocks();
 });
 

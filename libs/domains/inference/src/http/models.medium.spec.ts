@@ -1,3 +1,4 @@
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Bearer } from '@aps/platform/testing';
@@ -10,14 +11,10 @@ describe('models over HTTP', () => {
   beforeEach(async () => {
     org = await aTeam(t);
   });
-  afterEach(() =>
-    t.configure({
-      ENTITLEMENT_ENFORCES_CREDITS: undefined,
-      ENTITLEMENT_BYO_KEYS: undefined,
-      ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined,
-      OPENAI_API_KEY: undefined,
-    }),
-  );
+  afterEach(() => {
+    t.configure({ OPENAI_API_KEY: undefined });
+    return entitleAsBefore(t);
+  });
   const keysOf = (body: { items: { key: string }[] }) => body.items.map((m) => m.key);
   const limits = (body: unknown) => call('PATCH', `/orgs/${org.id}/settings/limits`, org.owner, body);
 
@@ -41,7 +38,7 @@ describe('models over HTTP', () => {
   });
 
   it('shows no prices to whoever pays in credits', async () => {
-    t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
+    await entitle(t, { enforces_credits: true });
     for (const path of ['/models', `/orgs/${org.id}/models`]) {
       for (const m of (await call('GET', path, org.member)).body.items)
         expect(m).toMatchObject({
@@ -138,7 +135,7 @@ describe('models over HTTP', () => {
     expect(body.disabled_providers).toEqual(['google']);
     expect(body.model_routes).toMatchObject({ mock: 'mock', 'gpt-6-sol': 'openai' });
 
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     expect(await config()).toMatchObject({ disabled_providers: [], model_routes: null });
     expect((await config()).scopes.chat.models).toContain('gemini-3.5-flash');
   });

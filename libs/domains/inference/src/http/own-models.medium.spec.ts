@@ -1,5 +1,6 @@
 import { buildConnector } from 'undici';
 import { Agent } from 'undici';
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import type { Egress } from '@aps/platform/egress';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
@@ -19,7 +20,7 @@ describe('own models', () => {
     org = await aTeam(t);
     route = await aRoute();
   });
-  afterEach(() => t.configure({ ENTITLEMENT_BYO_KEYS: undefined, ENTITLEMENT_MAX_CUSTOM_MODELS: undefined }));
+  afterEach(() => entitleAsBefore(t));
   const aRoute = async (dialect = 'dialect_1', of = org): Promise<{ id: string; slug: string }> =>
     t.make('POST', `/api/orgs/${of.id}/inference-routes`, {
       as: of.owner,
@@ -337,7 +338,7 @@ describe('own models', () => {
 
   it('need byo_keys to be made and changed, not to be deleted', async () => {
     const { id } = await made();
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     for (const answer of [await post({ key: 'our-other' }), await patch(id, { label: 'x' })])
       expect(answer).toMatchObject({ status: 403, body: { code: 'entitlement_required', context: { entitlement: 'byo_keys' } } });
     expect(await own()).toMatchObject([{ key: 'our-llama', available: false }]);
@@ -345,14 +346,14 @@ describe('own models', () => {
   });
 
   it('are no more than the plan allows, whoever makes them at once', async () => {
-    t.configure({ ENTITLEMENT_MAX_CUSTOM_MODELS: '3' });
+    await entitle(t, { max_custom_models: 3 });
     const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => post({ key: `our-${n}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 403, 403]);
     expect(answers.find(({ status }) => status === 403)!.body).toMatchObject({
       code: 'entitlement_exceeded',
       context: { entitlement: 'max_custom_models', limit: 3, current: 3 },
     });
-    t.configure({ ENTITLEMENT_MAX_CUSTOM_MODELS: '1' });
+    await entitle(t, { max_custom_models: 1 });
     expect((await own()).length).toBe(3);
   });
 });

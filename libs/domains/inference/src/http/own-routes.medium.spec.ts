@@ -1,3 +1,4 @@
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { InferenceRoute } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
@@ -14,7 +15,7 @@ describe('own routes', () => {
   beforeEach(async () => {
     org = await aTeam(t);
   });
-  afterEach(() => t.configure({ ENTITLEMENT_BYO_KEYS: undefined }));
+  afterEach(() => entitleAsBefore(t));
   const path = (id = '') => `/api/orgs/${org.id}/inference-routes${id && `/${id}`}`;
   const list = async (of = org) =>
     (await t.make('GET', `/api/orgs/${of.id}/inference-routes`, { as: of.owner })) as { items: { id: string }[] };
@@ -152,7 +153,7 @@ describe('own routes', () => {
 
   it('need byo_keys to be made, not to be changed or deleted', async () => {
     const { id } = await made();
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     expect(await post(wish())).toMatchObject({ status: 403, body: { code: 'entitlement_required', context: { entitlement: 'byo_keys' } } });
     expect((await list()).items).toHaveLength(1);
     expect((await patch(id, { enabled: false })).status).toBe(200);

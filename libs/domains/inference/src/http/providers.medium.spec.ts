@@ -1,4 +1,5 @@
 import { InferenceSettings } from '../inference.settings';
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { ModelResolver } from '../choice/model-resolver.service';
@@ -28,7 +29,10 @@ describe('settings of AI providers', () => {
   beforeEach(async () => {
     org = await aTeam(t);
   });
-  afterEach(() => t.configure({ ENTITLEMENT_BYO_KEYS: undefined, OPENAI_API_KEY: undefined }));
+  afterEach(() => {
+    t.configure({ OPENAI_API_KEY: undefined });
+    return entitleAsBefore(t);
+  });
   const path = () => `/api/orgs/${org.id}/settings/ai`;
   const get = () => t.call('GET', path(), { as: org.owner });
   const patch = (body: unknown) => t.call('PATCH', path(), { as: org.owner, body });
@@ -165,7 +169,7 @@ describe('settings of AI providers', () => {
 
   it('need byo_keys for setting, never for clearing or for switching providers, and are shown as stored', async () => {
     await patch({ provider_1_api_key: CANARY, ...GATEWAY, ai_gateway_mode: 'custom' });
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     for (const body of [
       { provider_2_api_key: CANARY },
       { provider_1_base_url: 'https://proxy.tenant.example/v1' },
@@ -194,9 +198,9 @@ describe('settings of AI providers', () => {
     await t.call('PATCH', `${path()}/routes`, { as: org.owner, body: { routes: { openai: { api_key: null } } } });
     await patch({ provider_1_base_url: 'https://proxy.tenant.example/v1' });
     expect((await resolve('gpt-6-sol')).endpoint).toMatchObject({ baseUrl: 'https://proxy.tenant.example/v1', tenantAddress: true });
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     expect((await resolve('gpt-6-sol')).endpoint.apiKey).toBe('sk-from-environment');
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'on' });
+    await entitle(t, { byo_keys: true });
     await patch({ provider_1_api_key: '' });
     expect((await resolve('gpt-6-sol')).endpoint.apiKey).toBe('sk-from-environment');
   });
@@ -217,7 +221,7 @@ describe('settings of AI providers', () => {
     expect((await config()).disabled_providers.sort()).toEqual(['google', 'openai']);
     expect((await config()).scopes.chat.models).not.toContain('gpt-6-sol');
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'route_disabled' });
-    t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+    await entitle(t, { byo_keys: false });
     expect((await config()).disabled_providers).toEqual([]);
     await expect(resolve('gpt-6-sol')).rejects.toMatchObject({ code: 'route_disabled' });
     await patch({ provider_1_enabled: 'true' });

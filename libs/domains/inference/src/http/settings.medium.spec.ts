@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
 import { ModelUsers } from '../governance/model-users';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -15,9 +16,7 @@ describe('AI settings over HTTP', () => {
   beforeEach(async () => {
     org = await aTeam(t);
   });
-  afterEach(() =>
-    t.configure({ ENTITLEMENT_ENFORCES_CREDITS: undefined, ENTITLEMENT_BYO_KEYS: undefined, ENTITLEMENT_DIRECT_MODEL_CHOICE: undefined }),
-  );
+  afterEach(() => entitleAsBefore(t));
   const at = (path: string) => `/orgs/${org.id}/settings/${path}`;
   const patch = (path: string, body: unknown, token = org.owner) => call('PATCH', at(path), token, body);
   const audits = (action: string) =>
@@ -194,7 +193,7 @@ describe('AI settings over HTTP', () => {
 
     it('need byo_keys for setting, never for clearing', async () => {
       await set({ openai: { api_key: CANARY, enabled: false } });
-      t.configure({ ENTITLEMENT_BYO_KEYS: 'off' });
+      await entitle(t, { byo_keys: false });
       for (const change of [{ api_key: 'sk-other' }, { enabled: true }, { credential_source: 'api_key' }]) {
         expect(await set({ openai: change })).toMatchObject({
           status: 403,
@@ -309,7 +308,7 @@ describe('AI settings over HTTP', () => {
 
     it('need direct_model_choice for setting models, never for clearing', async () => {
       await patch('limits', { chat_default_model: 'mock' });
-      t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'off' });
+      await entitle(t, { direct_model_choice: false });
       for (const body of [{ chat_default_model: 'mock' }, { prompt_model_allowlist: ['mock'] }])
         expect(await patch('limits', body)).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
       expect((await call('GET', at('limits'), org.owner)).body).toMatchObject({ chat_default_model: 'mock' });
@@ -346,7 +345,7 @@ describe('AI settings over HTTP', () => {
 
     it('take no budget in dollars where credits are paid, but let one be cleared', async () => {
       await patch('limits', { budget_limit_usd: '5' });
-      t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
+      await entitle(t, { enforces_credits: true });
       expect(await patch('limits', { budget_limit_usd: '6' })).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
       expect((await call('GET', at('limits'), org.owner)).body.budget_limit_usd).toBe('5');
       expect((await patch('limits', { budget_limit_usd: null })).status).toBe(200);
@@ -398,7 +397,7 @@ describe('AI settings over HTTP', () => {
         remaining_usd: '6.75',
         period_start: expect.stringMatching(/-01T00:00:00\.000Z$/),
       });
-      t.configure({ ENTITLEMENT_ENFORCES_CREDITS: 'on' });
+      await entitle(t, { enforces_credits: true });
       expect(await usage()).toMatchObject({ spend_usd: null, metered_spend_usd: null, budget_limit_usd: '10', remaining_usd: null });
     });
   });
@@ -443,7 +442,7 @@ describe('AI settings over HTTP', () => {
     });
 
     it('needs direct_model_choice for thinking, never for clearing', async () => {
-      t.configure({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'off' });
+      await entitle(t, { direct_model_choice: false });
       expect(await patch('runtime', { thinking_enabled: false })).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
       expect((await patch('runtime', { thinking_enabled: null, decision_log_enabled: false })).status).toBe(200);
     });

@@ -1,4 +1,4 @@
-import { BillingModule, Entitlements } from '@aps/billing';
+import { BillingModule, OrgPlans } from '@aps/billing';
 import { OrgsModule } from '@aps/orgs';
 import { Egress } from '@aps/platform/egress';
 import { BASE_MODULES, testService, type TestService } from '@aps/testing';
@@ -7,7 +7,7 @@ import { InferenceSettings } from '../inference.settings';
 import { seedInference } from '../seed';
 
 /** Inference behind HTTP. */
-export const INFERENCE = [...BASE_MODULES, BillingModule, OrgsModule.forRoot(Entitlements), InferenceHttpModule];
+export const INFERENCE = [...BASE_MODULES, BillingModule, OrgsModule.forRoot(OrgPlans), InferenceHttpModule];
 
 /** Names resolve without a network; `internal.example` is a name of the inside. */
 const resolve = (name: string) => Promise.resolve([name === 'internal.example' ? '10.0.0.7' : '93.184.215.14']);

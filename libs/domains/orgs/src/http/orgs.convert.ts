@@ -7,10 +7,7 @@ import type { MemberView } from '../members.queries';
 import type { OrganizationView } from '../organizations.queries';
 
 export const toOrganization = (o: OrganizationView): OrganizationResponse =>
-  answer(OrganizationResponse, o, {
-    plan_code: null,
-    suspended: o.suspended_at !== null,
-  });
+  answer(OrganizationResponse, o, { suspended: o.suspended_at !== null });
 
 export const toMember = (m: MemberView): MemberResponse =>
   answer(MemberResponse, m, {

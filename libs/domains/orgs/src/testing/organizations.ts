@@ -1,7 +1,7 @@
-import { Membership, Organization } from '@aps/entities';
+import { Membership, Organization, Subscription } from '@aps/entities';
 import { OrgScope, type OrgRole } from '@aps/guards';
 import { aPerson, type Person } from '@aps/identity/testing';
-import type { TestService } from '@aps/testing';
+import { TEST_PLAN, type TestService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 
 /** Somebody in an organization. */
@@ -24,11 +24,12 @@ export interface TestTeam extends TestOrg {
   member: Member;
 }
 
-/** An organization of its owner alone. */
+/** An organization of its owner alone, on the plan of specs. */
 export async function anOrg(service: TestService, { name = 'Acme', owner }: { name?: string; owner?: Person } = {}): Promise<TestOrg> {
   const id = uuidv7();
   const slug = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}-${id.slice(-12)}`;
   await service.insert(Organization, { id, name, slug });
+  await service.db.manager.insert(Subscription, { org_id: id, plan_id: TEST_PLAN.id });
   const made = await aMember(service, { id }, 'OWNER', owner);
   return { id, slug, path: `/api/orgs/${id}`, owner: made, scope: OrgScope.member(id, made.id, 'OWNER') };
 }

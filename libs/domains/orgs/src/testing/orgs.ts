@@ -15,6 +15,7 @@ import type { TestOrg } from './organizations';
 export class TestLimits extends OrgLimits {
   maxSeats = Infinity;
   auditLog = true;
+  enforcedSso = false;
 
   async require(): Promise<void> {
     if (!this.auditLog) throw new DomainError('entitlement_required', 'Not in this plan.', { context: { entitlement: 'audit_log' } });
@@ -23,6 +24,18 @@ export class TestLimits extends OrgLimits {
   async requireRoom(_orgId: string, entitlement: string, current: number): Promise<void> {
     if (current >= this.maxSeats)
       throw new DomainError('entitlement_exceeded', 'No room.', { context: { entitlement, limit: this.maxSeats, current } });
+  }
+
+  async has(): Promise<boolean> {
+    return this.enforcedSso;
+  }
+
+  async founded(): Promise<void> {}
+
+  async proven(): Promise<void> {}
+
+  async plansOf(): Promise<ReadonlyMap<string, string>> {
+    return new Map();
   }
 }
 

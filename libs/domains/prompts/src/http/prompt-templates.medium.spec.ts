@@ -14,7 +14,7 @@ let org: TestTeam;
 let path: string;
 beforeAll(() => addModel(t, 'test-model'));
 beforeEach(async () => {
-  entitle(t, { direct_model_choice: true });
+  await entitle(t, { direct_model_choice: true });
   org = await aTeam(t);
   path = `${org.path}/prompt-templates`;
 });
@@ -174,7 +174,7 @@ describe('models of prompt templates', () => {
 
   it('need the plan only for what is set anew', async () => {
     await make({ name: 'A', model: 'test-model', reasoning_effort: 'low' });
-    entitle(t, { direct_model_choice: false });
+    await entitle(t, { direct_model_choice: false });
     const refused = [403, 'entitlement_required'];
     expect([await post({ model: 'test-model' }), await post({ reasoning_effort: 'low' })]).toEqual([refused, refused]);
     expect(await post({ model: null, reasoning_effort: null })).toEqual([201, undefined]);
