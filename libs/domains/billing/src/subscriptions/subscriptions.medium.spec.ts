@@ -1,4 +1,4 @@
-import { ExternalSubscription, type CreditPack, type Plan, type Subscription } from '@aps/entities';
+import { ExternalSubscription, Subscription, type CreditPack, type Plan } from '@aps/entities';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
@@ -22,11 +22,16 @@ beforeAll(async () => {
   subscriptions = t.get(Subscriptions);
 });
 beforeEach(async () => {
-  orgId = (await anOrg(t)).id;
+  orgId = await anUnsubscribed();
   starter = await aPlan(t, { monthly_credits: '3000' });
   team = await aPlan(t, { monthly_credits: '20000', polar_product_id_annual: uuidv7() });
 });
 
+const anUnsubscribed = async () => {
+  const { id } = await anOrg(t);
+  await t.db.manager.delete(Subscription, { org_id: id });
+  return id;
+};
 const now = () => t.db.now().getTime();
 const done = <T>(act: (tx: Tx) => Promise<T>) => t.db.transaction(NO_CALLER, act);
 const moves = () => movesOf(t, orgId);
@@ -73,7 +78,7 @@ describe('a new organization', () => {
 
   it('of somebody who had a trial before has none of its credits', async () => {
     const email = `${orgId}@a.example`;
-    const other = (await anOrg(t)).id;
+    const other = await anUnsubscribed();
     await Promise.all([found(email), found(email, true, other)]);
     expect([...(await moves()), ...(await movesOf(t, other))]).toEqual(['grant granted 500']);
     expect((await subscriptionOf(t, other)).plan_id).toBe(trial.id);
@@ -82,6 +87,7 @@ describe('a new organization', () => {
   it('has its credits when the address is proven, once', async () => {
     const org = await anOrg(t);
     orgId = org.id;
+    await t.db.manager.delete(Subscription, { org_id: orgId });
     await t.db.execute(sql('UPDATE organizations SET created_by = $2 WHERE id = $1'), [orgId, org.owner.id]);
     const owner = { id: org.owner.id, email_canonical: `${orgId}@a.example` };
     await found(owner.email_canonical, false);

@@ -1,4 +1,4 @@
-import { Blockers, RateCards } from '@aps/billing';
+import { Blockers, PlanEntitlements, RateCards } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
 import { CallHold, InferenceReceipt } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -38,15 +38,19 @@ const receipt = (usd: string, { id = uuidv7(), at = 'now()', of = org } = {}) =>
       reasoning_tokens, usd_cost, duration_ms, created_at) VALUES ($1, $2, 'turn', $1, 'mock', 'requested', $1, 1, 0, 0, 0, 0, $3, 1, ${at})`),
     [id, of.id, usd],
   );
-const asking = (usd: string, work = `turn:${uuidv7()}`, of = org) => ({ work, org_id: of.id, receipt_id: uuidv7(), agent_id: null, amount: usd, spent: '0' });
+const asking = (usd: string, work = `turn:${uuidv7()}`, of = org) => ({
+  work,
+  org_id: of.id,
+  receipt_id: uuidv7(),
+  agent_id: null,
+  amount: usd,
+  spent: '0',
+});
 const granted = async (db: Db, call: ReturnType<typeof asking>) => (await repository.reserveBudget(db, call)) === 'granted';
 const reserve = (usd: string, work?: string, of = org) => granted(t.db, asking(usd, work, of));
 const reservations = () => t.db.manager.findBy(CallHold, { org_id: org.id });
 const pass = (minutes: number) =>
-  t.db.execute(sql(`UPDATE call_holds SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2`), [
-    minutes,
-    org.id,
-  ]);
+  t.db.execute(sql(`UPDATE call_holds SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2`), [minutes, org.id]);
 const blocker = () => t.get<Blockers>(Blockers).of(org.id);
 
 /** A call whose estimate is so many dollars. */
@@ -282,6 +286,7 @@ describe('work that calls models', () => {
     // What is held in memory is there.
     await t.get(InferenceSettings).view(org.id);
     await t.get(RateCards).current();
+    await t.get(PlanEntitlements).of(org.id);
     const asked = [
       jest.spyOn(Database.prototype, 'batchedAhead'),
       jest.spyOn(Database.prototype, 'query'),

@@ -1,6 +1,6 @@
-import { Blockers } from '@aps/billing';
-import { addCredits, entitle, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
-import { CallHold, CreditLedgerRow, InferenceReceipt } from '@aps/entities';
+import { Blockers, PlanEntitlements } from '@aps/billing';
+import { addCredits, entitle, override, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
+import { CallHold, CreditLedgerRow, InferenceReceipt, Subscription } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { Database, NO_CALLER, type Db } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
@@ -20,7 +20,7 @@ let org: TestTeam;
 beforeAll(() => withRateCard(t));
 beforeEach(async () => {
   org = await aTeam(t);
-  entitle(t, { enforces_credits: true });
+  await entitle(t, { enforces_credits: true });
 });
 afterEach(() => entitle(t, { enforces_credits: false }));
 
@@ -143,6 +143,8 @@ describe('the credits of an organization', () => {
   });
 
   it('need a subscription to be asked for', async () => {
+    await t.db.manager.delete(Subscription, { org_id: org.id });
+    t.get(PlanEntitlements).drop(org.id);
     expect([await reserve('1'), await blocker()]).toEqual(['granted', null]);
   });
 });
@@ -398,7 +400,7 @@ describe('work that calls models for credits', () => {
 
   it('has a receipt and burns nothing where its organization does not pay in credits', async () => {
     await subscribed({ granted: '1' });
-    entitle(t, { enforces_credits: false });
+    await override(t, org.id, { enforces_credits: false });
     await holding(async (hold) => {
       await hold.reserve(model(), CALL);
       await receipt(hold);
