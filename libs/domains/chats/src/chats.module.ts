@@ -39,16 +39,31 @@ import { ModelStepRunner } from './turns/model-step';
 import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
 import { ToolStepRunner } from './turns/tool-step';
+import { TurnCalls } from './turns/turn-calls';
 import { TurnClaims } from './turns/turn-claims';
 import { TurnEndings } from './turns/turn-endings';
+import { TurnQuotes } from './turns/turn-quotes';
 import { TurnRunner } from './turns/turn-runner';
 import { TurnSweeper } from './turns/turn-sweeper';
 import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
+/** What models are asked in turns, the tools that they are offered included. */
+const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool, AskHumanTool];
+
 /** Chats as their users see them. */
 @Module({
-  imports: [AgentsModule, FilesModule, InferenceModule, IdempotencyModule, RolloutChatsModule],
+  imports: [
+    AgentsModule,
+    DecisionMakingModule,
+    FilesModule,
+    InferenceModule,
+    IdempotencyModule,
+    PromptsModule,
+    PromptToolsModule,
+    RolloutChatsModule,
+    ToolsModule,
+  ],
   providers: [
     ChatsQueries,
     ChatsRepository,
@@ -70,11 +85,13 @@ import { TurnRepository } from './turns/turn.repository';
     CostQueries,
     TogglesRepository,
     TogglesService,
+    ...ASKING,
     ...CONTROL,
     ...CONTROL_PARTS,
     { provide: SwitchableConnections, useClass: NoConnections },
   ],
   exports: [
+    ...ASKING,
     ...CONTROL,
     ChildWaits,
     DelegationRepository,
@@ -99,7 +116,7 @@ export class ChatsModule {}
 
 /** The running of turns, for workers. */
 @Module({
-  imports: [ChatsModule, AgentsModule, DecisionMakingModule, FilesModule, InferenceModule, PromptsModule, PromptToolsModule, ToolsModule],
+  imports: [ChatsModule, AgentsModule, DecisionMakingModule, InferenceModule, ToolsModule],
   providers: [
     TurnRunner,
     TurnClaims,
@@ -107,14 +124,10 @@ export class ChatsModule {}
     ModelStepRunner,
     ToolStepRunner,
     Compaction,
-    TurnAttachments,
     TitleRepository,
     TitleService,
     TurnSweeper,
-    CoreTools,
-    DelegateTool,
     DelegationSweeper,
-    AskHumanTool,
     HumanEscalation,
     HitlTasks,
   ],

@@ -297,6 +297,11 @@ export class ChatsRepository {
     await tx.execute(BEGIN_TURN, [chat.id, turn.id, turn.at]);
   }
 
+  /** Null where the caller may not open it. */
+  async asking(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<AskingChat | null> {
+    return (await db.query(ASKING, [scope.orgId, scope.userId, agentId, chatId]))[0] ?? null;
+  }
+
   /** The newest turn of a chat. */
   async newestTurn(db: Db, chatId: string): Promise<TurnToResume | null> {
     return (await db.query(NEWEST_TURN, [chatId]))[0] ?? null;
@@ -308,6 +313,26 @@ export class ChatsRepository {
     return n;
   }
 }
+
+/** What of a chat says how its next turn would ask. */
+export interface AskingChat extends TurnChoices {
+  id: string;
+  org_id: string;
+  agent_id: string;
+  agent_deleted: boolean;
+  agent_revision_id: string;
+  chat_mode: string | null;
+  enabled_scopes: string[] | null;
+  stop_reason: string | null;
+  error_code: string | null;
+}
+
+// The choices are those of its newest turn.
+const ASKING = statement<AskingChat>(`
+  SELECT c.id, c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted, c.agent_revision_id, c.model_mode_override AS chat_mode, c.enabled_scopes,
+         c.stop_reason, c.error->>'code' AS error_code, t.model, t.model_mode_override, t.reasoning_effort
+  FROM chats c LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.chat_id = c.id ORDER BY t.seq DESC LIMIT 1) t ON true
+  WHERE ${VISIBLE_CHAT}`);
 
 const WAITING = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM (SELECT 1 FROM turns WHERE org_id = $1 AND status = 'queued' AND finished_at IS NULL LIMIT $2) q`,

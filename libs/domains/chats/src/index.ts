@@ -30,4 +30,5 @@ export type { Toggle, ToggleChange } from './toggles.policy';
 export { TogglesService, type ChatToggles } from './toggles.service';
 export { Leases } from './turns/leases';
 export { TitleService } from './turns/title.service';
+export type { TurnQuote } from './turns/turn-quotes';
 export { TurnRunner } from './turns/turn-runner';

@@ -17,6 +17,7 @@ import { ChatsRepository, type NewMessage, type SendRow } from './chats.reposito
 import { MessageFiles } from './message-files';
 import { QueueDepth, type Room } from './queue-depth';
 import { TurnDispatch } from './turns/turn-dispatch';
+import { TurnQuotes, type TurnQuote } from './turns/turn-quotes';
 import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
@@ -56,6 +57,7 @@ export class SendService {
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
     private readonly dispatch: TurnDispatch,
+    private readonly quotes: TurnQuotes,
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
     private readonly depth: QueueDepth,
@@ -77,6 +79,18 @@ export class SendService {
     } finally {
       room.leave();
     }
+  }
+
+  /**
+   * What the turn of a message would cost at first, and whether it would be let through. Nothing is stored, and nothing sent.
+   *
+   * @throws DomainError as of {@link send}, and 422 `model_not_callable`
+   */
+  async quote(scope: OrgScope, agentId: string, chatId: string, input: MessageInput): Promise<TurnQuote> {
+    const attachments = await this.filesOf(scope, agentId, chatId, input.attachment_ids);
+    await this.checkChoices(scope, input);
+    const { content, model = null, model_mode_override = null, reasoning_effort = null } = input;
+    return this.quotes.ofMessage(scope, agentId, chatId, { content, attachments, model, model_mode_override, reasoning_effort });
   }
 
   private async sendInto(

@@ -85,6 +85,46 @@ export class SendMessageResponse {
   reason: string | null;
 }
 
+export class SendMessageQuery {
+  @BooleanField({ optional: true, default: false, description: 'Only say what the answer would cost: nothing is stored or sent.' })
+  quote?: boolean;
+}
+
+export class QuoteEstimate {
+  @IntField({ description: 'Tokens of the prompt, as they are counted before a call.', example: 1_250 }) input_tokens: number;
+  @IntField({ description: 'Most tokens of the answer.', example: 4_096 }) max_output_tokens: number;
+  @DecimalString({ description: 'What both cost, by the rate card.', example: '6.144' }) credits: string;
+
+  @DecimalString({
+    nullable: true,
+    description: 'The same in US dollars; null without a price, and where credits are paid.',
+    example: null,
+  })
+  cost_usd: string | null;
+}
+
+export class MessageQuoteResponse {
+  @BooleanField({ description: 'The first call of its turn would be made.', example: true }) allowed: boolean;
+
+  @EnumField(['credits_exhausted', 'budget_exceeded', 'model_unpriced'], {
+    name: 'QuoteBlocker',
+    nullable: true,
+    description: 'What would keep it.',
+    example: null,
+  })
+  blocker: 'credits_exhausted' | 'budget_exceeded' | 'model_unpriced' | null;
+
+  @StringField({ description: 'The model that would be asked.', example: 'claude-sonnet-5-5' }) model_key: string;
+  @NestedField(() => QuoteEstimate, { description: 'What the first call would cost at most.' }) estimate: QuoteEstimate;
+
+  @DecimalString({
+    nullable: true,
+    description: 'What is left, the grace below zero included; null where no credits are paid.',
+    example: '250',
+  })
+  credits_remaining: string | null;
+}
+
 export class StopChatRequest {
   @BooleanField({ optional: true, default: false, description: 'Also stop every descendant chat.' }) cascade?: boolean;
   @StringField({ optional: true, nullable: true, max: 500, description: 'Why; for the record.' }) reason?: string | null;

@@ -114,6 +114,13 @@ export const oneOf = (field: string, byValue: Record<string, Type<unknown>>): Ot
   models: Object.values(byValue),
 });
 
+/** One class or another, by what was asked for. */
+export const eitherOf = (...models: Type<unknown>[]): OtherAnswer => ({
+  description: models.map(({ name }) => `\`${name}\``).join(' or '),
+  schema: { oneOf: models.map((one) => ({ $ref: getSchemaPath(one) })) },
+  models,
+});
+
 function contentOf(answers: Answers): object {
   if (!('schema' in answers)) return { type: answers };
   const { description, mediaType, schema } = answers;

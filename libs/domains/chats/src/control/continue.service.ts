@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Blockers, refusalOf, type Blocker } from '@aps/billing';
+import { Blockers, refusalOf, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
@@ -9,6 +9,7 @@ import { ChatsRepository } from '../chats.repository';
 import { QueueDepth, type Room } from '../queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
 import { TurnEndings } from '../turns/turn-endings';
+import { TurnQuotes } from '../turns/turn-quotes';
 
 const NOT_OVER: readonly string[] = ['queued', 'running', 'waiting'];
 
@@ -21,6 +22,7 @@ export class ContinueService {
     private readonly dispatch: TurnDispatch,
     private readonly endings: TurnEndings,
     private readonly blockers: Blockers,
+    private readonly quotes: TurnQuotes,
     private readonly depth: QueueDepth,
   ) {}
 
@@ -31,7 +33,7 @@ export class ContinueService {
    * @throws DomainError 404; 409 `agent_deleted`; 422 `not_continuable`; 402 `credits_exhausted`, `budget_exceeded`; 429 `queue_full`
    */
   async continue(scope: OrgScope, agentId: string, chatId: string): Promise<void> {
-    const blocker = await this.blockers.of(scope.orgId);
+    const blocker = (await this.blockers.of(scope.orgId)) ?? (await this.quotes.blockerOf(scope, agentId, chatId));
     const room = await this.depth.enter(scope.orgId);
     try {
       await this.continueInto(room, scope, agentId, chatId, blocker);
@@ -40,7 +42,7 @@ export class ContinueService {
     }
   }
 
-  private continueInto(room: Room, scope: OrgScope, agentId: string, chatId: string, blocker: Blocker | null): Promise<void> {
+  private continueInto(room: Room, scope: OrgScope, agentId: string, chatId: string, blocker: CallBlocker | null): Promise<void> {
     const at = this.db.now();
     return this.depth.transaction(scope, room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);

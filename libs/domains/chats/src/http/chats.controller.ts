@@ -11,14 +11,16 @@ import {
   ChatTodo,
   CreateChatRequest,
   ListChatsQuery,
+  MessageQuoteResponse,
+  SendMessageQuery,
   SendMessageRequest,
   SendMessageResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
-import { eventStream, Operation, PageOf, toPage } from '@aps/platform/http';
+import { eitherOf, eventStream, Operation, PageOf, toPage } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { Response } from 'express';
-import { toChat, toChatSummary, toTodo } from './chats.convert';
+import { toChat, toChatSummary, toQuote, toTodo } from './chats.convert';
 import { EventStreams } from './event-streams';
 
 @ApiTags('Chats')
@@ -73,28 +75,35 @@ export class ChatsController {
     summary: 'Send a message',
     description:
       'Stores the message and dispatches the turn that answers it; follow the chat’s stream for the answer. While a turn runs, the message waits and becomes its own turn. ' +
-      '`dispatch_failed` means that the message is stored, as `context.message_id`, and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message.',
-    status: 202,
-    answers: SendMessageResponse,
+      '`dispatch_failed` means that the message is stored, as `context.message_id`, and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message. ' +
+      'With `quote=true` it is answered 200 with what the first call of its turn would cost at most, and whether it would be made; nothing is stored, and nobody is asked.',
+    status: [202, 200],
+    answers: eitherOf(SendMessageResponse, MessageQuoteResponse),
     refuses: [
       'entitlement_required',
       'agent_deleted',
       'model_not_allowed',
       'model_unknown',
+      'model_not_callable',
       'plan_mismatch',
       'unknown_reference',
       'queue_full',
       'dispatch_failed',
     ],
   })
-  send(
+  async send(
     @CurrentOrg() scope: OrgScope,
     @Param('agent_id') agentId: string,
     @Param('chat_id') chatId: string,
+    @Query() { quote }: SendMessageQuery,
     @Body() body: SendMessageRequest,
     @IdempotencyAttempt() attempt: Attempt | undefined,
+    @Res({ passthrough: true }) response: Response,
   ) {
-    return this.sender.send(scope, agentId, chatId, body, attempt);
+    if (!quote) return this.sender.send(scope, agentId, chatId, body, attempt);
+    response.status(200);
+    const [quoted, hide] = await Promise.all([this.sender.quote(scope, agentId, chatId, body), this.hidesDollars(scope)]);
+    return toQuote(quoted, hide);
   }
 
   @Get(':chat_id/todos')

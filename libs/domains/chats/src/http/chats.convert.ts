@@ -1,5 +1,5 @@
-import { ChatMessageDto, type ChatResponse, ChatSummary, ChatTodo } from '@aps/dtos';
-import type { ChatRow, MessageRow } from '@aps/chats';
+import { ChatMessageDto, type ChatResponse, ChatSummary, ChatTodo, type MessageQuoteResponse } from '@aps/dtos';
+import type { ChatRow, MessageRow, TurnQuote } from '@aps/chats';
 import type { Todo } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 
@@ -23,6 +23,12 @@ export function toChatMessage(m: MessageRow, hideDollars: boolean): ChatMessageD
 
 export function toChat(chat: ChatRow, messages: MessageRow[], hideDollars: boolean): ChatResponse {
   return { ...toChatSummary(chat, hideDollars), messages: messages.map((m) => toChatMessage(m, hideDollars)) };
+}
+
+export function toQuote({ model_key, blocker, ...quote }: TurnQuote, hideDollars: boolean): MessageQuoteResponse {
+  const { input_tokens, max_output_tokens, credits, cost_usd, credits_remaining } = quote;
+  const estimate = { input_tokens, max_output_tokens, credits, cost_usd: hideDollars ? null : cost_usd };
+  return { allowed: blocker === null, blocker, model_key, estimate, credits_remaining };
 }
 
 export function toTodo(todo: Todo): ChatTodo {

@@ -3,7 +3,7 @@ import { FilesQueries, type FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import { contentWith, ModelFiles, type ModelFile, type ResolvedModel, type UserContent } from '@aps/inference';
 import type { TranscriptRow } from '../chat.types';
-import type { RunningTurn } from './turn-runner';
+import type { CallingTurn } from './turn-calls';
 
 /* What one model call carries of texts, so that no turn eats its worker's memory: 100,000 characters a file, together 400,000 and a quarter of the model's window at most. */
 const TEXTS_CHARACTERS = 400_000;
@@ -27,7 +27,7 @@ export function withFiles(row: TranscriptRow, files: FilesOfMessages): UserConte
 /** Reads the files of messages for the model, once per delivery of a turn. The newest come first when there is no room for all. */
 @Injectable()
 export class TurnAttachments {
-  private readonly read = new WeakMap<RunningTurn, FilesOfMessages>();
+  private readonly read = new WeakMap<CallingTurn, FilesOfMessages>();
 
   constructor(private readonly files: FilesQueries) {}
 
@@ -36,7 +36,7 @@ export class TurnAttachments {
    *
    * @throws DomainError 503 while the storage cannot answer; the turn is then delivered again
    */
-  async of(turn: RunningTurn, model: ResolvedModel): Promise<FilesOfMessages> {
+  async of(turn: CallingTurn, model: ResolvedModel): Promise<FilesOfMessages> {
     const lists = turn.rows.flatMap((row) => (row.role === 'user' && row.attachments?.length ? [row.attachments] : []));
     if (lists.length === 0) return NONE;
     let read = this.read.get(turn);
@@ -44,7 +44,7 @@ export class TurnAttachments {
     return read;
   }
 
-  private async readAll(turn: RunningTurn, model: ResolvedModel, lists: FileReference[][]): Promise<FilesOfMessages> {
+  private async readAll(turn: CallingTurn, model: ResolvedModel, lists: FileReference[][]): Promise<FilesOfMessages> {
     const ids = [...new Set(lists.flat().map((file) => file.file_id))];
     const rows = new Map((await this.files.visible(OrgScope.system(turn.claim.org_id, 'turn'), ids)).map((row) => [row.id, row]));
     const share = Math.floor((model.context_window ?? DEFAULT_WINDOW) * WINDOW_SHARE) * CHARACTERS_PER_TOKEN;

@@ -1,22 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { AgentDelegates, MemoriesService, SkillsService } from '@aps/agents';
-import { Entitlements } from '@aps/billing';
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
-import { OrgScope } from '@aps/guards';
-import {
-  Holds,
-  InferenceError,
-  ModelCalls,
-  ModelResolver,
-  sumOf,
-  type WorkHold,
-  type ChatResult,
-  type ModelCall,
-  type ResolvedModel,
-  type Usage,
-} from '@aps/inference';
+import { Holds, InferenceError, ModelCalls, sumOf, type WorkHold, type ChatResult, type ResolvedModel, type Usage } from '@aps/inference';
 import { NO_CALLER, Database, storable } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
@@ -24,21 +10,17 @@ import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { eventMessage, numbered, type NewEvent } from '../chat.types';
 import { ChildWaits } from '../delegation/child-waits';
-import { PromptsQueries } from '@aps/prompts';
-import { TurnAttachments } from './attachments';
-import { grantsOf } from './grants';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
 import { LeaseEnded } from './leases';
-import { systemPrompt } from './system-prompt';
-import { STEP_LIMIT, storableCalls, storableState, toModelMessages } from './transcript';
+import { STEP_LIMIT, storableCalls, storableState } from './transcript';
 import { toolCallsTotal } from './tool-step';
-import { TurnBlocked, TurnEndings } from './turn-endings';
+import { isLastStep, TurnCalls } from './turn-calls';
+import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
 import { TurnRepository, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
 
-const MEMORIES_IN_PROMPT = 50;
 const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
 const surplus = counter(
   'turn_cut_off_tokens_total',
@@ -64,9 +46,6 @@ interface RefusedCall {
   toolCallId: string;
   toolName: string;
 }
-
-/** Whether the step that comes now is the last one that the agent is allowed in a turn. */
-const isLastStep = ({ modelSteps, config }: RunningTurn): boolean => modelSteps + 1 >= config.max_steps;
 
 /**
  * Id of the message that a step writes. It follows from the step, so that a second owner writes the same message: readers who have got
@@ -94,20 +73,14 @@ export class ModelStepRunner {
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
-    private readonly resolver: ModelResolver,
-    private readonly entitlements: Entitlements,
+    private readonly calls: TurnCalls,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly catalog: ToolCatalog,
-    private readonly memories: MemoriesService,
-    private readonly skills: SkillsService,
     private readonly endings: TurnEndings,
     private readonly outbox: Outbox,
     private readonly compaction: Compaction,
-    private readonly attachments: TurnAttachments,
     private readonly children: ChildWaits,
-    private readonly delegates: AgentDelegates,
-    private readonly prompts: PromptsQueries,
   ) {}
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
@@ -115,7 +88,7 @@ export class ModelStepRunner {
     const { claim, lease } = turn;
     const stepNo = turn.stepsDone + 1;
     // Once per delivery: a change of settings takes effect with the next turn, not in the middle of one.
-    const model = (turn.model ??= await this.resolve(turn));
+    const model = (turn.model ??= await this.calls.resolve(turn));
 
     const messageId = stepMessageId(claim.id, stepNo);
     if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
@@ -176,26 +149,6 @@ export class ModelStepRunner {
     }
   }
 
-  /** @throws TurnBlocked for a model without a price where credits are counted, unless somebody has let it through */
-  private async resolve({ claim, config }: RunningTurn): Promise<ResolvedModel> {
-    const model = await this.resolver.resolve({
-      orgId: claim.org_id,
-      scope: 'chat',
-      requested: {
-        messageModel: claim.model,
-        chatMode: claim.model_mode_override ?? claim.chat_mode,
-        agentModel: config.model,
-        agentMode: config.model_mode,
-        reasoningEffort: claim.reasoning_effort,
-        agentReasoningEffort: config.reasoning_effort,
-      },
-    });
-    if (!model.priced && !claim.unpriced_allowed && (await this.entitlements.has(claim.org_id, 'enforces_credits'))) {
-      throw new TurnBlocked('model_unpriced', `The model ${model.resolved_model} has no price, so its cost in credits is not known.`);
-    }
-    return model;
-  }
-
   /** What says nothing is asked for once more, as the same step. Where that fails, the first answer stands: it has been paid for. */
   private async answer(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
     const first = await this.askFitting(turn, model, messageId, partial);
@@ -229,13 +182,7 @@ export class ModelStepRunner {
     const { claim, lease } = turn;
     let spoke = false;
     try {
-      const call: ModelCall = {
-        system: await this.system(turn),
-        messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
-        tools: this.catalog.offeredTo(grantsOf(turn)),
-        ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
-        feature: 'turn',
-      };
+      const call = await this.calls.of(turn, model);
       await partial.hold.reserve(model, call, partial.used);
       return await this.models.streamChat(model, call, {
         signal: lease.signal,
@@ -261,18 +208,6 @@ export class ModelStepRunner {
   private forget(turn: RunningTurn, messageId: string, partial: PartialAnswer): void {
     partial.text = '';
     if (turn.signals.discardText(messageId)) void this.announceRestart(turn, messageId);
-  }
-
-  private async system(turn: RunningTurn): Promise<string | undefined> {
-    const { claim, config } = turn;
-    const scope = OrgScope.system(claim.org_id, 'turn');
-    const [skills, agents, prompts, memories] = await Promise.all([
-      config.mounted_skills.length ? this.skills.bySlugs(this.db, scope, config.mounted_skills) : [],
-      this.delegates.reachable(this.db, scope, config),
-      this.prompts.runnable(this.db, scope, config),
-      config.memory_enabled ? this.memories.newest(this.db, scope, { kind: 'agent', id: claim.agent_id }, MEMORIES_IN_PROMPT) : [],
-    ]);
-    return systemPrompt({ agent: config, skills, agents, prompts, memories });
   }
 
   private async commit(

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDelegates, MemoriesService, SkillsService } from '@aps/agents';
+import { Entitlements } from '@aps/billing';
+import { OrgScope } from '@aps/guards';
+import { ModelResolver, type ModelCall, type ResolvedModel } from '@aps/inference';
+import { Database } from '@aps/platform/database';
+import { PromptsQueries } from '@aps/prompts';
+import { ToolCatalog } from '@aps/tools';
+import { TurnAttachments } from './attachments';
+import { grantsOf } from './grants';
+import { systemPrompt } from './system-prompt';
+import { toModelMessages } from './transcript';
+import { TurnBlocked } from './turn-endings';
+import type { OwnedTurn } from './turn-claims';
+import type { RunningTurn } from './turn-runner';
+
+const MEMORIES_IN_PROMPT = 50;
+
+/** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
+export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' | 'rows' | 'modelSteps'> {
+  readonly claim: Pick<
+    OwnedTurn,
+    'org_id' | 'agent_id' | 'enabled_scopes' | 'model' | 'model_mode_override' | 'chat_mode' | 'reasoning_effort' | 'unpriced_allowed'
+  >;
+  readonly lease: Pick<RunningTurn['lease'], 'signal'>;
+}
+
+/** Whether the step that comes now is the last one that the agent is allowed in a turn. */
+export const isLastStep = ({ modelSteps, config }: Pick<CallingTurn, 'modelSteps' | 'config'>): boolean =>
+  modelSteps + 1 >= config.max_steps;
+
+/** Chooses the model of a turn, and says what it is asked. */
+@Injectable()
+export class TurnCalls {
+  constructor(
+    private readonly db: Database,
+    private readonly resolver: ModelResolver,
+    private readonly entitlements: Entitlements,
+    private readonly catalog: ToolCatalog,
+    private readonly memories: MemoriesService,
+    private readonly skills: SkillsService,
+    private readonly attachments: TurnAttachments,
+    private readonly delegates: AgentDelegates,
+    private readonly prompts: PromptsQueries,
+  ) {}
+
+  /** @throws TurnBlocked for a model without a price where credits are counted, unless somebody has let it through; InferenceError */
+  async resolve({ claim, config }: CallingTurn): Promise<ResolvedModel> {
+    const model = await this.resolver.resolve({
+      orgId: claim.org_id,
+      scope: 'chat',
+      requested: {
+        messageModel: claim.model,
+        chatMode: claim.model_mode_override ?? claim.chat_mode,
+        agentModel: config.model,
+        agentMode: config.model_mode,
+        reasoningEffort: claim.reasoning_effort,
+        agentReasoningEffort: config.reasoning_effort,
+      },
+    });
+    if (!model.priced && !claim.unpriced_allowed && (await this.entitlements.has(claim.org_id, 'enforces_credits'))) {
+      throw new TurnBlocked('model_unpriced', `The model ${model.resolved_model} has no price, so its cost in credits is not known.`);
+    }
+    return model;
+  }
+
+  async of(turn: CallingTurn, model: ResolvedModel): Promise<ModelCall> {
+    return {
+      system: await this.system(turn),
+      messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
+      tools: this.catalog.offeredTo(grantsOf(turn)),
+      ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
+      feature: 'turn',
+    };
+  }
+
+  private async system({ claim, config }: CallingTurn): Promise<string | undefined> {
+    const scope = OrgScope.system(claim.org_id, 'turn');
+    const [skills, agents, prompts, memories] = await Promise.all([
+      config.mounted_skills.length ? this.skills.bySlugs(this.db, scope, config.mounted_skills) : [],
+      this.delegates.reachable(this.db, scope, config),
+      this.prompts.runnable(this.db, scope, config),
+      config.memory_enabled ? this.memories.newest(this.db, scope, { kind: 'agent', id: claim.agent_id }, MEMORIES_IN_PROMPT) : [],
+    ]);
+    return systemPrompt({ agent: config, skills, agents, prompts, memories });
+  }
+}

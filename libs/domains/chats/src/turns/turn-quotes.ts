@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { AgentRevisions } from '@aps/agents';
+import { Entitlements, type CallBlocker } from '@aps/billing';
+import { DomainError, notFound } from '@aps/contracts';
+import { DecisionLog } from '@aps/decisions';
+import type { FileReference } from '@aps/files';
+import type { OrgScope } from '@aps/guards';
+import { Holds, InferenceError, type Quote, type ResolvedModel } from '@aps/inference';
+import { Database } from '@aps/platform/database';
+import type { TranscriptRow } from '../chat.types';
+import { agentDeleted } from '../chats.errors';
+import { ChatsRepository, type AskingChat } from '../chats.repository';
+import type { TurnChoices } from '../chats.policy';
+import { TurnCalls, type CallingTurn } from './turn-calls';
+import { TurnBlocked } from './turn-endings';
+import { TurnRepository } from './turn.repository';
+
+/** After all turns that there are. */
+const NEXT_TURN = 2_147_483_647;
+const NEVER = new AbortController().signal;
+
+/** A message that is not sent. */
+export interface QuotedMessage extends TurnChoices {
+  content: string;
+  attachments: FileReference[];
+}
+
+/** What a turn's first call would cost at most, and what would keep it. */
+export type TurnQuote = Omit<Quote, 'blocker'> & { model_key: string; blocker: CallBlocker['code'] | 'model_unpriced' | null };
+
+/** Says of turns that nobody has dispatched what their first call would be told. Nothing is stored, and nobody is asked. */
+@Injectable()
+export class TurnQuotes {
+  constructor(
+    private readonly db: Database,
+    private readonly chats: ChatsRepository,
+    private readonly turns: TurnRepository,
+    private readonly calls: TurnCalls,
+    private readonly revisions: AgentRevisions,
+    private readonly decisionLog: DecisionLog,
+    private readonly entitlements: Entitlements,
+    private readonly holds: Holds,
+  ) {}
+
+  /** @throws DomainError 404; 409 `agent_deleted`; 422 `model_not_callable` */
+  async ofMessage(scope: OrgScope, agentId: string, chatId: string, message: QuotedMessage): Promise<TurnQuote> {
+    const chat = await this.chat(scope, agentId, chatId);
+    const said: TranscriptRow = {
+      role: 'user',
+      content: message.content,
+      tool_calls: null,
+      tool_call_id: null,
+      tool_name: null,
+      provider_state: null,
+      finish_reason: null,
+      turn_id: null,
+      attachments: message.attachments,
+    };
+    // Of a model without a price it is said what it would keep, not that it would.
+    const turn = await this.turnOf(chat, { ...message, unpricedAllowed: true }, [said]);
+    try {
+      const { model, quote } = await this.quote(chat, turn);
+      const unpriced = !model.priced && (await this.entitlements.has(chat.org_id, 'enforces_credits'));
+      return { ...quote, model_key: model.entry.key, blocker: unpriced ? 'model_unpriced' : (quote.blocker?.code ?? null) };
+    } catch (error) {
+      throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
+    }
+  }
+
+  /** What would keep the turn from its first call by which a chat goes on that was out of credits, or whose agent was out of budget. */
+  async blockerOf(scope: OrgScope, agentId: string, chatId: string): Promise<CallBlocker | null> {
+    const chat = await this.chat(scope, agentId, chatId);
+    if (chat.stop_reason !== 'credits_exhausted' && chat.error_code !== 'budget_exceeded') return null;
+    if (!(await this.entitlements.has(chat.org_id, 'enforces_credits'))) return null;
+    try {
+      return (await this.quote(chat, await this.turnOf(chat, { ...chat, unpricedAllowed: false }, []))).quote.blocker;
+    } catch (error) {
+      // That says the turn itself.
+      if (error instanceof InferenceError || error instanceof TurnBlocked) return null;
+      throw error;
+    }
+  }
+
+  private async chat(scope: OrgScope, agentId: string, chatId: string): Promise<AskingChat> {
+    const chat = await this.chats.asking(this.db, scope, agentId, chatId);
+    if (!chat) throw notFound('Chat');
+    if (chat.agent_deleted) throw agentDeleted();
+    return chat;
+  }
+
+  private async turnOf(
+    chat: AskingChat,
+    { model, model_mode_override, reasoning_effort, unpricedAllowed }: TurnChoices & { unpricedAllowed: boolean },
+    said: TranscriptRow[],
+  ): Promise<CallingTurn> {
+    const [config, decisionLog, rows] = await Promise.all([
+      this.revisions.config(chat.agent_revision_id),
+      this.decisionLog.isOn(chat.org_id),
+      this.turns.transcript(this.db, { chat_id: chat.id, seq: NEXT_TURN }),
+    ]);
+    const claim = { ...chat, model, model_mode_override, reasoning_effort, unpriced_allowed: unpricedAllowed };
+    return { config, decisionLog, rows: [...rows, ...said], modelSteps: 0, claim, lease: { signal: NEVER } };
+  }
+
+  private async quote(chat: AskingChat, turn: CallingTurn): Promise<{ model: ResolvedModel; quote: Quote }> {
+    const model = await this.calls.resolve(turn);
+    const work = { orgId: chat.org_id, agentId: chat.agent_id, feature: 'turn' };
+    return { model, quote: await this.holds.quote(work, model, await this.calls.of(turn, model)) };
+  }
+}
