@@ -30,7 +30,10 @@ beforeAll(async () => {
   house = await new House().start();
   [document, org, operator] = [await buildDocument(), await tenant(house, 'f'), await aPerson(house, { admin: true })];
   validator = new DocumentValidator(document);
-  params = { ...OUTSIDE_OF_TENANTS, ...org.params, user_id: org.member.id };
+  const seeded = async (table: 'plans' | 'credit_packs') =>
+    (await house.db.query(sql<{ id: string }>(`SELECT id FROM ${table} ORDER BY sort_order DESC LIMIT 1`)))[0].id;
+  const sold = { plan_id: await seeded('plans'), pack_id: await seeded('credit_packs') };
+  params = { ...OUTSIDE_OF_TENANTS, ...org.params, ...sold, user_id: org.member.id };
 }, 120_000);
 afterAll(async () => {
   delete process.env.RATE_LIMITS;

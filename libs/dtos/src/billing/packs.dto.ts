@@ -4,7 +4,7 @@ import { NameField } from '../identity/names';
 import { CodeField, CurrencyField } from './values';
 
 class PackNames {
-  @CodeField({ description: 'What it is bought by.', example: 'pack_1k' }) code: string;
+  @CodeField({ description: 'What it is bought by.', example: 'pack_5k' }) code: string;
   @NameField({ description: 'Its name.', example: '1,000 credits' }) name: string;
   @DecimalField({ positive: true, description: 'Credits that it gives.', example: '1000' }) credits: string;
 }

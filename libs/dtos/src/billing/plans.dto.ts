@@ -17,7 +17,7 @@ import { PackProductRow } from './packs.dto';
 import { CodeField, CurrencyField } from './values';
 
 class PlanNames {
-  @CodeField({ description: 'What it is named by, in settings too.', example: 'starter' }) code: string;
+  @CodeField({ description: 'What it is named by, in settings too.', example: 'growth' }) code: string;
   @NameField({ description: 'Its name.', example: 'Starter' }) name: string;
 }
 
