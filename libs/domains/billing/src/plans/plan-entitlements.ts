@@ -38,7 +38,7 @@ export class PlanEntitlements extends Entitlements {
   }
 
   async of(orgId: string, db?: Db): Promise<EntitlementSet> {
-    return db && db !== this.db ? resolved(await this.repository.of(db, orgId)) : this.views.get(orgId);
+    return !db || db instanceof Database ? this.views.get(orgId) : resolved(await this.repository.of(db, orgId));
   }
 
   /** Drops what is held of an organization or, with null, of all. */
