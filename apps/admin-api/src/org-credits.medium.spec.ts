@@ -13,7 +13,7 @@ describe('the credits of an organization, administered', () => {
   let team: Plan;
   let trial: Plan;
   beforeEach(async () => {
-    org = await anOrg(t);
+    org = await anOrg(t, { plan: null });
     const renewing = { renews: true, overdraft_pct: '5', max_agents: 5 };
     starter = await aPlan(t, { ...renewing, monthly_credits: '3000' });
     team = await aPlan(t, { ...renewing, monthly_credits: '20000', initial_credits: '500' });

@@ -20,9 +20,8 @@ describe('organizations, administered', () => {
     const page = async (query: string) => (await call('GET', `/orgs${query}`)).body;
 
     beforeAll(async () => {
-      [alpha, beta] = [await anOrg(t, { name: 'Alpha 100%' }), await anOrg(t, { name: 'Beta_Works back\\slash' })];
+      [alpha, beta] = [await anOrg(t, { name: 'Alpha 100%', plan: null }), await anOrg(t, { name: 'Beta_Works back\\slash' })];
       await t.db.manager.update(Organization, beta.id, { suspended_at: new Date() });
-      await t.db.manager.delete(Subscription, { org_id: alpha.id });
       const plan_id = await t.insert(Plan, { code: 'graced', name: 'Graced', monthly_credits: '1', overdraft_pct: '5' });
       await t.db.manager.update(Subscription, { org_id: beta.id }, { plan_id, status: 'past_due' });
       const post = (bucket: CreditBucket, amount: string) => (tx: Tx) =>
@@ -226,11 +225,7 @@ describe('organizations, administered', () => {
   describe('the backfill of subscriptions', () => {
     const backfill = (body?: unknown) => call('POST', '/subscriptions/backfill', body);
 
-    const unsubscribed = async () => {
-      const { id } = await anOrg(t);
-      await t.db.manager.delete(Subscription, { org_id: id });
-      return id;
-    };
+    const unsubscribed = async () => (await anOrg(t, { plan: null })).id;
 
     it('subscribes who has no subscription, with the allocation of the plan, and nobody twice', async () => {
       await backfill({});

@@ -1,5 +1,5 @@
 export * from './credits.dto';
 export * from './entitlements.dto';
-export * from './rate-cards.dto';
 export * from './packs.dto';
 export * from './plans.dto';
+export * from './rate-cards.dto';

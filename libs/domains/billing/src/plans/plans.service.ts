@@ -36,7 +36,9 @@ export class PlansService {
 
   /** @throws DomainError `not_found`; 409 `code_taken`, `product_taken` */
   replace(operator: ActingUser, id: string, input: PlanInput): Promise<PlanView> {
-    return this.write(operator, async (tx) => this.queries.view(tx, await this.change(tx, operator, id, planColumns(input))));
+    return this.write(operator, async (tx) =>
+      this.queries.view(tx, await refusingTaken('plans', this.change(tx, operator, id, planColumns(input)))),
+    );
   }
 
   /** @throws DomainError `not_found`; 409 `product_taken` */
@@ -71,7 +73,7 @@ export class PlansService {
     const changes = changesOf(plan, wish);
     if (!Object.keys(changes).length) return plan;
     await this.assertFree(tx, { ...plan, ...changes });
-    const after = (await refusingTaken('plans', this.plans.update(tx, id, changes)))!;
+    const after = (await this.plans.update(tx, id, changes))!;
     await this.audit.record(tx, operator, 'plan.updated', { kind: 'plan', id }, { changes });
     this.entitlements.announce(tx, null);
     return after;

@@ -1,4 +1,4 @@
-import { ExternalSubscription, Subscription, type CreditPack, type Plan } from '@aps/entities';
+import { ExternalSubscription, type CreditPack, type Plan, type Subscription } from '@aps/entities';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
@@ -27,11 +27,7 @@ beforeEach(async () => {
   team = await aPlan(t, { monthly_credits: '20000', polar_product_id_annual: uuidv7() });
 });
 
-const anUnsubscribed = async () => {
-  const { id } = await anOrg(t);
-  await t.db.manager.delete(Subscription, { org_id: id });
-  return id;
-};
+const anUnsubscribed = async () => (await anOrg(t, { plan: null })).id;
 const now = () => t.db.now().getTime();
 const done = <T>(act: (tx: Tx) => Promise<T>) => t.db.transaction(NO_CALLER, act);
 const moves = () => movesOf(t, orgId);
@@ -85,9 +81,8 @@ describe('a new organization', () => {
   });
 
   it('has its credits when the address is proven, once', async () => {
-    const org = await anOrg(t);
+    const org = await anOrg(t, { plan: null });
     orgId = org.id;
-    await t.db.manager.delete(Subscription, { org_id: orgId });
     await t.db.execute(sql('UPDATE organizations SET created_by = $2 WHERE id = $1'), [orgId, org.owner.id]);
     const owner = { id: org.owner.id, email_canonical: `${orgId}@a.example` };
     await found(owner.email_canonical, false);

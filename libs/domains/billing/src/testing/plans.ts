@@ -1,3 +1,4 @@
+import { PlanEntitlements } from '@aps/billing';
 import { Plan, Subscription, type CreditLedgerRow } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
 import type { TestService } from '@aps/testing';
@@ -12,7 +13,8 @@ export async function aPlan(service: TestService, columns: Partial<Plan> = {}): 
 
 /** Subscribes an organization past every command. */
 export async function onPlan(service: TestService, orgId: string, plan: Plan, columns: Partial<Subscription> = {}): Promise<void> {
-  await service.db.manager.insert(Subscription, { org_id: orgId, plan_id: plan.id, ...columns } as never);
+  await service.db.manager.upsert(Subscription, { org_id: orgId, plan_id: plan.id, ...columns } as never, ['org_id']);
+  for (const entitlements of service.all(PlanEntitlements)) entitlements.drop(orgId);
 }
 
 export const subscriptionOf = (service: TestService, orgId: string): Promise<Subscription> =>

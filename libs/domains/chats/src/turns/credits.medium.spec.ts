@@ -1,5 +1,5 @@
 import { anAgent } from '@aps/agents/testing';
-import { Entitlements } from '@aps/billing';
+import { OrgPlans } from '@aps/billing';
 import { addCredits, entitle, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
 import { CallHold, CreditLedgerRow, InferenceReceipt, Message, Turn } from '@aps/entities';
 import { Holds, InferenceSettings, ModelCalls } from '@aps/inference';
@@ -12,7 +12,7 @@ import { chatsService, script, type TestOrg } from '../testing/chats';
 import { LeaseEnded } from './leases';
 
 /** The model costs 100 credits for a million tokens of input and 200 of output; what a call holds is a little more than 0.9. */
-const app = chatsService({}, [OrgsModule.forRoot(Entitlements), FilesHttpModule, PromptsHttpModule]);
+const app = chatsService({}, [OrgsModule.forRoot(OrgPlans), FilesHttpModule, PromptsHttpModule]);
 let org: TestOrg;
 beforeAll(async () => {
   await app.addUnpricedModel('unpriced');

@@ -24,12 +24,19 @@ export interface TestTeam extends TestOrg {
   member: Member;
 }
 
-/** An organization of its owner alone, on the plan of specs. */
-export async function anOrg(service: TestService, { name = 'Acme', owner }: { name?: string; owner?: Person } = {}): Promise<TestOrg> {
+/**
+ * An organization of its owner alone.
+ *
+ * @param options.plan the id of a plan; by default that of specs, with null none
+ */
+export async function anOrg(
+  service: TestService,
+  { name = 'Acme', owner, plan = TEST_PLAN.id }: { name?: string; owner?: Person; plan?: string | null } = {},
+): Promise<TestOrg> {
   const id = uuidv7();
   const slug = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}-${id.slice(-12)}`;
   await service.insert(Organization, { id, name, slug });
-  await service.db.manager.insert(Subscription, { org_id: id, plan_id: TEST_PLAN.id });
+  if (plan !== null) await service.db.manager.insert(Subscription, { org_id: id, plan_id: plan });
   const made = await aMember(service, { id }, 'OWNER', owner);
   return { id, slug, path: `/api/orgs/${id}`, owner: made, scope: OrgScope.member(id, made.id, 'OWNER') };
 }
