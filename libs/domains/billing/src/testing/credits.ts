@@ -1,4 +1,4 @@
-import { CAPS, FEATURES } from '@aps/billing';
+import { CAPS, FEATURES, PlanEntitlements } from '@aps/billing';
 import { sql } from '@aps/platform/testing';
 import type { TestService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
@@ -30,6 +30,7 @@ export async function withCredits(
   const plan = uuidv7();
   await service.db.execute(PLAN, [plan, overdraft]);
   await service.db.execute(SUBSCRIBE, [orgId, plan]);
+  for (const entitlements of service.all(PlanEntitlements)) entitlements.drop(orgId);
   for (const [bucket, amount] of Object.entries({ granted, purchased }))
     if (amount !== '0') await addCredits(service, orgId, amount, bucket as 'granted');
 }

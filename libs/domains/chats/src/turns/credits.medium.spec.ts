@@ -1,6 +1,6 @@
 import { anAgent } from '@aps/agents/testing';
 import { OrgPlans } from '@aps/billing';
-import { addCredits, entitle, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
+import { addCredits, entitle, override, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
 import { CallHold, CreditLedgerRow, InferenceReceipt, Message, Turn } from '@aps/entities';
 import { Holds, InferenceSettings, ModelCalls } from '@aps/inference';
 import { OrgsModule } from '@aps/orgs';
@@ -19,11 +19,11 @@ beforeAll(async () => {
   await withRateCard(app);
 });
 beforeEach(async () => {
-  entitle(app, { enforces_credits: true });
+  await entitle(app, { enforces_credits: true });
   org = await app.org();
 });
-afterEach(() => {
-  entitle(app, { enforces_credits: false });
+afterEach(async () => {
+  await entitle(app, { enforces_credits: false });
   jest.restoreAllMocks();
 });
 
@@ -291,7 +291,7 @@ describe('a quote of a message', () => {
   });
 
   it('is in dollars where no credits are paid', async () => {
-    entitle(app, { enforces_credits: false });
+    await override(app, org.id, { enforces_credits: false });
     const chat = await app.chat(org);
     const { body } = await quote(chat);
     expect(body).toMatchObject({ allowed: true, estimate: { cost_usd: expect.stringMatching(/^0\.009/) }, credits_remaining: null });
