@@ -58,6 +58,7 @@ export const ERRORS = {
   plan_in_use: { status: 409, means: 'organizations are subscribed to the plan; `context.subscribers` counts them.' },
   product_taken: { status: 409, means: 'another plan or pack has the product; `context` names it.' },
   route_in_use: { status: 409, means: 'models are reached by the route.' },
+  proof_running: { status: 409, means: 'another proof is being computed.' },
   route_lends_key: { status: 409, means: 'other routes spend its key; `context.routes` lists them.' },
   route_pinned: { status: 409, means: 'models, templates or settings are pinned to the route; `context` counts them.' },
   skill_in_use: { status: 409, means: 'agents mount it; `context.agents` lists them.' },

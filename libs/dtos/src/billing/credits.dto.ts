@@ -5,6 +5,7 @@ import {
   DecimalString,
   EnumField,
   IntField,
+  ListField,
   NestedField,
   ObjectField,
   StringField,
@@ -150,4 +151,24 @@ export class LedgerRow {
   @UuidField({ nullable: true, description: 'The operator.' }) actor_id: string | null;
   @DecimalString({ description: 'What its balance was then.', example: '2998.5' }) balance_after: string;
   @DateTimeField({ description: 'When.' }) created_at: string;
+}
+
+export class ProofQuery {
+  @UuidField({ optional: true, description: 'One organization; without it, every one.' }) org_id?: string;
+}
+
+export class ProofInvariant {
+  @StringField({ description: 'What must hold.', example: 'balance_is_ledger_sum' }) name: string;
+  @BooleanField({ description: 'Whether it does.', example: true }) ok: boolean;
+  @IntField({ description: 'How many things were looked at.', example: 2 }) checked: number;
+  @IntField({ description: 'How many of them break it.', example: 0 }) violations: number;
+  @DecimalString({ description: 'By how much, all in all: credits, or rows.', example: '0' }) difference: string;
+  @ListField('object', { description: 'The first five of them, by the ids of their rows.' }) sample: object[];
+}
+
+export class ProofResponse {
+  @BooleanField({ description: 'Whether everything holds.', example: true }) ok: boolean;
+  @DateTimeField({ description: 'The moment that it is about.' }) checked_at: string;
+  @IntField({ description: 'How many organizations have credits.', example: 1 }) organizations: number;
+  @ListField(() => ProofInvariant, { description: 'Each invariant, by name.' }) invariants: ProofInvariant[];
 }

@@ -132,7 +132,8 @@ export class Subscriptions {
     const isChange = before?.plan.id !== plan.id;
     const first = (await this.allocationOf(tx, orgId, plan)) !== null;
     const grant = async (): Promise<string> => {
-      if (first && (isChange || reason === 'subscription_create')) return this.noting(posted, await this.allocate(tx, orgId, plan));
+      if (first && (isChange || reason === 'subscription_create'))
+        return this.noting(posted, await this.allocate(tx, orgId, plan, paid.order_id));
       if (reason === 'subscription_update' || isZero(plan.monthly_credits)) return '0';
       return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, plan.monthly_credits, paid.order_id));
     };
@@ -303,9 +304,9 @@ export class Subscriptions {
    *
    * @returns its key and how much; null where it was granted before, or is nothing
    */
-  async allocate(tx: Tx, orgId: string, plan: Plan): Promise<{ key: string; amount: string } | null> {
+  async allocate(tx: Tx, orgId: string, plan: Plan, orderId?: string): Promise<{ key: string; amount: string } | null> {
     const amount = await this.allocationOf(tx, orgId, plan);
-    return amount === null ? null : this.grant(tx, orgId, allocationKey(orgId, plan), amount);
+    return amount === null ? null : this.grant(tx, orgId, allocationKey(orgId, plan), amount, orderId);
   }
 
   /** Expires what is positive of granted credits, but for what is kept, or no more than so much. @returns its key, null where nothing is */
