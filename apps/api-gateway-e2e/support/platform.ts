@@ -15,6 +15,10 @@ export type AppName = 'api-gateway' | 'admin-api' | 'chat-worker';
 /** An app, or one of several processes of it: `chat-worker:2`. */
 export type Instance = AppName | `${AppName}:${string}`;
 
+/** The plan of every organization: no test meets a limit that it does not look for, and its people sign in by password. */
+const PLAN = 'enterprise';
+const BE_GENEROUS = sql('UPDATE plans SET enforced_idp_sso = false, max_concurrent_chats = $2 WHERE code = $1');
+
 const nameOf = (instance: Instance): AppName => instance.split(':')[0] as AppName;
 
 /** What the seed of the demo wrote down. */
@@ -38,6 +42,8 @@ export interface PlatformOptions {
   balanced?: boolean;
   /** Servers of this test's own, which it may take away. A PgBouncer stands between the apps and PostgreSQL. */
   own?: ServerKind[];
+  /** Turns of an organization that run at once. */
+  maxConcurrentChats?: number;
 }
 
 /** One running process of the platform. */
@@ -104,7 +110,7 @@ export class Platform extends ApiClient {
   }
 
   private static async bringUp(
-    { env = {}, apps: instances = ['api-gateway', 'chat-worker'], balanced = false, own = [] }: PlatformOptions,
+    { env = {}, apps: instances = ['api-gateway', 'chat-worker'], balanced = false, own = [], maxConcurrentChats = 2_000 }: PlatformOptions,
     cleanups: (() => Promise<unknown>)[],
   ): Promise<Platform> {
     const dir = mkdtempSync(path.join(tmpdir(), 'aps-e2e-'));
@@ -142,6 +148,7 @@ export class Platform extends ApiClient {
       APP_URL: url,
       MAIL_DIR: path.join(dir, 'mail'),
       FILES_DIR: path.join(dir, 'files'),
+      CREDITS_DEFAULT_NEW_ORG_PLAN: PLAN,
       MOCK_ROUTE_ENABLED: 'true',
       MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
       ...(wayIn.has('admin-api') && { ADMIN_API_URL: `http://127.0.0.1:${wayIn.get('admin-api')}` }),
@@ -155,6 +162,7 @@ export class Platform extends ApiClient {
     cleanups.push(() => migrate.kill());
     const { code } = await migrate.ended;
     if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
+    await withDatabase(database.url, (db) => db.execute(BE_GENEROUS, [PLAN, maxConcurrentChats]));
     await mock.said(/"port"/);
     // Sessions that it had opened before the migration would be without what that gives them.
     const pgbouncer = await ownServer('pgbouncer', database.url);

@@ -9,6 +9,7 @@ import { freePort } from '../../dev/lib/processes.mjs';
 import { developmentSecrets } from '../../dev/lib/secrets.mjs';
 import { makeDataDir, startStack } from '../../dev/stack.mjs';
 import { Child } from './children.mjs';
+import { entitle, GENEROUS, PLAN } from './plan.mjs';
 
 export async function startServers() {
   const dir = makeDataDir(mkdtempSync(path.join(tmpdir(), 'aps-bench-')));
@@ -35,6 +36,7 @@ export async function startServers() {
       DATABASE_URL: stack.postgres.url,
       REDIS_URL: stack.redis.url,
       MAIL_DIR: path.join(dir, 'mail'),
+      CREDITS_DEFAULT_NEW_ORG_PLAN: PLAN,
       MOCK_ROUTE_ENABLED: 'true',
       MOCK_ROUTE_BASE_URL: `${modelUrl}/v1`,
       // One token sends everything here; the floor counts nothing.
@@ -49,6 +51,7 @@ export async function startServers() {
       encoding: 'utf8',
     });
     if (migrate.status !== 0) throw new Error(`The migration failed:\n${migrate.stderr}`);
+    await entitle(stack.postgres.url, GENEROUS);
     return {
       dir,
       env,

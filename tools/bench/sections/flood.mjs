@@ -1,6 +1,7 @@
 /** What one organization's flood costs another: turns alone, and the same while 2,000 turns of the other wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { figure, printTable, quantile } from '../lib/measure.mjs';
+import { entitle, GENEROUS } from '../lib/plan.mjs';
 import { Product } from '../lib/systems.mjs';
 
 const FLOOD = 2_000;
@@ -33,7 +34,8 @@ async function timed(product, chatsUrl, times, pauseMs) {
 export async function flood({ product: shared, servers, quick }) {
   // Its worker would take turns, too, and has another cap.
   await shared.stop();
-  const product = new Product({ ...servers, env: { ...servers.env, ENTITLEMENT_MAX_CONCURRENT_CHATS: String(CAP) } });
+  await entitle(servers.env.DATABASE_URL, { max_concurrent_chats: CAP });
+  const product = new Product(servers);
   try {
     await product.start();
     const neighbour = await makeNeighbour(product);
@@ -53,5 +55,6 @@ export async function flood({ product: shared, servers, quick }) {
     printTable(`A turn beside a flood, ms (cap ${CAP} running turns an organization)`, ['', 'p50', 'p95', 'max'], rows);
   } finally {
     await product.stop();
+    await entitle(servers.env.DATABASE_URL, GENEROUS);
   }
 }

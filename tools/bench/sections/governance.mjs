@@ -8,6 +8,7 @@ import { query } from '../../dev/lib/postgres.mjs';
 import { call } from '../lib/client.mjs';
 import { load } from '../lib/load.mjs';
 import { closedLoop, compared, cpuMs, figure, interleaved, median, middle, printTable, ratio } from '../lib/measure.mjs';
+import { entitle } from '../lib/plan.mjs';
 import { logged } from '../lib/statements.mjs';
 import { Product } from '../lib/systems.mjs';
 import { startFloor } from './reads.mjs';
@@ -281,20 +282,18 @@ export async function governance({ product: shared, servers, quick }) {
   await shared.stop();
   await query(servers.env.DATABASE_URL, `CREATE DATABASE ${DATABASE} TEMPLATE agent_platform`);
   const url = Object.assign(new URL(servers.env.DATABASE_URL), { pathname: `/${DATABASE}` }).href;
-  const start = async (env) => {
-    const product = new Product(
-      { ...servers, env: { ...servers.env, DATABASE_URL: url, REDIS_PREFIX: DATABASE, ...env } },
-      { admin: true },
-    );
+  const start = async () => {
+    const product = new Product({ ...servers, env: { ...servers.env, DATABASE_URL: url, REDIS_PREFIX: DATABASE } }, { admin: true });
     product.flags = shared.flags;
     return product.start();
   };
   // A plan that includes allowlists excludes modes: this organization had one, and has another.
-  const before = await start({});
+  const before = await start();
   const orgs = { plain: await organization(before, 'Plain'), governed: await organization(before, 'Governed') };
   await govern(before, orgs.governed);
   await before.stop();
-  const product = await start({ ENTITLEMENT_DIRECT_MODEL_CHOICE: 'false' });
+  await entitle(url, { direct_model_choice: false });
+  const product = await start();
   await operate(product, 'PATCH', '/ai-settings', Object.fromEntries(MODES.map((mode) => [`mode_${mode}`, { model_key: MODELS[0] }])));
 
   const context = {

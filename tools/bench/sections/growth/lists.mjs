@@ -92,7 +92,17 @@ export const LISTS = {
     ['admin, organizations', { as: of.tokens.operator }, of.rows],
     ['admin, organizations, suspended', { as: of.tokens.operator, suspended: true }, SHARED],
     ['admin, organizations, not suspended', { as: of.tokens.operator, suspended: false }, of.rows - SHARED],
-    ['admin, organizations, without a plan', { as: of.tokens.operator, plan_code: '__none__' }, of.rows],
+    [
+      'admin, organizations, without a plan',
+      { as: of.tokens.operator, plan_code: '__none__' },
+      count(of, (n) => n % 2 === 1 && !few(of.rows).has(n)),
+    ],
+    [
+      'admin, organizations, on a plan',
+      { as: of.tokens.operator, plan_code: 'starter' },
+      count(of, (n) => n % 2 === 0 && !few(of.rows).has(n)),
+    ],
+    ['admin, organizations, on a rare plan', { as: of.tokens.operator, plan_code: 'trial' }, SHARED],
   ],
   'GET /api/admin/orgs/{org_id}/audit': (of) => [['admin, audit of one', { as: of.tokens.operator }, of.rows + SHARED]],
   'GET /api/admin/orgs/{org_id}/credits/ledger': (of) => [['admin, ledger of one', { as: of.tokens.operator }, of.rows]],

@@ -110,12 +110,15 @@ export const SEEDS = {
     SELECT ${idAt('at', 'seen')}, ${idAt('at', 'user')}, decode(md5('seen' || n), 'hex'), timestamptz '${END}' + interval '${DAYS} days', at, at FROM ${numbered(rows)};
     INSERT INTO api_tokens (id, user_id, name, token_hash, prefix, last4, created_at)
     SELECT ${idAt('at', 'key')}, ${idAt('at', 'user')}, 'Token', decode(md5('key' || n), 'hex'), 'aps', 'last', at FROM ${numbered(rows)}`,
-  /** Of which the person is a member, and nobody else. */
+  /** Of which the person is a member, and nobody else. Half of them have a plan, and a few another one. */
   organizations: ({ rows, person }) => `
     INSERT INTO organizations (id, name, slug, suspended_at, created_at, updated_at)
     SELECT ${idAt('at', 'org')}, 'Organization ' || n, 'growth-' || n, CASE WHEN ${few(rows).sql} THEN at END, at, at FROM ${numbered(rows)};
     INSERT INTO memberships (id, org_id, user_id, role, created_at, updated_at)
-    SELECT ${idAt('at', 'joined')}, ${idAt('at', 'org')}, '${person}', 'MEMBER', at, at FROM ${numbered(rows)}`,
+    SELECT ${idAt('at', 'joined')}, ${idAt('at', 'org')}, '${person}', 'MEMBER', at, at FROM ${numbered(rows)};
+    INSERT INTO subscriptions (org_id, plan_id, created_at, updated_at)
+    SELECT ${idAt('at', 'org')}, p.id, at, at FROM (SELECT *, ${few(rows).sql} AS few FROM ${numbered(rows)}) o
+    JOIN plans p ON p.code = CASE WHEN few THEN 'trial' WHEN n % 2 = 0 THEN 'starter' END`,
   sessions: ({ rows, person }) => `
     INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at, created_at)
     SELECT ${idAt('at', 'session')}, '${person}', decode(md5('session' || n), 'hex'), timestamptz '${END}' + interval '${DAYS} days', '${END}', at FROM ${numbered(rows)}`,
