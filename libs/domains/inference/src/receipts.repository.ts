@@ -98,6 +98,8 @@ const INSERT = statement(`
   INSERT INTO inference_receipts (${RECEIPT_COLUMNS.join(', ')}) VALUES (${RECEIPT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})
   ON CONFLICT DO NOTHING`);
 
+const HAS = statement('SELECT 1 FROM inference_receipts WHERE id = $1');
+
 const SPENT = statement<{ chats: string; total: string }>(`
   SELECT trim_scale(coalesce(sum(chats_usd_cost), 0))::text AS chats, trim_scale(coalesce(sum(usd_cost), 0))::text AS total
   FROM usage_tallies WHERE org_id = $1 AND hour >= $2 AND hour < $3`);
@@ -107,6 +109,10 @@ export class ReceiptsRepository {
   /** @returns false when the step, or the call, has its receipt already */
   async insert(db: Db, row: ReceiptRow & ReceiptOwner): Promise<boolean> {
     return (await db.execute(INSERT, receiptValues(row))) > 0;
+  }
+
+  async has(db: Db, id: string): Promise<boolean> {
+    return (await db.query(HAS, [id])).length > 0;
   }
 
   /** US dollars of a period that begins and ends with an hour: what chats cost, and what all calls did. */

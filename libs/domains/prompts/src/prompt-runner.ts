@@ -351,8 +351,13 @@ export class PromptRunner implements BeforeApplicationShutdown {
       try {
         // Not for the caller to lose, who may have gone.
         return await this.db.transaction(NO_CALLER, async (tx) => {
-          if (receipt && (await this.receipts.insert(tx, { ...receipt, ...owner }))) await charge?.(tx, receipt);
-          return this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
+          const run = await this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
+          // The receipt comes last: what it burns is taken under the lock of its organization's credits.
+          if (receipt && !(await this.receipts.has(tx, id))) {
+            await charge?.(tx, receipt);
+            await this.receipts.insert(tx, { ...receipt, ...owner });
+          }
+          return run;
         });
       } catch (cause) {
         if (tries === END_TRIES) throw cause;

@@ -54,6 +54,17 @@ export class ChildWaits implements WaitSource {
   }
 
   /**
+   * Locks the parent that waits for a chat, for who will tell it of the end after writing a receipt: what that burns is taken from its
+   * organization's credits, whose lock is the last one of a transaction.
+   *
+   * @param chat locked by this transaction
+   */
+  async holdParent(tx: Tx, chat: { id: string }): Promise<void> {
+    const wait = await this.rows.openOf(tx, chat.id);
+    if (wait) await this.rows.lockParent(tx, wait.parent_chat_id);
+  }
+
+  /**
    * Nobody wants to know any more what the children of these chats come to; they run on. For chats that are closed, or stopped together
    * with their descendants. To be called before the children are stopped.
    *

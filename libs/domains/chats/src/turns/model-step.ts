@@ -336,6 +336,7 @@ export class ModelStepRunner {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
+      if (claim.parent_chat_id) await this.children.holdParent(tx, { id: claim.chat_id });
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
