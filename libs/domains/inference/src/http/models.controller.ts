@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Entitlements } from '@aps/billing';
 import {
   CreateModelRequest,
   ModelCatalogEntryResponse,
@@ -16,7 +17,7 @@ import { Idempotent } from '@aps/platform/idempotency';
 import { ModelQueries } from '../model.queries';
 import { OwnModelsService } from '../governance/own-models.service';
 import { ModelDirectory } from './model-directory';
-import { toCatalogEntry, toModel, toModelConfig, toModelMode, toOrgModel } from './models.convert';
+import { toOwnEntry, toModel, toModelConfig, toModelMode, toOrgModel } from './models.convert';
 import { pageOf } from './page-of';
 
 @ApiTags('Models')
@@ -26,6 +27,7 @@ export class ModelsController {
     private readonly directory: ModelDirectory,
     private readonly queries: ModelQueries,
     private readonly own: OwnModelsService,
+    private readonly entitlements: Entitlements,
   ) {}
 
   @Get('models')
@@ -67,7 +69,7 @@ export class ModelsController {
     ],
   })
   async add(@CurrentOrg() scope: OrgScope, @Body() body: CreateModelRequest) {
-    return toCatalogEntry(await this.own.create(scope, body));
+    return toOwnEntry(await this.own.create(scope, body), await this.hidesDollars(scope));
   }
 
   @Patch('orgs/:org_id/models/:entry_id')
@@ -79,7 +81,7 @@ export class ModelsController {
     refuses: ['entitlement_required', 'kind_not_served', 'model_conflict', 'model_in_use', 'replacement_cycle', 'unknown_reference'],
   })
   async change(@CurrentOrg() scope: OrgScope, @Param('entry_id') entryId: string, @Body() body: UpdateModelRequest) {
-    return toCatalogEntry(await this.own.update(scope, entryId, body));
+    return toOwnEntry(await this.own.update(scope, entryId, body), await this.hidesDollars(scope));
   }
 
   @Delete('orgs/:org_id/models/:entry_id')
@@ -113,5 +115,9 @@ export class ModelsController {
   })
   async config(@CurrentOrg() scope: OrgScope) {
     return toModelConfig(await this.queries.config(scope));
+  }
+
+  private hidesDollars(scope: OrgScope): Promise<boolean> {
+    return this.entitlements.has(scope.orgId, 'enforces_credits');
   }
 }

@@ -46,3 +46,7 @@ export const toCatalogEntry = (model: ModelView): ModelCatalogEntryResponse =>
     allowed_efforts: model.allowed_efforts as ModelCatalogEntryResponse['allowed_efforts'],
     price_tiers: model.price_tiers.map((tier) => answer(PriceTierResponse, tier)),
   });
+
+/** @param hideDollars the organization pays in credits: what it has set is charged by, and not shown */
+export const toOwnEntry = (model: ModelView, hideDollars: boolean): ModelCatalogEntryResponse =>
+  toCatalogEntry(hideDollars ? { ...model, ...NO_PRICES, price_tiers: [] } : model);
