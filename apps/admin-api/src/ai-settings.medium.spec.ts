@@ -1,4 +1,5 @@
-import { entitle, entitleAsBefore } from '@aps/billing/testing';
+import { RateCards } from '@aps/billing';
+import { entitle, entitleAsBefore, withRateCard } from '@aps/billing/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { aTeam } from '@aps/orgs/testing';
 import { uuidv7 } from 'uuidv7';
@@ -128,6 +129,26 @@ describe('AI settings, administered', () => {
         { mode: 'x_high', model_key: 'mock-unpriced', reasoning_effort: 'medium', burn_ratio: null, ...none },
       ]);
       expect((await call('GET', '/ai-settings')).body).toMatchObject({ mode_normal: null, mode_x_high: null });
+    });
+
+    it('preview what modes cost in credits, by the rate card in force', async () => {
+      await t.db.execute(sql(`UPDATE model_catalog SET input_price_per_1m = 1, output_price_per_1m = 2 WHERE key = 'mock'`));
+      await t.db.execute(sql(`UPDATE model_catalog SET fallback_credits_per_1k_tokens = 3 WHERE key = 'mock-unpriced'`));
+      await withRateCard(t, { rules: [{ match: { mode: 'high_effort' }, multiplier: '1.5' }] });
+      const { items } = await preview({
+        mode_normal: { model_key: 'mock' },
+        mode_high_effort: { model_key: 'mock' },
+        mode_x_high: { model_key: 'mock-unpriced' },
+      });
+      expect(items.slice(1)).toMatchObject([
+        { mode: 'normal', burn_ratio: '1', credits_per_1k_input: '0.1', credits_per_1k_output: '0.2' },
+        { mode: 'high_effort', burn_ratio: '1.5', credits_per_1k_input: '0.15', credits_per_1k_output: '0.3' },
+        // 40,000 tokens at 3 for a thousand, beside 5.
+        { mode: 'x_high', burn_ratio: '24', credits_per_1k_input: '3', credits_per_1k_output: '3' },
+      ]);
+      await t.db.execute(sql(`UPDATE model_catalog SET fallback_credits_per_1k_tokens = NULL WHERE key = 'mock-unpriced'`));
+      await t.db.execute(sql('DELETE FROM rate_cards'));
+      t.get(RateCards).drop();
     });
 
     it('are changed by one operator after the other', async () => {

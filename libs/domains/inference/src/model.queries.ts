@@ -1,12 +1,12 @@
 import { type ModelMode, MODEL_MODES } from '@aps/contracts';
 import { Injectable } from '@nestjs/common';
-import { Entitlements, text } from '@aps/billing';
+import { Entitlements, RateCards } from '@aps/billing';
 import type { OrgScope } from '@aps/guards';
 import { byOrder, type CatalogView } from './choice/catalog-view';
 import { InferenceSettings } from './inference.settings';
 import { MODEL_SCOPES, type CatalogEntry, type ModelScope, type Route } from './inference.types';
 import { ModelResolver } from './choice/model-resolver.service';
-import { blendedPrice } from './pricing';
+import { burnRatio } from './charge';
 import { allowlistOf, chooseModel, permits, presetOf, type ResolutionRules } from './choice/resolution.policy';
 import { accessTo, isRouteOn, isSwitchedOff } from './choice/route-access.policy';
 
@@ -46,6 +46,7 @@ export class ModelQueries {
     private readonly settings: InferenceSettings,
     private readonly resolver: ModelResolver,
     private readonly entitlements: Entitlements,
+    private readonly cards: RateCards,
   ) {}
 
   /**
@@ -97,11 +98,11 @@ export class ModelQueries {
     const [view, rules] = await this.load(scope);
     const models = new Map(MODEL_MODES.map((mode) => [mode, this.ofMode(view, mode, rules)]));
     const normal = models.get('normal');
-    const base = normal && blendedPrice(normal);
+    const card = await this.cards.current();
     return MODEL_MODES.map((mode) => {
       const entry = models.get(mode);
-      const price = entry && blendedPrice(entry);
-      return { mode, available: entry !== undefined, credit_ratio: price && base && !base.isZero() ? text(price.div(base)) : null };
+      const credit_ratio = entry && normal ? burnRatio(card, { entry, mode }, { entry: normal, mode: 'normal' }) : null;
+      return { mode, available: entry !== undefined, credit_ratio };
     });
   }
 

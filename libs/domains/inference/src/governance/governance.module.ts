@@ -1,3 +1,4 @@
+import { RateCardsModule } from '@aps/billing';
 import { Module } from '@nestjs/common';
 import { EgressModule } from '@aps/platform/egress';
 import { InferenceModule } from '../inference.module';
@@ -35,7 +36,7 @@ const services = [
 
 /** Settings, routes, keys and models, for those who set them: people of organizations, and operators. Who only calls models does not need it. */
 @Module({
-  imports: [EgressModule, InferenceModule],
+  imports: [EgressModule, InferenceModule, RateCardsModule],
   providers: [CatalogWriter, GovernanceRepository, ModelNames, OwnRoutesRepository, ...services],
   exports: services,
 })

@@ -1,10 +1,10 @@
 import { DomainError, MODEL_MODES, type ModelMode, type ReasoningEffort } from '@aps/contracts';
+import type { Card } from '@aps/billing';
 import type { ModePreset } from '@aps/entities';
 import type { CatalogView } from '../choice/catalog-view';
 import { asEffort, MODE_EFFORT } from '../choice/effort.policy';
 import { FEATURES, type CatalogEntry, type InferenceFeature, type ModelKind, type PlatformSettings } from '../inference.types';
-import { text } from '@aps/billing';
-import { blendedPrice, plain } from '../pricing';
+import { burnRatio, creditsPer1k } from '../charge';
 import { followReplacement } from '../choice/replacement.policy';
 import { kindOf } from '../choice/resolution.policy';
 
@@ -97,31 +97,29 @@ export function assertModelsKnown(entries: readonly CatalogEntry[], patch: Platf
  * What each mode would cost. A mode without a preset takes the default model.
  *
  * @param view of the platform alone
+ * @param card in force; without one, modes are compared by their dollars
  */
 export function previewModes(
   view: CatalogView,
   presets: ModePresets,
   defaultModel: string | null,
+  card: Card | null,
 ): { items: ModePreview[]; baseline: string | null } {
   const entryOf = (key: string | null | undefined): CatalogEntry | undefined => {
     const row = key ? view.named(key, 'chat') : undefined;
     return row && followReplacement(row, (id) => view.entry(id));
   };
   const normal = entryOf(presets.mode_normal?.model_key ?? defaultModel);
-  const base = normal && blendedPrice(normal);
   const items = MODEL_MODES.map((mode): ModePreview => {
     const preset = presets[`mode_${mode}`];
     const entry = entryOf(preset?.model_key ?? defaultModel);
-    const price = entry && blendedPrice(entry);
-    // Credits of dollars are said by a rate card; without dollar prices by the model itself.
-    const credits = entry && !price ? plain(entry.fallback_credits_per_1k_tokens) : null;
     return {
       mode,
       model_key: entry?.key ?? null,
       reasoning_effort: asEffort(preset?.reasoning_effort) ?? MODE_EFFORT[mode],
-      burn_ratio: price && base && !base.isZero() ? text(price.div(base)) : null,
-      credits_per_1k_input: credits,
-      credits_per_1k_output: credits,
+      burn_ratio: entry && normal ? burnRatio(card, { entry, mode }, { entry: normal, mode: 'normal' }) : null,
+      credits_per_1k_input: entry ? creditsPer1k(card, entry, mode, 'input') : null,
+      credits_per_1k_output: entry ? creditsPer1k(card, entry, mode, 'output') : null,
     };
   });
   return { items, baseline: normal?.key ?? null };

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { RateCards } from '@aps/billing';
 import type { ReasoningEffort } from '@aps/contracts';
 import type { ModePreset } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
@@ -49,6 +50,7 @@ export class PlatformSettingsService {
     private readonly repository: InferenceRepository,
     private readonly settings: InferenceSettings,
     private readonly audit: Audit,
+    private readonly cards: RateCards,
   ) {}
 
   async get(): Promise<PlatformSettingsView> {
@@ -84,7 +86,12 @@ export class PlatformSettingsService {
       routes: new Map(),
       entries: [],
     });
-    return previewModes(view, { ...platform.settings, ...presets }, effectiveOf(platform.settings).default_model);
+    return previewModes(
+      view,
+      { ...platform.settings, ...presets },
+      effectiveOf(platform.settings).default_model,
+      await this.cards.current(),
+    );
   }
 }
 
