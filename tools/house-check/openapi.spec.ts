@@ -199,7 +199,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('leaves an object open only where its keys are nobody’s but the caller’s, or a tool’s', () => {
-    const theirs = /^(arguments|context|data|edited_arguments|metadata|schema|values|variables)$/;
+    const theirs = /^(arguments|context|data|edited_arguments|metadata|rates|schema|values|variables)$/;
     const open = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       Object.entries(schema.properties ?? {})
         .filter(([field, p]) => resolve(document, p).additionalProperties === true && !theirs.test(field))

@@ -280,6 +280,56 @@ describe('the credits of an organization, administered', () => {
     });
   });
 
+  describe('burned by calls', () => {
+    const receipt = (feature: string, { credits = '0.5', enforced = true, ago = '1 minute', model = 'mock' } = {}) =>
+      t.db.execute(
+        sql(`INSERT INTO inference_receipts (id, org_id, feature, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
+          reasoning_tokens, usd_cost, credits, rate_card_version, rule_index, enforced, duration_ms, created_at)
+          VALUES ($1, $2, $3, $4, 'agent', $1, 10, 1, 1, 7, 1, 0.25, $5, 1, 2, $6, 20, now() - $7::interval)`),
+        [uuidv7(), org.id, feature, model, credits, enforced, ago],
+      );
+    beforeEach(() => patch({ plan_code: starter.code }));
+
+    it('are listed with what they were charged by, newest first', async () => {
+      await receipt('title', { ago: '1 hour' });
+      await receipt('turn', { enforced: false });
+      const { items, total } = (await call('GET', at('/credits/receipts?limit=1'))).body;
+      expect([items.length, total]).toEqual([1, 2]);
+      expect(items[0]).toMatchObject({
+        feature: 'turn',
+        model_key: 'mock',
+        tokens: { input: 10, cached_input: 1, cache_write: 1, output: 7, reasoning: 1 },
+        usd_cost: '0.25',
+        credits: '0.5',
+        enforced: false,
+        rate_card_version: 1,
+        rule_index: 2,
+      });
+    });
+
+    it('are summed by feature, model and day within a window, and of all time beside it', async () => {
+      for (const call_ of [{}, {}, { model: 'other', credits: '2' }, { enforced: false }, { ago: '40 days' }]) await receipt('turn', call_);
+      const { body } = await call('GET', at('/credits/forensics?days=7'));
+      expect(new Date(body.to).getTime() - new Date(body.from).getTime()).toBe(7 * 86_400_000);
+      const sums = body.buckets.map(({ key: { feature, model_key }, ...rest }: { key: Record<string, string> }) => ({
+        feature,
+        model_key,
+        ...rest,
+      }));
+      // Two of them may lie on either side of midnight.
+      expect(sums.filter(({ model_key }: { model_key: string }) => model_key === 'other')).toEqual([
+        { feature: 'turn', model_key: 'other', credits: '2', usd: '0.25', calls: 1, tokens: 20 },
+      ]);
+      expect(sums.reduce((calls: number, bucket: { calls: number }) => calls + bucket.calls, 0)).toBe(3);
+      expect(body).toMatchObject({ days: 7, ledger_total: '2996.5', reconciled: true, unreceipted_burns: 0 });
+      expect(
+        (await call('GET', at('/credits/forensics?days=60'))).body.buckets.reduce((n: number, b: { calls: number }) => n + b.calls, 0),
+      ).toBe(4);
+      expect(outcome(await call('GET', at('/credits/forensics?days=0')))).toEqual([422, 'validation_error']);
+      expect(outcome(await call('GET', `/orgs/${uuidv7()}/credits/forensics`))).toEqual([404, 'not_found']);
+    });
+  });
+
   it('are not touched by a subscription of no credits', async () => {
     const free = await aPlan(t, { renews: true });
     await onPlan(t, org.id, free, { period_end: new Date(Date.now() - 1_000) });

@@ -172,3 +172,62 @@ export class ProofResponse {
   @IntField({ description: 'How many organizations have credits.', example: 1 }) organizations: number;
   @ListField(() => ProofInvariant, { description: 'Each invariant, by name.' }) invariants: ProofInvariant[];
 }
+
+export class ForensicsQuery {
+  @IntField({ optional: true, min: 1, max: 366, default: 30, description: 'How far back it looks from now.' }) days: number = 30;
+}
+
+export class ForensicsKey {
+  @StringField({ description: 'What the calls were for.', example: 'turn' }) feature: string;
+  @StringField({ description: 'The model.', example: 'mock' }) model_key: string;
+  @StringField({ description: 'The day in UTC.', example: '2026-11-20' }) day: string;
+}
+
+export class ForensicsBucketResponse {
+  @NestedField(() => ForensicsKey, { description: 'What it is the sum of.' }) key: ForensicsKey;
+  @DecimalString({ description: 'What was burned.', example: '12.5' }) credits: string;
+  @DecimalString({ description: 'What it cost in US dollars.', example: '0.125' }) usd: string;
+  @IntField({ description: 'Calls.', example: 12 }) calls: number;
+  @IntField({ description: 'Tokens of all kinds.', example: 48_000 }) tokens: number;
+}
+
+export class ForensicsResponse {
+  @IntField({ description: 'How far back it looks.', example: 30 }) days: number;
+  @DateTimeField({ description: 'Begin of the window.' }) from: string;
+  @DateTimeField({ description: 'Its end: now.' }) to: string;
+  @ListField(() => ForensicsBucketResponse, {
+    description: 'By feature, model and day, from the receipts of calls that burned credits; newest day first.',
+  })
+  buckets: ForensicsBucketResponse[];
+  @DecimalString({ description: 'The sum of every row of the ledger, of all time.', example: '2987.5' }) ledger_total: string;
+  @BooleanField({ description: 'Whether both balances are that sum.', example: true }) reconciled: boolean;
+  @IntField({ description: 'Burns without a receipt, of all time; there is none.', example: 0 }) unreceipted_burns: number;
+}
+
+export class ReceiptTokens {
+  @IntField({ description: 'Read anew.', example: 1_200 }) input: number;
+  @IntField({ description: 'Read from a cache.', example: 0 }) cached_input: number;
+  @IntField({ description: 'Written to a cache.', example: 0 }) cache_write: number;
+  @IntField({ description: 'Written.', example: 300 }) output: number;
+  @IntField({ description: 'Thought.', example: 0 }) reasoning: number;
+}
+
+export class CreditReceiptResponse {
+  @UuidField({ description: 'The receipt.' }) id: string;
+  @UuidField({ description: 'The organization.' }) org_id: string;
+  @StringField({ description: 'What the call was for.', example: 'turn' }) feature: string;
+  @UuidField({ nullable: true, description: 'The chat that it was made for.' }) chat_id: string | null;
+  @UuidField({ nullable: true, description: 'The agent that it was made for.' }) agent_id: string | null;
+  @StringField({ description: 'The model that answered.', example: 'mock' }) model_key: string;
+  @UuidField({ description: 'The route over which it was called.' }) route_id: string;
+  @BooleanField({ description: 'With a key of the organization’s own.', example: false }) byo_key: boolean;
+  @NestedField(() => ReceiptTokens, { description: 'What it used; the counts are disjoint.' }) tokens: ReceiptTokens;
+  @DecimalString({ nullable: true, description: 'US dollars; null without a price.', example: '0.0018' }) usd_cost: string | null;
+  @DecimalString({ description: 'What it costs by the rate card.', example: '0.18' }) credits: string;
+  @BooleanField({ description: 'Whether they were burned: the organization paid in credits.', example: true }) enforced: boolean;
+  @BooleanField({ description: 'The model had no price.', example: false }) unpriced: boolean;
+  @IntField({ nullable: true, description: 'Version of the rate card.', example: 1 }) rate_card_version: number | null;
+  @IntField({ nullable: true, description: 'The rule that decided, from 0; null where none matched.', example: 0 }) rule_index:
+    number | null;
+  @DateTimeField({ description: 'When.' }) created_at: string;
+}

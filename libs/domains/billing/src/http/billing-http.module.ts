@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ProofQueries } from '../ledger/proof.queries';
+import { CreditReceiptsQueries } from '../ledger/receipts.queries';
 import { PlansModule } from '../plans/plans.module';
 import { RateCardsModule } from '../rate-cards/rate-cards.module';
 import { RateCardsService } from '../rate-cards/rate-cards.service';
@@ -13,7 +14,7 @@ import { AdminCatalogController, AdminCreditPacksController, AdminPlansControlle
 /** What operators do about plans and credits; served by admin-api. */
 @Module({
   imports: [PlansModule, RateCardsModule],
-  providers: [CreditAccountsQueries, CreditAccountsService, ProofQueries, RateCardsService],
+  providers: [CreditAccountsQueries, CreditAccountsService, CreditReceiptsQueries, ProofQueries, RateCardsService],
   controllers: [
     AdminCatalogController,
     AdminCreditPacksController,

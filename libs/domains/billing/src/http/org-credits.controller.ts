@@ -3,6 +3,10 @@ import { ApiTags } from '@nestjs/swagger';
 import {
   AdjustCreditsRequest,
   AdjustCreditsResponse,
+  CreditReceiptResponse,
+  ForensicsBucketResponse,
+  ForensicsQuery,
+  ForensicsResponse,
   LedgerRow,
   OrgCreditsResponse,
   ResetBaselineRequest,
@@ -15,7 +19,8 @@ import {
 import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
 import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import type { CreditLedgerRow } from '@aps/entities';
+import type { CreditLedgerRow, InferenceReceipt } from '@aps/entities';
+import { CreditReceiptsQueries, type Forensics } from '../ledger/receipts.queries';
 import { CreditAccountsQueries, type CreditAccount, type SubscriptionView } from '../subscriptions/credit-accounts.queries';
 import { CreditAccountsService } from '../subscriptions/credit-accounts.service';
 
@@ -27,6 +32,7 @@ export class AdminOrgCreditsController {
   constructor(
     private readonly accounts: CreditAccountsService,
     private readonly queries: CreditAccountsQueries,
+    private readonly receipts: CreditReceiptsQueries,
   ) {}
 
   @Get('credits')
@@ -56,6 +62,26 @@ export class AdminOrgCreditsController {
   })
   async ledger(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {
     return toPage(await this.queries.ledger(scope, query), query, toLedgerRow);
+  }
+
+  @Get('credits/receipts')
+  @Operation({
+    summary: 'List what the calls of an organization have cost',
+    description: 'Every model call, newest first: what it used, and by which rule of which rate card it was charged.',
+    answers: PageOf(CreditReceiptResponse, 'CreditReceiptListResponse'),
+  })
+  async receiptsOf(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {
+    return toPage(await this.receipts.page(scope, query), query, toReceipt);
+  }
+
+  @Get('credits/forensics')
+  @Operation({
+    summary: 'See what has burned the credits of an organization',
+    description: 'Sums of the window that ends now; what is said of the ledger is of all time.',
+    answers: ForensicsResponse,
+  })
+  async forensics(@OperatedOrg() scope: OrgScope, @Query() { days }: ForensicsQuery) {
+    return toForensics(await this.receipts.forensics(scope, days));
   }
 
   @Post('credits/roll-period')
@@ -100,3 +126,22 @@ const toSubscription = (subscription: SubscriptionView) => answer(SubscriptionRe
 const toOrgCredits = (account: CreditAccount) =>
   answer(OrgCreditsResponse, account, { subscription: account.subscription && toSubscription(account.subscription) });
 const toLedgerRow = (row: CreditLedgerRow) => answer(LedgerRow, row, { seq: Number(row.seq) });
+
+const toReceipt = (receipt: InferenceReceipt) => {
+  const { input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens } = receipt;
+  return answer(CreditReceiptResponse, receipt, {
+    tokens: {
+      input: input_tokens,
+      cached_input: cached_input_tokens,
+      cache_write: cache_write_tokens,
+      output: output_tokens,
+      reasoning: reasoning_tokens,
+    },
+  });
+};
+const toForensics = (forensics: Forensics) =>
+  answer(ForensicsResponse, forensics, {
+    buckets: forensics.buckets.map(({ feature, model_key, day, ...sums }) =>
+      answer(ForensicsBucketResponse, sums, { key: { feature, model_key, day } }),
+    ),
+  });
