@@ -1,18 +1,23 @@
 /**
- * `npm run certify [-- --messages 10000 --schedules 5000 --seed 42]`: the crash certificate at length, on servers of its own. First plays
- * schedules of things that are done to one chat at the same moment, then sends messages while workers, gateway, Redis and PostgreSQL
- * die. Each ends with a table; the same, smaller, is part of `npm test`.
+ * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --seed 42]`: the crash certificate at length, on servers of its own. First plays
+ * schedules of things that are done to one chat at the same moment and operations on credits that break off, then sends messages while
+ * workers, gateway, Redis and PostgreSQL die. The same, smaller, is part of `npm test`.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const CAMPAIGNS = ['libs/domains/chats/src/control/interleavings.medium.spec.ts', 'apps/chat-worker-e2e/src/certificate.spec.ts'];
+const CAMPAIGNS = [
+  'libs/domains/billing/src/ledger/ledger-property.medium.spec.ts',
+  'libs/domains/chats/src/control/interleavings.medium.spec.ts',
+  'apps/chat-worker-e2e/src/certificate.spec.ts',
+];
 
 const { values } = parseArgs({
   options: {
     messages: { type: 'string', default: '10000' },
     schedules: { type: 'string', default: '5000' },
+    ledger: { type: 'string', default: '100000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
@@ -23,7 +28,13 @@ for (const [name, value] of Object.entries(values)) {
 }
 const run = spawn(process.execPath, [fileURLToPath(new URL('../dev/test.mjs', import.meta.url)), ...CAMPAIGNS], {
   stdio: 'inherit',
-  env: { ...process.env, CERTIFY_MESSAGES: values.messages, CERTIFY_SCHEDULES: values.schedules, TEST_SEED: values.seed },
+  env: {
+    ...process.env,
+    CERTIFY_MESSAGES: values.messages,
+    CERTIFY_SCHEDULES: values.schedules,
+    CERTIFY_LEDGER: values.ledger,
+    TEST_SEED: values.seed,
+  },
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => run.kill(signal));
 run.once('exit', (code) => process.exit(code ?? 1));

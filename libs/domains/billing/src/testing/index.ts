@@ -1,3 +1,4 @@
 export * from './entitle';
 export * from './plans';
 export * from './credits';
+export * from './ledger-model';
