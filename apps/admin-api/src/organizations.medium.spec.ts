@@ -99,7 +99,14 @@ describe('organizations, administered', () => {
     await t.db.manager.update(User, gone.id, { deactivated_at: new Date() });
     const { status, body } = await call('GET', `/orgs/${org.id.toUpperCase()}`);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ id: org.id, name: 'Detailed', member_count: 3, plan_code: 'test', credits_remaining: '0' });
+    expect(body).toMatchObject({
+      id: org.id,
+      name: 'Detailed',
+      member_count: 3,
+      plan_code: 'test',
+      credits_balance: '0',
+      credits_overdraft: '1000000',
+    });
     const row = ({ id, email, name }: TestUser, role: string, deactivated = false) => ({
       user_id: id,
       email,

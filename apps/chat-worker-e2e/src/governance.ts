@@ -161,6 +161,9 @@ export class Governance {
 
 const lastOf = (chat: Answer['body']) => chat.messages.at(-1);
 
+/** By the seeded rate card: 100 to the dollar. */
+const inCredits = (usd: string): string => String(Number((Number(usd) * 100).toFixed(6)));
+
 /** Prompts that are shorter than the tier, longer by one token, and just as long. Dialect 3 does not tell what was written to a cache. */
 const USES = [
   { input: 1_237, cached_input: 311, cache_write: 97, output: 53, reasoning: 29 },
@@ -223,7 +226,7 @@ export async function pricedInAllDialects(g: Governance): Promise<void> {
       expect([chat.cost_usd, costs.total_cost_usd]).toEqual([COSTS[dialect].sum, COSTS[dialect].sum]);
       expect(costs.by_model).toMatchObject([{ model_key: models[i].key, calls: 3, unpriced_calls: 0, cost_usd: COSTS[dialect].sum }]);
       expect(steps.map(({ usage, cost }) => ({ usage, cost }))).toEqual(
-        uses.map((usage, n) => ({ usage, cost: { cost_usd: COSTS[dialect].each[n], credits: '0' } })),
+        uses.map((usage, n) => ({ usage, cost: { cost_usd: COSTS[dialect].each[n], credits: inCredits(COSTS[dialect].each[n]) } })),
       );
     }),
   );

@@ -9,6 +9,9 @@ export const TEST_PLAN = {
   id: '00000000-0000-7000-8000-000000000001',
   code: 'test',
   name: 'Test',
+  // As overdraft: where a spec has it paid in credits, it can pay without having been granted any.
+  monthly_credits: '1000000',
+  overdraft_pct: '100',
   audit_log: true,
   byo_keys: true,
   decision_log: true,
