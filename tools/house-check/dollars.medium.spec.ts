@@ -1,4 +1,4 @@
-import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
+import { withCredits, withRateCard } from '@aps/billing/testing';
 import { InferenceSettings } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { sql, type Answer } from '@aps/platform/testing';
@@ -50,7 +50,6 @@ beforeAll(async () => {
     [org.id, DOLLARS],
   );
   for (const owner of [null, org.id]) house.get(InferenceSettings).drop(owner);
-  await withCredits(house, org.id, { granted: '1000' });
   await withRateCard(house);
 });
 afterAll(() => house?.close());
@@ -102,6 +101,6 @@ it('shows dollars to an organization that does not pay in credits, so that somet
 });
 
 it('shows no dollars to an organization that pays in credits, in any answer', async () => {
-  entitle(house, { enforces_credits: true });
+  await withCredits(house, org.id, { granted: '1000' });
   expect(Object.fromEntries(await shown(['GET', 'POST', 'PATCH', 'PUT']))).toEqual({});
 });
