@@ -27,14 +27,14 @@ const SLOW_MS = 500;
 const SLOW = `Take your time.\n\`\`\`mock\n${JSON.stringify({ steps: [{ text: 'Good morning.', delay_ms: SLOW_MS }] })}\n\`\`\``;
 
 /** An organization with one agent. */
-async function organization(product, name) {
+export async function organization(product, name) {
   const { id } = await product.call(`${product.url}/api/orgs`, { method: 'POST', body: { name } });
   const agent = await product.call(`${product.url}/api/orgs/${id}/agents`, { method: 'POST', body: { name, instruction: 'Answer.' } });
   return { id, path: `/api/orgs/${id}`, chats: `/api/orgs/${id}/agents/${agent.id}/chats` };
 }
 
 /** The product as one organization uses it. */
-function usedBy(product, { chats }, chatSettings) {
+export function usedBy(product, { chats }, chatSettings) {
   const chatsUrl = product.url + chats;
   return Object.assign(Object.create(product), { chatsUrl, newChat: () => product.newChat(chatsUrl, chatSettings) });
 }
