@@ -284,3 +284,18 @@ export class CreditLedgerRow {
   @Column('numeric', AMOUNT) balance_after: string;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
+
+/** A proof of all credits: asked for, or of the night. */
+@Entity('ledger_proofs')
+@Index('ledger_proofs_checked', ['checked_at'])
+export class LedgerProof {
+  @PrimaryColumn('uuid') id: string;
+  /** The operator; null for the one of the night. */
+  @Column('uuid', { nullable: true }) requested_by: string | null;
+  /** The moment that it is about; null until it is computed. */
+  @Column('timestamptz', { nullable: true }) checked_at: Date | null;
+  @Column('boolean', { nullable: true }) ok: boolean | null;
+  /** How many there are, by the name of the invariant. */
+  @Column('jsonb', { nullable: true }) violations: Record<string, number> | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
