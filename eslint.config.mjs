@@ -163,7 +163,13 @@ export default tseslint.config(
   {
     // Specs of a domain load that domain and those before it, like its source; the model server is a tool.
     files: ['libs/domains/**/*.spec.ts', 'libs/domains/**/testing/**/*.ts', 'libs/testing/**/*.ts'],
-    rules: { '@nx/enforce-module-boundaries': boundaries(depConstraints.map(withTesting), ['/tools/mock-model/', '/testing/s3-server$']) },
+    rules: {
+      '@nx/enforce-module-boundaries': boundaries(depConstraints.map(withTesting), [
+        '/tools/mock-model/',
+        '/tools/local-provider/',
+        '/testing/s3-server$',
+      ]),
+    },
   },
   forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches, LETS_NULL_IN]),
   forbid(SQL_FILES, [...BATCHED, 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),

@@ -91,6 +91,7 @@ class DevelopmentStack {
     this.env = this.#environment();
     if (existsSync(toolMain('mock-model'))) await this.#step('mock model', () => this.#startMockModel());
     await this.#step('migrate', () => this.#migrate());
+    if (!this.env.POLAR_ACCESS_TOKEN) await this.#step('local provider', () => this.#startLocalProvider());
     await this.#planApps();
     await Promise.all(builtApps().map((app) => this.#step(app.name, () => this.#startApp(app))));
 
@@ -155,19 +156,33 @@ class DevelopmentStack {
   }
 
   async #startMockModel() {
+    const { url } = await this.#startServer('mock-model');
+    this.env = { MOCK_ROUTE_ENABLED: 'true', MOCK_ROUTE_BASE_URL: `${url}/v1`, ...this.env };
+    return url;
+  }
+
+  /** Sells without money, and delivers through the gateway. */
+  async #startLocalProvider() {
+    const secret = this.env.POLAR_WEBHOOK_SECRETS;
+    const env = { WEBHOOK_URL: `${this.baseUrl}/api/webhooks/polar`, WEBHOOK_SECRET: secret.split(/[\s,]+/).find(Boolean) };
+    this.provider = await this.#startServer('local-provider', env);
+    this.env = { ...this.env, POLAR_ACCESS_TOKEN: 'polar_oat_local', POLAR_API_URL: this.provider.url };
+    return this.provider.url;
+  }
+
+  /** A tool that serves, and says so. */
+  async #startServer(name, env = {}) {
     const port = await freePort();
     let announced;
-    const service = this.#service('mock-model', {
-      main: toolMain('mock-model'),
-      env: { PORT: String(port) },
+    const service = this.#service(name, {
+      main: toolMain(name),
+      env: { PORT: String(port), ...env },
       onLaunch: () => (announced = false),
       onLine: (line) => (announced ||= line.startsWith('{"port"')),
       isReady: async () => announced,
     });
     await service.start();
-    const url = `http://127.0.0.1:${port}`;
-    this.env = { MOCK_ROUTE_ENABLED: 'true', MOCK_ROUTE_BASE_URL: `${url}/v1`, ...this.env };
-    return url;
+    return { url: `http://127.0.0.1:${port}`, secret: env.WEBHOOK_SECRET };
   }
 
   /** Brings the schema up to date and seeds the demo organization; both change nothing the second time. */
@@ -246,9 +261,13 @@ class DevelopmentStack {
       database_url: env.DATABASE_URL,
       redis_url: env.REDIS_URL,
       ...readJson(env.DEV_SEED_FILE),
+      ...(this.provider && { polar: { api_url: this.provider.url, webhook_secret: this.provider.secret } }),
       mail_dir: env.MAIL_DIR,
       processes: Object.fromEntries(
-        [...this.#internal].map(([name, { url }]) => [name, { pid: this.#services.get(name).pid, internal_url: url }]),
+        [...this.#internal, ...(this.provider ? [['local-provider', this.provider]] : [])].map(([name, { url }]) => [
+          name,
+          { pid: this.#services.get(name).pid, internal_url: url },
+        ]),
       ),
     };
     replaceFile(this.file('dev.json'), `${JSON.stringify(this.#described, null, 2)}\n`);

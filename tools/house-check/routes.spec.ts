@@ -54,31 +54,34 @@ describe('access declarations', () => {
       .filter((r) => r.access && !r.access.area && !r.access.sessionOnly && r.access.tier !== 'public')
       .map((r) => `${r.method} ${r.path}`);
     expect(without).toMatchInlineSnapshot(`
-[
-  "GET /api/auth/me",
-  "GET /api/models",
-  "POST /api/realtime/tickets",
-]
-`);
+     [
+       "GET /api/auth/me",
+       "GET /api/models",
+       "POST /api/realtime/tickets",
+     ]
+    `);
   });
 
   it('of public routes are these and no others', () => {
     expect(routes.filter((r) => r.access?.tier === 'public').map((r) => `${r.method} ${r.path}`)).toMatchInlineSnapshot(`
-[
-  "GET /",
-  "POST /api/auth/login",
-  "POST /api/auth/password/forgot",
-  "POST /api/auth/password/reset",
-  "POST /api/auth/signup",
-  "POST /api/auth/verify",
-  "POST /api/auth/verify/resend",
-  "GET /api/docs",
-  "GET /api/docs/:file",
-  "GET /api/invitations/:token",
-  "GET /api/openapi.json",
-  "POST /api/waitlist",
-]
-`);
+     [
+       "GET /",
+       "POST /api/auth/login",
+       "POST /api/auth/password/forgot",
+       "POST /api/auth/password/reset",
+       "POST /api/auth/signup",
+       "POST /api/auth/verify",
+       "POST /api/auth/verify/resend",
+       "GET /api/docs",
+       "GET /api/docs/:file",
+       "GET /api/invitations/:token",
+       "GET /api/openapi.json",
+       "POST /api/waitlist",
+       "ALL /api/webhooks",
+       "ALL /api/webhooks/*path",
+       "POST /api/webhooks/polar",
+     ]
+    `);
   });
 
   it('appear in the OpenAPI document of every documented route', () => {

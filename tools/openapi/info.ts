@@ -34,6 +34,8 @@ export const INFO = {
     Models: 'Which models there are, and which an organization may choose.',
     'Inference routes': 'Where the models of an organization’s own are called.',
     'Organization AI settings': 'Keys, default models, allowlists, budgets, and how turns run.',
+    Billing: 'The plan of an organization, its credits, and how both are bought.',
+    Webhooks: 'What others deliver here: signed, and not by users.',
     Usage: 'What was used, and what it cost.',
     'Administration: people': 'For operators: who may sign up, who operates the platform, who is locked out.',
     'Administration: billing':

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AdministrationHttpModule } from '@aps/administration/http';
-import { BillingAdminHttpModule } from '@aps/billing/http';
+import { BillingAdminHttpModule, WebhooksHttpModule } from '@aps/billing/http';
 import { AppModule as Gateway } from '../../apps/api-gateway/src/app.module';
 
 /** Everything that a client reaches through the gateway, wherever it is answered. */
-@Module({ imports: [Gateway, AdministrationHttpModule, BillingAdminHttpModule] })
+@Module({ imports: [Gateway, AdministrationHttpModule, BillingAdminHttpModule, WebhooksHttpModule] })
 export class PublicSurface {}

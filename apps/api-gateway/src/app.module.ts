@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GatewayAuthenticator, InternalCallerModule, OrgUsageHttpModule, QueuePageSessionModule } from '@aps/administration/http';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule, OrgPlans } from '@aps/billing';
+import { BillingHttpModule } from '@aps/billing/http';
 import { ChatsHttpModule } from '@aps/chats/http';
 import { DecisionsHttpModule } from '@aps/decisions/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
@@ -39,6 +40,7 @@ import { ProxyModule } from './proxy';
     PromptsHttpModule,
     FilesHttpModule,
     DecisionsHttpModule,
+    BillingHttpModule,
     OrgUsageHttpModule,
     QueuePageSessionModule,
     ProxyModule,

@@ -27,6 +27,8 @@ export const ERRORS = {
   entitlement_exceeded: { status: 403, means: 'there are as many as there may be; `context` has the limit.' },
   sso_required: { status: 403, means: 'an organization of the user wants its members to sign in by its identity provider.' },
   read_only: { status: 403, means: 'it belongs to the system, or is only shown.' },
+  signature_invalid: { status: 403, means: 'the delivery is not signed by the payment provider.' },
+  signature_stale: { status: 403, means: 'the delivery was signed too long ago.' },
   forced_roll_disabled: { status: 403, means: 'this deployment does not end periods before they are over.' },
   invitation_email_mismatch: { status: 403, means: 'the invitation is for another address.' },
   // 404
@@ -36,6 +38,12 @@ export const ERRORS = {
   // 405
   method_not_allowed: { status: 405, means: 'the address takes other methods; `Allow` has them.' },
   // 409
+  already_applied: { status: 409, means: 'the delivery was applied; there is nothing to repair.' },
+  already_on_plan: { status: 409, means: 'the organization is on the plan already.' },
+  change_in_flight: { status: 409, means: 'the same change of plan was asked for and is not paid yet.' },
+  no_live_subscription: { status: 409, means: 'nobody pays a subscription of the organization; buy one by a checkout.' },
+  not_sellable: { status: 409, means: 'the payment provider does not sell it.' },
+  subscription_live: { status: 409, means: 'the organization has a subscription that is paid; change its plan.' },
   already_admin: { status: 409, means: 'the user is a platform administrator already.' },
   already_allowed: { status: 409, means: 'the address may sign up already.' },
   already_member: { status: 409, means: 'the user is a member already.' },
@@ -109,6 +117,7 @@ export const ERRORS = {
   rate_card_version: { status: 422, means: 'the version is not the next one; `context.expected_version` is.' },
   replacement_cycle: { status: 422, means: 'the chain of replacements leads back to the model, or is too long.' },
   repoint_target: { status: 422, means: 'the target is the route itself, disabled, or an organization’s.' },
+  provider_refused: { status: 422, means: 'the payment provider refuses; `context.reason` says why.' },
   reset_token_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
   route_borrows_key: { status: 422, means: 'the route spends the key of another route; set it there.' },
   self_action: { status: 422, means: 'nobody does this to themself.' },
@@ -125,6 +134,7 @@ export const ERRORS = {
   internal_error: { status: 500, means: 'a fault of ours.' },
   upstream_unavailable: { status: 502, means: 'the service behind cannot be reached.' },
   dispatch_failed: { status: 503, means: 'it is stored, as `context` says, but nothing runs.' },
+  effect_missing: { status: 503, means: 'this build does not have what would apply the delivery; `context.symbol` names it.' },
   service_unavailable: { status: 503, means: 'the database or another part cannot answer right now.' },
   upstream_timeout: { status: 504, means: 'the service behind did not answer in time.' },
 } as const satisfies Record<string, { status: number; means: string }>;

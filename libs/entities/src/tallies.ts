@@ -199,6 +199,11 @@ export const LIST_TALLY: Tally = {
       },
       { ...UNLESS_DELETED, moves: ['deleted_at', 'plan_id', 'suspended_at'] },
     ),
+    list(
+      'billing_events',
+      { ...OF_PLATFORM, of_id: `coalesce(row.org_id, '${NIL_UUID}')`, facet: 'row.status' },
+      { moves: ['org_id', 'status'] },
+    ),
     list('waitlist_entries', { ...OF_PLATFORM, facet: 'row.status' }, { moves: ['status'] }),
     list('audit_log', { ...OF_PLATFORM, of_id: `coalesce(row.actor_id, '${NIL_UUID}')`, facet: 'row.action' }, { counts: PLATFORM_AUDIT }),
   ],

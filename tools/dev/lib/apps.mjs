@@ -10,6 +10,7 @@ import { appModule } from './paths.mjs';
 const APPS = [
   { name: 'api-gateway', port: 'public' },
   { name: 'admin-api', port: 'private', announces: 'ADMIN_API_URL' },
+  { name: 'billing-webhooks', port: 'private', announces: 'BILLING_WEBHOOKS_URL' },
   { name: 'chat-worker' },
 ];
 

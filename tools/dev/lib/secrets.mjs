@@ -7,6 +7,7 @@ import { replaceFile } from './files.mjs';
 const MAKE = {
   MASTER_KEYS: () => `1:${randomBytes(32).toString('base64')}`,
   INTERNAL_TOKEN_SECRET: () => randomBytes(32).toString('base64url'),
+  POLAR_WEBHOOK_SECRETS: () => `whsec_${randomBytes(32).toString('base64')}`,
 };
 
 export function developmentSecrets(dir) {

@@ -1,10 +1,12 @@
+import { SIGNED_PREFIXES } from '@aps/billing/http';
 import { TestService } from '@aps/testing';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
 import { PROXIED_PREFIXES } from '../../../apps/api-gateway/src/proxy';
+import { AppModule as BillingWebhooks } from '../../../apps/billing-webhooks/src/app.module';
 import { seedBase } from '../../migrate/seed';
 
-/** Gateway and admin-api as they are deployed, in this process, on a database of their own. Calls go to the gateway. */
+/** Gateway, admin-api and billing-webhooks as they are deployed, in this process, on a database of their own. Calls go to the gateway. */
 export class House extends TestService {
   adminUrl: string;
 
@@ -15,6 +17,6 @@ export class House extends TestService {
   protected override async prepare(): Promise<void> {
     await seedBase(this.db);
     this.adminUrl = await this.serve([AdminApi]);
-    this.configure({ ADMIN_API_URL: this.adminUrl });
+    this.configure({ ADMIN_API_URL: this.adminUrl, BILLING_WEBHOOKS_URL: await this.serve([BillingWebhooks], SIGNED_PREFIXES) });
   }
 }

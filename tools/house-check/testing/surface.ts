@@ -7,10 +7,11 @@ import { credentialsIn, OPERATION, type OperationDeclaration } from '@aps/platfo
 import { IDEMPOTENT } from '@aps/platform/idempotency';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
+import { AppModule as BillingWebhooks } from '../../../apps/billing-webhooks/src/app.module';
 
 /** One handler under one address, as the module graph has it. */
 export interface Route {
-  app: 'api-gateway' | 'admin-api';
+  app: 'api-gateway' | 'admin-api' | 'billing-webhooks';
   /** `ALL` for what takes every method. */
   method: string;
   /** With `:name` for a parameter; no slash at the end. */
@@ -86,7 +87,11 @@ export async function routesOf(app: Route['app'], module: Type<unknown>): Promis
 
 /** Everything that answers HTTP, of all applications. */
 export async function allRoutes(): Promise<Route[]> {
-  return [...(await routesOf('api-gateway', Gateway)), ...(await routesOf('admin-api', AdminApi))];
+  return [
+    ...(await routesOf('api-gateway', Gateway)),
+    ...(await routesOf('admin-api', AdminApi)),
+    ...(await routesOf('billing-webhooks', BillingWebhooks)),
+  ];
 }
 
 export const paramsOf = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);

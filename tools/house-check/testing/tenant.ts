@@ -221,10 +221,9 @@ export const NOBODY = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 /** Values of the path parameters that name nothing of an organization; they lead to nothing. */
 export const OUTSIDE_OF_TENANTS = {
   ...Object.fromEntries(
-    ['token_id', 'session_id', 'user_id', 'waitlist_id', 'allowed_email_id', 'route_id', 'entry_id', 'plan_id', 'pack_id'].map((name) => [
-      name,
-      NOBODY,
-    ]),
+    ['token_id', 'session_id', 'user_id', 'waitlist_id', 'allowed_email_id', 'route_id', 'entry_id', 'plan_id', 'pack_id', 'event_id'].map(
+      (name) => [name, NOBODY],
+    ),
   ),
   token: 'x'.repeat(43),
   worker: 'worker:1:000000',

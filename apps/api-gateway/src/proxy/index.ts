@@ -3,9 +3,10 @@ import { InternalTokenModule } from '@aps/platform/crypto';
 import { adminProxy } from './admin.proxy';
 import type { ProxiedPath } from './proxied-path';
 import { proxyController } from './proxy.controller';
+import { webhooksProxy } from './webhooks.proxy';
 
 /** Every path that the gateway proxies. */
-export const PROXIED_PATHS: readonly ProxiedPath[] = [adminProxy];
+export const PROXIED_PATHS: readonly ProxiedPath[] = [adminProxy, webhooksProxy];
 
 /** Prefixes whose bodies the gateway must not parse: it streams them. */
 export const PROXIED_PREFIXES: readonly string[] = PROXIED_PATHS.map((proxied) => proxied.prefix);

@@ -231,3 +231,7 @@ export class CreditReceiptResponse {
     number | null;
   @DateTimeField({ description: 'When.' }) created_at: string;
 }
+
+export class ProofRequestResponse {
+  @UuidField({ description: 'The proof that will be computed.' }) proof_id: string;
+}

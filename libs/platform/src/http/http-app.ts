@@ -24,7 +24,7 @@ function bodyDeadline(req: Request, _res: Response, next: () => void): void {
   if (hasBody(req) && !/^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '')) {
     const timer = setTimeout(() => {
       if (!req.complete) req.destroy();
-    }, BODY_MS);
+    }, BODY_MS).unref();
     req.once('end', () => clearTimeout(timer));
     req.once('close', () => clearTimeout(timer));
   }

@@ -39,15 +39,29 @@ export class PageStream<A> extends StreamableFile {
   }
 }
 
-/** @returns what the handler of a list returns */
-export function toPage<T, A>(list: Listed<T>, { offset = 0 }: PageQuery, convert: (item: T) => A): Page<A> | PageStream<A> {
-  if (list.rest) return new PageStream<A>(written(list.items, list.rest, offset, convert));
+/**
+ * @param beside what the answer has besides
+ * @returns what the handler of a list returns
+ */
+export function toPage<T, A, B extends object = object>(
+  list: Listed<T>,
+  { offset = 0 }: PageQuery,
+  convert: (item: T) => A,
+  beside = {} as B,
+): (Page<A> & B) | PageStream<A> {
+  if (list.rest) return new PageStream<A>(written(list.items, list.rest, offset, convert, beside));
   const { items, total, more } = list;
-  return { items: items.map((item) => convert(item)), total, next_offset: more ? offset + items.length : null };
+  return { items: items.map((item) => convert(item)), total, next_offset: more ? offset + items.length : null, ...beside };
 }
 
 /** The text of a {@link Page}. Its total is known by then: what was read, and `offset` rows before. */
-async function* written<T>(first: T[], rest: AsyncIterable<T[]>, offset: number, convert: (item: T) => unknown): AsyncGenerator<string> {
+async function* written<T>(
+  first: T[],
+  rest: AsyncIterable<T[]>,
+  offset: number,
+  convert: (item: T) => unknown,
+  beside: object,
+): AsyncGenerator<string> {
   let text = '{"items":[';
   let total = offset;
   for await (const items of following(first, rest))
@@ -58,7 +72,7 @@ async function* written<T>(first: T[], rest: AsyncIterable<T[]>, offset: number,
       text = '';
       await sleep(REST_MS);
     }
-  yield `${text}],"total":${total},"next_offset":null}`;
+  yield `${text}],${JSON.stringify({ total, next_offset: null, ...beside }).slice(1)}`;
 }
 
 async function* following<T>(first: T[], rest: AsyncIterable<T[]>): AsyncGenerator<T[]> {

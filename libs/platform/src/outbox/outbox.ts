@@ -48,9 +48,10 @@ export class Outbox {
     @InjectQueue(QUEUES[0]) turns: Queue,
     @InjectQueue(QUEUES[1]) titles: Queue,
     @InjectQueue(QUEUES[2]) maintenance: Queue,
+    @InjectQueue(QUEUES[3]) billing: Queue,
     private readonly db: Database,
   ) {
-    for (const queue of [turns, titles, maintenance]) {
+    for (const queue of [turns, titles, maintenance, billing]) {
       // BullMQ reports connection errors on every queue; the Redis module has already said it once.
       queue.on('error', () => undefined);
       this.queues.set(queue.name as QueueName, queue);

@@ -115,6 +115,12 @@ export const LISTS = {
     ['admin, audit, of another actor', { as: of.tokens.operator, actor_id: of.owner }, SHARED],
     ['admin, audit, of an organization', { as: of.tokens.operator, org_id: of.org }, SHARED],
   ],
+  'GET /api/admin/billing/events': (of) => [
+    ['admin, deliveries', { as: of.tokens.operator }, of.rows],
+    ['admin, deliveries, applied', { as: of.tokens.operator, status: 'applied' }, of.rows - SHARED],
+    ['admin, deliveries, failed', { as: of.tokens.operator, status: 'failed' }, SHARED],
+    ['admin, deliveries, of an organization', { as: of.tokens.operator, org_id: of.org }, SHARED],
+  ],
   'GET /api/admin/waitlist': (of) => [
     ['waitlist', { as: of.tokens.operator }, of.rows],
     ['waitlist, pending', { as: of.tokens.operator, status: 'pending' }, count(of, (n) => n % 2 === 1 && !few(of.rows).has(n))],

@@ -130,6 +130,11 @@ export const SEEDS = {
     INSERT INTO waitlist_entries (id, email, email_canonical, status, asked_at, created_at, updated_at)
     SELECT ${idAt('at', 'waiting')}, 'waiting-' || n || '@growth.example', 'waiting-' || n || '@growth.example',
       CASE WHEN ${few(rows).sql} THEN 'dismissed' ELSE ${oneOf('registered', 'pending')} END, at, at, at FROM ${numbered(rows)}`,
+  /** What the payment provider delivered; of the organization a few times, and those went wrong. */
+  deliveries: ({ rows, org }) => `
+    INSERT INTO billing_events (id, delivery_id, type, org_id, status, payload, received_at, next_attempt_at)
+    SELECT ${idAt('at', 'delivery')}, 'msg_' || n, 'order.paid', CASE WHEN few THEN ${ref(org)} END, CASE WHEN few THEN 'failed' ELSE 'applied' END,
+      jsonb_build_object('type', 'order.paid', 'data', jsonb_build_object('id', n::text)), at, NULL FROM (SELECT *, ${few(rows).sql} AS few FROM ${numbered(rows)}) o`,
   /** What the operator did, each to another organization; and in between a few times somebody else did another thing to the one that is full. */
   operations: ({ rows, org, owner, operator }) => `
     INSERT INTO audit_log (id, source, action, org_id, actor_id, target_kind, target_id, created_at)

@@ -118,7 +118,7 @@ export class CreditAccountsService {
         const granted = allocated ? null : await this.subscriptions.allocate(tx, orgId, plan);
         const difference = minus(baseline, plus(balance, granted?.amount ?? '0'));
         if (!isZero(difference)) {
-          const key = `reset:${orgId}:${plan.code}:${(await this.repository.countResets(tx, orgId)) + 1}`;
+          const key = `reset:${orgId}:${plan.id}:${(await this.repository.countResets(tx, orgId)) + 1}`;
           await this.ledger.post(tx, orgId, {
             kind: 'reset',
             key,

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { CreditPack, Plan, Subscription, SubscriptionStatus } from '@aps/entities';
 import { Audit, type By } from '@aps/platform/audit';
-import { Broadcaster } from '@aps/platform/broadcast';
 import { Database, type Tx } from '@aps/platform/database';
 import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
+import { PlanEntitlements } from '../plans/plan-entitlements';
 import { billingConfig } from '../billing.config';
 import { addMonths, nextPeriodEnd, ORDER_AWAITED_MS, payerOf } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
@@ -44,7 +44,7 @@ export interface PeriodRoll {
 const ENTITLED: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
 /** The provider's word for the state of a subscription, and ours. */
-const OURS: Record<string, SubscriptionStatus> = {
+export const OURS: Record<string, SubscriptionStatus> = {
   active: 'active',
   trialing: 'trialing',
   past_due: 'past_due',
@@ -68,7 +68,7 @@ export class Subscriptions {
     private readonly repository: SubscriptionsRepository,
     private readonly ledger: Ledger,
     private readonly audit: Audit,
-    private readonly broadcaster: Broadcaster,
+    private readonly entitlements: PlanEntitlements,
   ) {}
 
   /** Has the organization's billing until the transaction ends. @returns null where it was never subscribed */
@@ -296,7 +296,7 @@ export class Subscriptions {
 
   /** Tells gates, in every process, that what an organization may do has changed. */
   announce(tx: Tx, orgId: string): void {
-    tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
+    this.entitlements.announce(tx, orgId);
   }
 
   /**
@@ -390,8 +390,8 @@ const NO_PERIOD = { period_start: null, period_end: null, period_anchor: null };
 const PERIOD_END = { kind: 'system', userId: null, reason: 'end of the period' } as const;
 
 /** Of the posting by which an organization first has a plan's credits. */
-export const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.code}:allocation`;
-const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.code}:${start.toISOString()}`;
+export const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.id}:allocation`;
+const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.id}:${start.toISOString()}`;
 const periodEndKey = (orgId: string, end: Date): string => `expire:${orgId}:${end.toISOString()}`;
 
 const earlier = (a: Date, b: Date): Date => (a < b ? a : b);

@@ -1,4 +1,6 @@
 export * from './entitle';
+export * from './deliveries';
+export * from './local-provider';
 export * from './plans';
 export * from './credits';
 export * from './ledger-model';

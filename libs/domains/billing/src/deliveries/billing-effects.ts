@@ -1,0 +1,186 @@
+import { Injectable } from '@nestjs/common';
+import type { BillingEvent } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import type { Author, By } from '@aps/platform/audit';
+import type { Tx } from '@aps/platform/database';
+import { Decimal } from 'decimal.js';
+import { isPositive, minus } from '../amounts';
+import { Subscriptions } from '../subscriptions/subscriptions.service';
+import { EffectsRepository } from './effects.repository';
+import { readOrder, readSubscription, type ToldOrder } from './payload.policy';
+
+/** What a delivery has done. */
+export interface Effect {
+  /** `no_op`: it was done before, or something newer has. `ignored`: it says nothing to us. `unresolved`: a human must look at it. */
+  outcome: 'applied' | 'no_op' | 'ignored' | 'unresolved';
+  org_id: string | null;
+  detail: string | null;
+  ledger_keys: string[];
+  /** What it is about: deliveries that could not be resolved before it may be now. */
+  about: string[];
+}
+
+type Told = Pick<BillingEvent, 'type' | 'payload'>;
+type Method = 'onOrderPaid' | 'onOrderRefunded' | 'onSubscriptionRevoked' | 'onSubscriptionTold';
+
+const METHODS: Record<string, Method> = {
+  'order.paid': 'onOrderPaid',
+  'order.refunded': 'onOrderRefunded',
+  'subscription.revoked': 'onSubscriptionRevoked',
+};
+/** They tell how a subscription is, and change nothing else. */
+const TELLS_OF_SUBSCRIPTION = ['created', 'active', 'updated', 'past_due', 'cycled', 'paused', 'resumed', 'canceled', 'uncanceled'];
+for (const event of TELLS_OF_SUBSCRIPTION) METHODS[`subscription.${event}`] = 'onSubscriptionTold';
+
+/** An order that was paid may have been paid back when it is read. */
+const PAID = ['paid', 'refunded', 'partially_refunded'];
+
+/**
+ * What deliveries of the payment provider do. They come late, twice and in any order, so each is judged by what is stored: an order is
+ * applied once, a subscription knows the time of its newest event, and one that has ended beats its older orders. Organizations that are
+ * suspended are no exception: money was paid.
+ */
+@Injectable()
+export class BillingEffects {
+  constructor(
+    private readonly repository: EffectsRepository,
+    private readonly subscriptions: Subscriptions,
+  ) {}
+
+  /** What would apply a delivery of this type, as operators read it. */
+  static symbolOf(type: string): string {
+    return `BillingEffects.${METHODS[type] ?? 'apply'}`;
+  }
+
+  /** @param actor who is on record for it; without one, the provider */
+  async apply(tx: Tx, event: Told, actor?: Author): Promise<Effect> {
+    const method = METHODS[event.type];
+    if (!method) return said('ignored', null, 'Deliveries of this type change nothing.');
+    return this[method](tx, event, (orgId) => (actor ? { orgId, actor } : OrgScope.system(orgId, 'payment provider')));
+  }
+
+  /** The only thing that brings a paid plan, and the credits of a pack. The product decides which; nothing else that comes with it does. */
+  private async onOrderPaid(tx: Tx, { payload }: Told, by: (orgId: string) => By): Promise<Effect> {
+    const order = readOrder(payload);
+    if (!order) return said('unresolved', null, 'It names no order.');
+    if (order.status !== null && !PAID.includes(order.status)) return said('ignored', null, 'The order is not paid.');
+    const orgId = await this.repository.ownerOf(tx, order.belongs);
+    if (orgId === null) return said('unresolved', null, 'No organization can be told from it.');
+    const offer = order.product_id && (await this.repository.offerOf(tx, order.product_id));
+    if (!offer) return said('unresolved', orgId, 'Neither a plan nor a pack has its product.');
+
+    const held = await this.subscriptions.lock(tx, orgId);
+    if (await this.repository.findOrder(tx, order.id)) return said('no_op', orgId, 'The order was applied before.');
+    const current = held?.subscription.external_subscription_id ?? null;
+    const { subscription_id } = order.belongs;
+    if (offer.plan && current !== null && current !== subscription_id && order.billing_reason !== 'subscription_create' && subscription_id)
+      return said('unresolved', orgId, 'It pays a subscription that is not the current one of the organization.');
+
+    const keys = offer.plan
+      ? await this.planPaid(tx, orgId, order, offer.plan, by(orgId))
+      : await this.packPaid(tx, orgId, order, offer.pack, by(orgId));
+    await this.repository.keepOrder(tx, {
+      id: order.id,
+      org_id: orgId,
+      kind: offer.plan ? 'plan' : 'pack',
+      code: (offer.plan ?? offer.pack).code,
+      product_id: order.product_id,
+      subscription_id,
+      customer_id: order.belongs.customer_id,
+      billing_reason: order.billing_reason,
+      granted: await this.repository.brought(tx, keys),
+      paid_at: order.at,
+    });
+    return { ...said('applied', orgId, null, keys), about: [order.id, ...(subscription_id ? [subscription_id] : [])] };
+  }
+
+  private packPaid(tx: Tx, orgId: string, order: ToldOrder, pack: Pack, by: By): Promise<string[]> {
+    return this.subscriptions.packPaid(tx, by, orgId, { order_id: order.id, pack });
+  }
+
+  private async planPaid(tx: Tx, orgId: string, order: ToldOrder, plan: Plan, by: By): Promise<string[]> {
+    const told = order.subscription;
+    if (told) await this.repository.tell(tx, orgId, told);
+    const external = told && (await this.repository.findSubscription(tx, told.id));
+    const newest = await this.repository.newestPlanOrder(tx, orgId);
+    return this.subscriptions.planPaid(tx, by, orgId, {
+      order_id: order.id,
+      plan,
+      reason: REASONS[order.billing_reason] ?? 'subscription_create',
+      external_subscription_id: told?.id ?? null,
+      external_status: external?.status ?? null,
+      paid_at: order.at,
+      period_start: told?.current_period_start ?? null,
+      period_end: told?.current_period_end ?? null,
+      annual: order.product_id === plan.polar_product_id_annual,
+      change_id: order.belongs.metadata.change_id,
+      superseded: (newest !== null && newest > order.at) || (!!external?.revoked_at && external.revoked_at >= order.at),
+    });
+  }
+
+  /** Takes back the part of what an order has brought that was paid back, as far as it is still there. */
+  private async onOrderRefunded(tx: Tx, { payload }: Told, by: (orgId: string) => By): Promise<Effect> {
+    const told = readOrder(payload);
+    const found = told && (await this.repository.findOrder(tx, told.id));
+    if (!told || !found) return said('unresolved', null, 'The order was not applied.');
+    const orgId = found.org_id;
+    await this.subscriptions.lock(tx, orgId);
+    const order = (await this.repository.findOrder(tx, told.id))!;
+    const back = new Decimal(order.granted).times(told.refunded).toDecimalPlaces(6, Decimal.ROUND_HALF_UP).toFixed();
+    const amount = minus(back, order.refunded);
+    if (!isPositive(amount)) return said('no_op', orgId, 'As much was taken back before.');
+    const { keys, missing } = await this.subscriptions.refunded(tx, by(orgId), orgId, {
+      order_id: order.id,
+      refund_id: `${order.id}:${told.refunded_amount}`,
+      bucket: order.kind === 'plan' ? 'granted' : 'purchased',
+      amount,
+    });
+    await this.repository.setRefunded(tx, order.id, back);
+    if (isPositive(missing)) return said('unresolved', orgId, `Of the credits, ${missing} are not there any more.`, keys);
+    return said('applied', orgId, null, keys);
+  }
+
+  /** The subscription has ended. Its older orders count no more, and if it was the current one, its plan neither. */
+  private async onSubscriptionRevoked(tx: Tx, { payload }: Told, by: (orgId: string) => By): Promise<Effect> {
+    const read = readSubscription(payload);
+    const orgId = read && (await this.repository.ownerOf(tx, read.belongs));
+    if (!read || !orgId) return said('unresolved', null, 'No organization can be told from it.');
+    const { told } = read;
+    const held = await this.subscriptions.lock(tx, orgId);
+    await this.repository.tell(tx, orgId, told);
+    if (!(await this.repository.bury(tx, told.id, told.at))) return said('no_op', orgId, 'The subscription had ended before.');
+    if (held?.subscription.external_subscription_id !== told.id) return said('applied', orgId, 'It was not the current subscription.');
+    return said('applied', orgId, null, await this.subscriptions.revoked(tx, by(orgId), orgId));
+  }
+
+  /** How a subscription is: its state, its period, whether it ends with it. Never a plan, and never credits. */
+  private async onSubscriptionTold(tx: Tx, { payload }: Told): Promise<Effect> {
+    const read = readSubscription(payload);
+    const orgId = read && (await this.repository.ownerOf(tx, read.belongs));
+    if (!read || !orgId) return said('unresolved', null, 'No organization can be told from it.');
+    const { told } = read;
+    const held = await this.subscriptions.lock(tx, orgId);
+    if (!(await this.repository.tell(tx, orgId, told))) return said('no_op', orgId, 'Something newer is known.');
+    const isCurrent = held?.subscription.external_subscription_id === told.id;
+    if (isCurrent && told.status !== null) await this.subscriptions.externalStatus(tx, orgId, told.status);
+    return said('applied', orgId, isCurrent ? null : 'It is not the current subscription.');
+  }
+}
+
+type Offer = NonNullable<Awaited<ReturnType<EffectsRepository['offerOf']>>>;
+type Plan = NonNullable<Offer['plan']>;
+type Pack = NonNullable<Offer['pack']>;
+
+const REASONS: Record<string, 'subscription_create' | 'subscription_update' | 'subscription_cycle'> = {
+  subscription_create: 'subscription_create',
+  subscription_update: 'subscription_update',
+  subscription_cycle: 'subscription_cycle',
+};
+
+const said = (outcome: Effect['outcome'], org_id: string | null, detail: string | null, ledger_keys: string[] = []): Effect => ({
+  outcome,
+  org_id,
+  detail,
+  ledger_keys,
+  about: [],
+});

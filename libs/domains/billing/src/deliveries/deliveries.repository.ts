@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { BillingEvent } from '@aps/entities';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+
+// The payload is the text that came: no number of it is another one.
+const STORE = statement(`
+  INSERT INTO billing_events (id, delivery_id, type, payload, status, error, next_attempt_at)
+  VALUES ($1, $2, $3, $4::jsonb, $5, $6, CASE $5 WHEN 'received' THEN now() END)
+  ON CONFLICT (provider, delivery_id) DO NOTHING`);
+const KNOWN = statement<{ id: string }>(`SELECT id FROM billing_events WHERE provider = 'polar' AND delivery_id = $1`);
+
+const BEGIN = statement<Pick<BillingEvent, 'type' | 'payload' | 'attempts'>>(`
+  UPDATE billing_events SET attempts = attempts + 1 WHERE id = $1 AND status IN ('received', 'failed') AND next_attempt_at IS NOT NULL
+  RETURNING type, payload, attempts`);
+const STAMP = statement(`
+  UPDATE billing_events SET status = $2, org_id = $3, error = $4, next_attempt_at = NULL, applied_at = CASE $2 WHEN 'applied' THEN now() END
+  WHERE id = $1 AND status IN ('received', 'failed')`);
+const FAILED = statement(`
+  UPDATE billing_events SET status = 'failed', error = $2, next_attempt_at = now() + make_interval(secs => $3)
+  WHERE id = $1 AND status IN ('received', 'failed')`);
+
+const WAKE = statement<{ id: string }>(`
+  UPDATE billing_events SET status = 'received', attempts = 0, error = NULL, next_attempt_at = now()
+  WHERE status = 'unresolved' AND id <> $2 AND (payload->'data'->>'id' = ANY ($1) OR payload->'data'->>'subscription_id' = ANY ($1))
+  RETURNING id`);
+const LEFT = statement<{ id: string }>(`
+  SELECT id FROM billing_events e
+  WHERE status IN ('received', 'failed') AND next_attempt_at < now() - interval '2 minutes' AND NOT EXISTS (SELECT FROM outbox o WHERE o.id = e.id)
+  ORDER BY next_attempt_at LIMIT $1`);
+
+/** Deliveries as they are stored. */
+@Injectable()
+export class DeliveriesRepository {
+  /** @returns false where it was stored before */
+  async store(
+    tx: Tx,
+    event: { id: string; delivery_id: string; type: string; payload: string; status: 'received' | 'ignored'; error: string | null },
+  ): Promise<boolean> {
+    const { id, delivery_id, type, payload, status, error } = event;
+    return (await tx.execute(STORE, [id, delivery_id, type, payload, status, error])) > 0;
+  }
+
+  async idOf(db: Db, deliveryId: string): Promise<string> {
+    return (await db.query(KNOWN, [deliveryId]))[0].id;
+  }
+
+  /** Counts a try. @returns null where there is nothing to do any more */
+  async begin(db: Db, id: string): Promise<Pick<BillingEvent, 'type' | 'payload' | 'attempts'> | null> {
+    return (await db.query(BEGIN, [id]))[0] ?? null;
+  }
+
+  async stamp(tx: Tx, id: string, { status, org_id, error }: Pick<BillingEvent, 'status' | 'org_id' | 'error'>): Promise<void> {
+    await tx.execute(STAMP, [id, status, org_id, error]);
+  }
+
+  /** @param againInS null gives it up */
+  async fail(db: Db, id: string, error: string, againInS: number | null): Promise<void> {
+    await db.execute(FAILED, [id, error, againInS]);
+  }
+
+  /** Lets deliveries that could not be resolved be tried again, now that more is known of what they are about. @returns their ids */
+  async wake(tx: Tx, about: string[], but: string): Promise<string[]> {
+    return (await tx.query(WAKE, [about, but])).map(({ id }) => id);
+  }
+
+  /** Those that wait for a try that nobody will make. */
+  async left(db: Db, limit: number): Promise<string[]> {
+    return (await db.query(LEFT, [limit])).map(({ id }) => id);
+  }
+}

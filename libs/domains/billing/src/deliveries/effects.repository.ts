@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { BillingOrder, CreditPack, ExternalSubscription, Plan } from '@aps/entities';
+import { statement, type Tx } from '@aps/platform/database';
+import type { Belongings, ToldSubscription } from './payload.policy';
+
+type Owner = { org_id: string };
+
+const BY_CHECKOUT = statement<Owner>('SELECT org_id FROM billing_checkouts WHERE id = $1');
+const BY_METADATA = statement<Owner>(`
+  SELECT org_id FROM billing_checkouts WHERE org_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR code = $3) LIMIT 1`);
+const BY_SUBSCRIPTION = statement<Owner>('SELECT org_id FROM external_subscriptions WHERE id = $1');
+// Two are as many as matter.
+const BY_CUSTOMER = statement<Owner>(`
+  SELECT org_id FROM external_subscriptions WHERE customer_id = $1 UNION SELECT org_id FROM billing_orders WHERE customer_id = $1 LIMIT 2`);
+const BY_PAYER = statement<Owner>('SELECT DISTINCT org_id FROM billing_checkouts WHERE user_id = $1 LIMIT 2');
+
+const TELL = statement(`
+  INSERT INTO external_subscriptions AS s (id, org_id, customer_id, product_id, status, current_period_start, current_period_end, cancel_at_period_end, modified_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (id) DO UPDATE SET customer_id = coalesce(EXCLUDED.customer_id, s.customer_id), product_id = coalesce(EXCLUDED.product_id, s.product_id),
+    status = coalesce(EXCLUDED.status, s.status), current_period_start = coalesce(EXCLUDED.current_period_start, s.current_period_start),
+    current_period_end = coalesce(EXCLUDED.current_period_end, s.current_period_end), cancel_at_period_end = EXCLUDED.cancel_at_period_end,
+    modified_at = EXCLUDED.modified_at
+  WHERE EXCLUDED.modified_at >= s.modified_at`);
+const BURY = statement('UPDATE external_subscriptions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL');
+
+const NEWEST_PLAN_ORDER = statement<{ paid_at: Date | null }>(
+  `SELECT max(paid_at) AS paid_at FROM billing_orders WHERE org_id = $1 AND kind = 'plan'`,
+);
+const BROUGHT = statement<{ granted: string }>(`
+  SELECT coalesce(trim_scale(sum(delta)), 0)::text AS granted FROM credit_ledger WHERE key = ANY ($1) AND kind IN ('grant', 'purchase')`);
+const REFUNDED = statement('UPDATE billing_orders SET refunded = $2 WHERE id = $1');
+
+/** Whose something of the provider's is, and what is known of it. */
+@Injectable()
+export class EffectsRepository {
+  /**
+   * The organization that something is about: by the checkout that was begun here, or that its metadata name; else by its subscription,
+   * and where it names no organization, by its customer or payer, if that is the payer of one organization alone.
+   *
+   * @returns null where nobody can tell
+   */
+  async ownerOf(tx: Tx, { checkout_id, subscription_id, customer_id, payer_id, metadata }: Belongings): Promise<string | null> {
+    const one = (rows: Owner[]): string | undefined => (rows.length === 1 ? rows[0].org_id : undefined);
+    const byCheckout =
+      checkout_id !== null
+        ? await tx.query(BY_CHECKOUT, [checkout_id])
+        : metadata.org_id !== null
+          ? await tx.query(BY_METADATA, [metadata.org_id, metadata.kind, metadata.code])
+          : [];
+    const known = one(byCheckout) ?? (subscription_id === null ? undefined : one(await tx.query(BY_SUBSCRIPTION, [subscription_id])));
+    if (known !== undefined || metadata.org_id !== null) return known ?? null;
+    const byCustomer = customer_id === null ? [] : await tx.query(BY_CUSTOMER, [customer_id]);
+    if (byCustomer.length > 0 || payer_id === null) return one(byCustomer) ?? null;
+    return one(await tx.query(BY_PAYER, [payer_id])) ?? null;
+  }
+
+  /** What a product of the provider's stands for here: a plan before a pack. */
+  async offerOf(tx: Tx, productId: string): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
+    const plan = await tx.manager.findOneBy(Plan, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
+    if (plan) return { plan };
+    const pack = await tx.manager.findOneBy(CreditPack, { polar_product_id: productId });
+    return pack && { pack };
+  }
+
+  findSubscription(tx: Tx, id: string): Promise<ExternalSubscription | null> {
+    return tx.manager.findOneBy(ExternalSubscription, { id });
+  }
+
+  /** Keeps what is told of a subscription, unless something newer is known. @returns whether it was kept */
+  async tell(tx: Tx, orgId: string, told: ToldSubscription): Promise<boolean> {
+    const { id, customer_id, product_id, status, current_period_start, current_period_end, cancel_at_period_end, at } = told;
+    const values = [id, orgId, customer_id, product_id, status, current_period_start, current_period_end, cancel_at_period_end, at];
+    return (await tx.execute(TELL, values)) > 0;
+  }
+
+  /** Its orders until then count no more. @returns false where it has ended already */
+  async bury(tx: Tx, id: string, at: Date): Promise<boolean> {
+    return (await tx.execute(BURY, [id, at])) > 0;
+  }
+
+  findOrder(tx: Tx, id: string): Promise<BillingOrder | null> {
+    return tx.manager.findOneBy(BillingOrder, { id });
+  }
+
+  /** When the newest order for a plan was paid that was applied; null without one. */
+  async newestPlanOrder(tx: Tx, orgId: string): Promise<Date | null> {
+    return (await tx.query(NEWEST_PLAN_ORDER, [orgId]))[0].paid_at;
+  }
+
+  /** How much postings with these keys have brought. */
+  async brought(tx: Tx, keys: string[]): Promise<string> {
+    return (await tx.query(BROUGHT, [keys]))[0].granted;
+  }
+
+  async keepOrder(tx: Tx, order: Omit<BillingOrder, 'applied_at' | 'refunded'>): Promise<void> {
+    await tx.manager.insert(BillingOrder, order);
+  }
+
+  async setRefunded(tx: Tx, id: string, refunded: string): Promise<void> {
+    await tx.execute(REFUNDED, [id, refunded]);
+  }
+}

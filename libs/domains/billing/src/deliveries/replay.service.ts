@@ -1,0 +1,64 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import type { ActingUser } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database } from '@aps/platform/database';
+import { BillingEffects } from './billing-effects';
+import { BillingEventsQueries } from './billing-events.queries';
+import { DeliveriesService } from './deliveries.service';
+
+/** What running a delivery's effect again has done. */
+export interface Replay {
+  event_id: string;
+  outcome: 'applied' | 'no_op' | 'failed';
+  detail: string | null;
+  ledger_keys: string[];
+}
+
+/** Where effects are in this build; undefined where they are not. */
+export const REPLAYED_EFFECTS = Symbol('REPLAYED_EFFECTS');
+
+/** Runs the effects of deliveries again that went wrong. */
+@Injectable()
+export class ReplayService {
+  constructor(
+    private readonly db: Database,
+    private readonly events: BillingEventsQueries,
+    private readonly deliveries: DeliveriesService,
+    private readonly audit: Audit,
+    @Optional() @Inject(REPLAYED_EFFECTS) private readonly effects?: BillingEffects,
+  ) {}
+
+  /**
+   * Neither its status nor its count of tries changes: those tell what became of the delivery when it came.
+   *
+   * @throws DomainError 404 `not_found`, 409 `already_applied`, 503 `effect_missing`
+   */
+  async replay(operator: ActingUser, id: string): Promise<Replay> {
+    const event = await this.events.get(id);
+    const { effects } = this;
+    if (!effects) {
+      const symbol = BillingEffects.symbolOf(event.type);
+      throw new DomainError('effect_missing', `${symbol} is not in this build.`, { context: { symbol } });
+    }
+    if (event.status === 'applied') throw new DomainError('already_applied', 'The delivery was applied.');
+    try {
+      return await this.db.transaction(operator, async (tx) => {
+        const effect = await effects.apply(tx, event, operator);
+        const { outcome, org_id: orgId, detail, ledger_keys } = effect;
+        await this.deliveries.wake(tx, effect, id);
+        if (outcome === 'applied' || ledger_keys.length) {
+          const facts = { type: event.type, ledger_keys };
+          await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.replayed', { kind: 'billing_event', id }, facts);
+        }
+        return { event_id: id, outcome: REPLAYED[outcome], detail, ledger_keys };
+      });
+    } catch (error) {
+      // Refused to the operator, and not to the delivery.
+      if (error instanceof DomainError) throw error;
+      return { event_id: id, outcome: 'failed', detail: String((error as Error).message), ledger_keys: [] };
+    }
+  }
+}
+
+const REPLAYED = { applied: 'applied', no_op: 'no_op', ignored: 'no_op', unresolved: 'failed' } as const;

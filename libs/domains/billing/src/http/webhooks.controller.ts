@@ -1,0 +1,33 @@
+import { Controller, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { BillingDeliveryResponse } from '@aps/dtos';
+import { Public } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
+import type { Request } from 'express';
+import { DeliveriesService } from '../deliveries/deliveries.service';
+import { deliveryHeaders } from '../deliveries/signature.policy';
+import { rawBody } from './raw-body';
+
+/** Bytes of a delivery. The provider's are some ten thousand. */
+const MAX_DELIVERY = 1024 * 1024;
+
+@ApiTags('Webhooks')
+@Controller('api/webhooks')
+export class WebhooksController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Post('polar')
+  @Public()
+  @Operation({
+    summary: 'Take a delivery of the payment provider in',
+    description:
+      'Signed as Standard Webhooks has it: `webhook-id`, `webhook-timestamp` and `webhook-signature`. It is stored and answered, and applied afterwards. A repeat of the same `webhook-id` is answered as the first.',
+    status: 202,
+    answers: BillingDeliveryResponse,
+    refuses: ['signature_invalid', 'signature_stale', 'payload_too_large'],
+  })
+  async receive(@Req() request: Request): Promise<BillingDeliveryResponse> {
+    const headers = deliveryHeaders(request.headers);
+    return { event_id: await this.deliveries.receive(headers, headers ? await rawBody(request, MAX_DELIVERY) : Buffer.alloc(0)) };
+  }
+}

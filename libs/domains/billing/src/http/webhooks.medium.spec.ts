@@ -1,0 +1,531 @@
+import { randomUUID } from 'node:crypto';
+import http from 'node:http';
+import { BillingModule } from '@aps/billing';
+import {
+  BillingCheckout,
+  BillingEvent,
+  BillingOrder,
+  CreditLedgerRow,
+  CreditPack,
+  ExternalSubscription,
+  OrgCredits,
+  Plan,
+  Subscription,
+} from '@aps/entities';
+import { anOrg, type TestOrg } from '@aps/orgs/testing';
+import { MaintenanceModule } from '@aps/platform/maintenance';
+import { WorkersModule } from '@aps/platform/queues';
+import { sql } from '@aps/platform/testing';
+import { BASE_MODULES, eventually, testService } from '@aps/testing';
+import { BillingJobsModule } from '../jobs';
+import { aPack, nextTime, orderEvent, signed, subscriptionEvent, WEBHOOK_SECRET, type SignedDelivery } from '../testing/deliveries';
+import { aPlan } from '../testing/plans';
+import { SIGNED_PREFIXES, WebhooksHttpModule } from './webhooks-http.module';
+
+const t = testService(
+  [...BASE_MODULES, BillingModule, MaintenanceModule, WebhooksHttpModule, BillingJobsModule, WorkersModule.forQueues('billing')],
+  { rawPaths: SIGNED_PREFIXES, settings: { POLAR_WEBHOOK_SECRETS: `whsec_b2xk,${WEBHOOK_SECRET}` } },
+);
+let org: TestOrg;
+let trial: Plan;
+let starter: Plan;
+let team: Plan;
+let pack: CreditPack;
+beforeAll(async () => {
+  trial = await aPlan(t, { code: 'trial', renews: false, monthly_credits: '0', initial_credits: '500', polar_product_id: null });
+  starter = await aPlan(t, {
+    code: 'starter',
+    monthly_credits: '3000',
+    polar_product_id: randomUUID(),
+    polar_product_id_annual: randomUUID(),
+  });
+  team = await aPlan(t, { code: 'team', monthly_credits: '20000', polar_product_id: randomUUID() });
+  pack = await aPack(t, { code: 'pack_1k', credits: '1000' });
+});
+beforeEach(async () => {
+  org = await anOrg(t);
+  await t.db.manager.update(Subscription, { org_id: org.id }, { plan_id: trial.id });
+});
+
+const post = ({ body, headers }: SignedDelivery) => t.call('POST', '/api/webhooks/polar', { body, headers });
+const stored = () => t.db.manager.count(BillingEvent);
+const eventOf = (id: string) => t.db.manager.findOneByOrFail(BillingEvent, { id });
+const take = async (delivery: SignedDelivery): Promise<string> => {
+  const { status, body, text } = await post(delivery);
+  if (status !== 202) throw new Error(`answered ${status} ${text}`);
+  return body.event_id as string;
+};
+/** Delivers, and waits until it was gone through. */
+const tell = async (event: unknown): Promise<BillingEvent> => {
+  const id = await take(signed(event));
+  return eventually(
+    () => eventOf(id),
+    ({ status }) => status !== 'received',
+  );
+};
+const statusOf = async (event: unknown) => {
+  const { status, error } = await tell(event);
+  return [status, error];
+};
+/** A checkout that was begun here. */
+const begin = async (kind: 'plan' | 'pack' = 'plan', code = 'starter', of = org): Promise<string> => {
+  const id = randomUUID();
+  await t.db.manager.insert(BillingCheckout, { id, org_id: of.id, user_id: of.owner.id, kind, code });
+  return id;
+};
+const now = async () => {
+  const { plan_id, status, external_subscription_id, pending_change } = await t.db.manager.findOneByOrFail(Subscription, {
+    org_id: org.id,
+  });
+  const { code } = await t.db.manager.findOneByOrFail(Plan, { id: plan_id });
+  const credits = await t.db.manager.findOneBy(OrgCredits, { org_id: org.id });
+  return {
+    ...{ code, status, external: external_subscription_id, pending: pending_change },
+    ...{ granted: Number(credits?.balance ?? 0), bought: Number(credits?.purchased_balance ?? 0) },
+  };
+};
+const ledger = async () => {
+  const rows = await t.db.manager.find(CreditLedgerRow, { where: { org_id: org.id }, order: { seq: 'ASC' } });
+  return rows.map(({ kind, delta }) => `${kind} ${Number(delta)}`);
+};
+/** What a life of a subscription begins with. */
+const bought = async (plan = starter, more: Partial<Parameters<typeof orderEvent>[0]> = {}) => {
+  const checkout_id = await begin();
+  const subscription_id = randomUUID();
+  const customer_id = randomUUID();
+  const start = nextTime();
+  const subscription = {
+    ...{ id: subscription_id, status: 'active', created_at: start, modified_at: start },
+    ...{ current_period_start: start, current_period_end: '2026-12-15T00:00:00Z' },
+  };
+  const order = orderEvent({
+    ...{ product_id: plan.polar_product_id, billing_reason: 'subscription_create', at: start },
+    ...{ checkout_id, subscription_id, customer_id, subscription, ...more },
+  });
+  return { order, id: subscription_id, customer_id, checkout_id };
+};
+const about = ({ id, customer_id }: { id: string; customer_id: string }, type: string, more: object = {}) =>
+  subscriptionEvent(type, { id, customer_id, current_period_end: '2026-12-15T00:00:00Z', ...more });
+
+describe('a delivery', () => {
+  it('is stored as it came and answered, and a repeat is answered as the first', async () => {
+    const body =
+      '{ "type":"benefit.created",\n\t"timestamp":"2026-11-20T00:00:00Z", "data": {"name":"Zoë 東京 🚀", "amount": 12345678901234567890 } }';
+    const delivery = signed(body);
+    const [first, again] = [await take(delivery), await take(delivery)];
+    expect(again).toBe(first);
+    const event = await eventually(
+      () => eventOf(first),
+      ({ status }) => status !== 'received',
+    );
+    expect(event).toMatchObject({
+      ...{ provider: 'polar', delivery_id: delivery.headers['webhook-id'], type: 'benefit.created', attempts: 1, org_id: null },
+      ...{ status: 'ignored', error: 'Deliveries of this type change nothing.', applied_at: null, next_attempt_at: null },
+    });
+    expect(event.payload).toMatchObject({ data: { name: 'Zoë 東京 🚀' } });
+    const [{ exact }] = await t.db.query(
+      sql<{ exact: string }>(`SELECT payload->'data'->>'amount' AS exact FROM billing_events WHERE id = $1`),
+      [first],
+    );
+    expect(exact).toBe('12345678901234567890');
+  });
+
+  it('is stored once when it comes many times at once', async () => {
+    const delivery = signed({ type: 'x.y' });
+    const ids = await Promise.all(Array.from({ length: 10 }, () => take(delivery)));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('is taken by any of the secrets, and by either way to make a key of one', async () => {
+    t.configure({ POLAR_WEBHOOK_SECRETS: `whsec_b2xk, polar_whs_öld ${WEBHOOK_SECRET}` });
+    for (const delivery of [
+      signed({ type: 'x.y' }, { secret: 'whsec_b2xk' }),
+      signed({ type: 'x.y' }, { secret: 'polar_whs_öld', wholeSecret: true }),
+      signed({ type: 'x.y' }, { secret: WEBHOOK_SECRET, wholeSecret: true }),
+    ])
+      expect((await post(delivery)).status).toBe(202);
+    t.configure({ POLAR_WEBHOOK_SECRETS: '' });
+    expect((await post(signed({ type: 'x.y' }))).body.code).toBe('signature_invalid');
+    t.configure({ POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET });
+  });
+
+  it('that is not to be read is kept as it is, and no reason to refuse it', async () => {
+    const before = await stored();
+    const deep = '['.repeat(60_000) + ']'.repeat(60_000);
+    for (const body of [
+      '',
+      'null',
+      '[]',
+      '"x"',
+      'nonsense',
+      '{"a":',
+      '{"data":"\\u0000"}',
+      '{"a":1e999999}',
+      '{"a":"\\ud800"}',
+      `{"a":${deep}}`,
+    ]) {
+      const event = await eventOf(await take(signed(body)));
+      expect([body.slice(0, 20), event.status, event.type, event.next_attempt_at]).toEqual([
+        body.slice(0, 20),
+        'ignored',
+        'unreadable',
+        null,
+      ]);
+      expect(Buffer.from(event.payload.unreadable as string, 'base64').toString()).toBe(body);
+    }
+    expect(await stored()).toBe(before + 10);
+  });
+
+  it.each<[string, object]>([
+    ['no type', {}],
+    ['a type that is none', { type: { a: 1 } }],
+    ['an order of nothing', { type: 'order.paid' }],
+    ['an order of everything', { type: 'order.paid', data: { id: 'x', status: 5, product_id: 'x', metadata: 'x', customer: [] } }],
+    ['a subscription of nothing', { type: 'subscription.revoked', data: [] }],
+    ['a subscription of somebody', { type: 'subscription.updated', data: { id: 'x'.repeat(200), modified_at: 'never' } }],
+    ['a refund of what never was', { type: 'order.refunded', data: { id: 'x' } }],
+  ])('with %s harms nobody', async (_, event) => {
+    expect(['ignored', 'unresolved']).toContain((await tell(event)).status);
+  });
+});
+
+describe('what is no delivery', () => {
+  const good = () => signed({ type: 'order.paid', data: {} });
+  it.each<[string, (delivery: SignedDelivery) => SignedDelivery, string]>([
+    ['unsigned', ({ body, headers }) => ({ body, headers: { 'content-type': headers['content-type'] } }), 'signature_invalid'],
+    ['forged', () => signed({ type: 'order.paid' }, { secret: 'whsec_Z3Vlc3NlZA==' }), 'signature_invalid'],
+    ['tampered with', ({ body, headers }) => ({ body: body.replace('order', 'Order'), headers }), 'signature_invalid'],
+    ['truncated', ({ body, headers }) => ({ body: body.slice(0, -1), headers }), 'signature_invalid'],
+    ['five minutes old', () => signed({}, { at: new Date(Date.now() - 302_000) }), 'signature_stale'],
+    ['of the future', () => signed({}, { at: new Date(Date.now() + 302_000) }), 'signature_stale'],
+    ['without an id', ({ body, headers: { 'webhook-id': _id, ...headers } }) => ({ body, headers }), 'signature_invalid'],
+  ])('because it is %s, is refused, and nothing is stored', async (_, spoilt, code) => {
+    const before = await stored();
+    const { status, body } = await post(spoilt(good()));
+    expect([status, body.code, await stored()]).toEqual([403, code, before]);
+  });
+
+  it('because it is endless, is refused before all of it was read', async () => {
+    const before = await stored();
+    const body = JSON.stringify({ type: 'x', data: 'x'.repeat(5 * 1024 * 1024) });
+    expect(await post(signed(body))).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
+    expect(await post({ ...signed(body), headers: { ...signed('').headers } })).toMatchObject({ status: 413 });
+    expect((await t.call('POST', '/api/webhooks/polar', { body })).status).toBe(403);
+    expect(await stored()).toBe(before);
+  });
+
+  it('because it was cut off, is nothing', async () => {
+    const before = await stored();
+    const { body, headers } = good();
+    await new Promise<void>((resolve) => {
+      const request = http.request(`${t.url}/api/webhooks/polar`, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': body.length },
+      });
+      request.on('error', () => resolve());
+      request.write(body.slice(0, 10), () => request.destroy(new Error('cut')));
+    });
+    expect((await post(good())).status).toBe(202);
+    expect(await stored()).toBe(before + 1);
+  });
+});
+
+describe('a paid order', () => {
+  it('for a plan changes to it and grants its credits, once', async () => {
+    const { order, id, customer_id } = await bought();
+    const event = await tell(order);
+    expect(event).toMatchObject({ status: 'applied', org_id: org.id, error: null, applied_at: expect.any(Date) });
+    expect(await now()).toMatchObject({ code: 'starter', status: 'active', external: id, granted: 3000 });
+    expect(await t.db.manager.findOneByOrFail(BillingOrder, { id: order.data.id })).toMatchObject({
+      ...{ kind: 'plan', code: 'starter', subscription_id: id, customer_id, billing_reason: 'subscription_create' },
+      ...{ granted: '3000.000000', refunded: '0.000000', paid_at: new Date(order.data.modified_at) },
+    });
+    expect(await statusOf(order)).toEqual(['applied', 'The order was applied before.']);
+    expect((await now()).granted).toBe(3000);
+  });
+
+  it('for a pack adds what was bought, beside whatever plan', async () => {
+    const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
+    expect(await statusOf(order)).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'trial', bought: 1000 });
+    expect(await t.audit({ org_id: org.id })).toMatchObject([{ action: 'credits.purchased', actor_id: null }]);
+  });
+
+  it('is for what its product stands for, whatever is written beside it', async () => {
+    const metadata = { org_id: org.id, kind: 'plan', code: 'team' };
+    expect(await statusOf(orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('plan', 'team'), metadata }))).toEqual([
+      'applied',
+      null,
+    ]);
+    expect(await now()).toMatchObject({ code: 'trial', bought: 1000 });
+  });
+
+  it.each<[string, () => string | null]>([
+    ['no product', () => null],
+    ['an unknown product', () => randomUUID()],
+    ['a product that is none', () => 'x'],
+  ])('with %s is left to humans', async (_, product) => {
+    const order = orderEvent({ product_id: product(), checkout_id: await begin() });
+    expect(await tell(order)).toMatchObject({ status: 'unresolved', org_id: org.id, error: 'Neither a plan nor a pack has its product.' });
+    expect(await ledger()).toEqual([]);
+  });
+
+  it('that is not paid yet is nothing', async () => {
+    expect(await statusOf(orderEvent({ product_id: pack.polar_product_id, status: 'pending', checkout_id: await begin('pack') }))).toEqual([
+      'ignored',
+      'The order is not paid.',
+    ]);
+    expect(await statusOf(orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack') }, 'order.created'))).toEqual([
+      'ignored',
+      'Deliveries of this type change nothing.',
+    ]);
+    expect(await ledger()).toEqual([]);
+  });
+
+  it('reaches suspended organizations, too', async () => {
+    await t.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [org.id]);
+    expect(await statusOf((await bought()).order)).toEqual(['applied', null]);
+    expect((await now()).code).toBe('starter');
+  });
+
+  it('clears the change of plan that it answers', async () => {
+    const first = await bought();
+    await tell(first.order);
+    const change = { change_id: randomUUID(), plan_code: 'team', requested_at: nextTime(), requested_by: org.owner.id };
+    const order = (product_id: string | null, change_id?: string) =>
+      orderEvent({ product_id, billing_reason: 'subscription_update', subscription_id: first.id, metadata: { org_id: org.id, change_id } });
+    const pending = () => t.db.manager.update(Subscription, { org_id: org.id }, { pending_change: change });
+    await pending();
+    expect(await statusOf(order(team.polar_product_id))).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'team', pending: null });
+    await pending();
+    expect(await statusOf(order(starter.polar_product_id, change.change_id))).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'starter', pending: null });
+  });
+});
+
+describe('whose an order is', () => {
+  const order = (wish: object) => orderEvent({ product_id: pack.polar_product_id, ...wish });
+  const NOBODY = ['unresolved', 'No organization can be told from it.'];
+
+  it('is told by the checkout that was begun here, or that its metadata name', async () => {
+    expect(await statusOf(order({ checkout_id: await begin('pack', 'pack_1k') }))).toEqual(['applied', null]);
+    for (const metadata of [{ org_id: org.id }, { org_id: org.id.toUpperCase(), kind: 'pack', code: 'pack_1k' }])
+      expect(await statusOf(order({ metadata }))).toEqual(['applied', null]);
+    expect((await now()).bought).toBe(3000);
+  });
+
+  it('is not told by metadata that no checkout of ours matches', async () => {
+    const other = await anOrg(t);
+    const checkout_id = await begin('pack', 'pack_1k', other);
+    for (const wish of [
+      { metadata: { org_id: org.id } },
+      { metadata: { org_id: other.id, kind: 'pack', code: 'pack_10k' } },
+      { metadata: { org_id: other.id, kind: 'plan', code: 'pack_1k' } },
+      { metadata: { org_id: other.id }, checkout_id: randomUUID() },
+      { metadata: { org_id: org.id }, payer_id: other.owner.id },
+    ])
+      expect(await statusOf(order(wish))).toEqual(NOBODY);
+    // The checkout is what counts: whoever wrote the metadata gives away what they have bought.
+    expect(await statusOf(order({ metadata: { org_id: org.id }, checkout_id }))).toEqual(['applied', null]);
+    expect((await now()).bought).toBe(0);
+  });
+
+  it('is told by who pays, where they pay for one organization alone', async () => {
+    const { order: first, customer_id } = await bought();
+    await tell(first);
+    expect(await statusOf(order({ customer_id }))).toEqual(['applied', null]);
+    expect(await statusOf(order({ payer_id: org.owner.id }))).toEqual(['applied', null]);
+    expect((await now()).bought).toBe(2000);
+    const other = await anOrg(t, { owner: org.owner });
+    await tell(order({ customer_id, checkout_id: await begin('pack', 'pack_1k', other) }));
+    for (const wish of [{ customer_id }, { payer_id: org.owner.id }]) expect(await statusOf(order(wish))).toEqual(NOBODY);
+  });
+
+  it('is told by its subscription, whatever it names', async () => {
+    const { order: first, id } = await bought();
+    await tell(first);
+    expect(await statusOf(order({ subscription_id: id, metadata: { org_id: (await anOrg(t)).id } }))).toEqual(['applied', null]);
+    expect((await now()).bought).toBe(1000);
+  });
+});
+
+describe('a subscription', () => {
+  it('keeps the newest that was told of it, and never a plan or credits', async () => {
+    const life = await bought();
+    await tell(life.order);
+    const before = await ledger();
+    const [older, newer] = [nextTime(), nextTime()];
+    const external = () => t.db.manager.findOneByOrFail(ExternalSubscription, { id: life.id });
+    expect(await statusOf(about(life, 'canceled', { cancel_at_period_end: true, at: newer, product_id: team.polar_product_id }))).toEqual([
+      'applied',
+      null,
+    ]);
+    expect(await statusOf(about(life, 'updated', { status: 'past_due', at: older }))).toEqual(['applied', 'Something newer is known.']);
+    expect(await external()).toMatchObject({ status: 'active', cancel_at_period_end: true, modified_at: new Date(newer) });
+    expect(await now()).toMatchObject({ code: 'starter', status: 'active' });
+    await tell(about(life, 'uncanceled', { current_period_end: '2027-01-15T00:00:00Z' }));
+    expect(await external()).toMatchObject({ cancel_at_period_end: false, current_period_end: new Date('2027-01-15T00:00:00Z') });
+    expect(await ledger()).toEqual(before);
+  });
+
+  it.each([
+    ['trialing', 'trialing'],
+    ['past_due', 'past_due'],
+    ['unpaid', 'past_due'],
+    ['paused', 'past_due'],
+    ['incomplete', 'past_due'],
+    ['canceled', 'canceled'],
+    ['incomplete_expired', 'canceled'],
+    ['a word of tomorrow', 'active'],
+  ])('that is %s at the provider is %s here', async (theirs, ours) => {
+    const life = await bought();
+    await tell(life.order);
+    await tell(about(life, 'updated', { status: theirs }));
+    expect((await now()).status).toBe(ours);
+  });
+
+  it('that is not the current one changes nothing', async () => {
+    const [first, second] = [await bought(), await bought(team)];
+    await tell(first.order);
+    await tell(second.order);
+    const before = [await now(), await ledger()];
+    expect(await statusOf(about(first, 'past_due', { status: 'past_due' }))).toEqual(['applied', 'It is not the current subscription.']);
+    expect(await statusOf(about(first, 'revoked', { status: 'canceled' }))).toEqual(['applied', 'It was not the current subscription.']);
+    const cycle = orderEvent({ product_id: starter.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: first.id });
+    expect(await statusOf(cycle)).toEqual(['unresolved', 'It pays a subscription that is not the current one of the organization.']);
+    expect([await now(), await ledger()]).toEqual(before);
+  });
+
+  it('that is revoked leaves the trial plan, what was bought, and no second trial', async () => {
+    const life = await bought();
+    await tell(life.order);
+    await tell(orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') }));
+    for (let i = 0; i < 2; i++) await tell(about(life, 'revoked', { status: 'canceled' }));
+    expect(await now()).toEqual({ code: 'trial', status: 'active', external: null, pending: null, granted: 0, bought: 1000 });
+    expect(await ledger()).toEqual(['grant 3000', 'purchase 1000', 'expire -3000']);
+  });
+
+  it('that is revoked beats its older orders', async () => {
+    const life = await bought();
+    await tell(about(life, 'revoked', { status: 'canceled', checkout_id: life.checkout_id }));
+    expect(await statusOf(life.order)).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'trial', external: null, granted: 0 });
+  });
+
+  it('ends the same in whatever order its life is told', async () => {
+    const life = await bought();
+    const update = orderEvent({
+      product_id: team.polar_product_id,
+      billing_reason: 'subscription_update',
+      subscription_id: life.id,
+      metadata: {},
+    });
+    const events = [
+      about(life, 'created', { checkout_id: life.checkout_id, at: life.order.timestamp }),
+      life.order,
+      update,
+      about(life, 'updated', { status: 'active', product_id: team.polar_product_id }),
+      about(life, 'canceled', { status: 'active', cancel_at_period_end: true }),
+    ];
+    for (const event of [events[2], events[4], events[0], events[3], events[1], events[2]]) await take(signed(event));
+    await eventually(
+      () =>
+        t.db.query(sql<{ n: number }>(`SELECT count(*)::int AS n FROM billing_events WHERE org_id = $1 AND status = 'applied'`), [org.id]),
+      ([{ n }]) => n === 6,
+    );
+    expect(await now()).toMatchObject({ code: 'team', status: 'active', external: life.id, granted: 20000 });
+    expect(await t.db.manager.findOneByOrFail(ExternalSubscription, { id: life.id })).toMatchObject({ cancel_at_period_end: true });
+    expect(await t.db.manager.countBy(BillingOrder, { org_id: org.id })).toBe(2);
+  });
+});
+
+describe('a refund', () => {
+  const buyPack = async () => {
+    const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
+    await tell(order);
+    return order;
+  };
+  const refund = (order: { data: object }, status: string, refunded_amount: number) => ({
+    type: 'order.refunded',
+    timestamp: nextTime(),
+    data: { ...order.data, status, refunded_amount },
+  });
+
+  it('takes back the part of the credits that was paid back, as often as it grows', async () => {
+    const order = await buyPack();
+    expect(await statusOf(refund(order, 'partially_refunded', 250))).toEqual(['applied', null]);
+    expect(await statusOf(refund(order, 'partially_refunded', 250))).toEqual(['applied', 'As much was taken back before.']);
+    expect((await now()).bought).toBe(750);
+    expect(await statusOf(refund(order, 'refunded', 1_000))).toEqual(['applied', null]);
+    expect(await ledger()).toEqual(['purchase 1000', 'refund -250', 'refund -750']);
+  });
+
+  it('takes no more than is left, and tells what is missing', async () => {
+    const order = await buyPack();
+    await t.db.query(sql(`SELECT credit_post($1, NULL, 400, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [
+      org.id,
+      `adjust:${randomUUID()}`,
+    ]);
+    expect(await statusOf(refund(order, 'refunded', 1_000))).toEqual(['unresolved', 'Of the credits, 400 are not there any more.']);
+    expect((await now()).bought).toBe(0);
+  });
+
+  it('that came before its order is applied after it', async () => {
+    const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
+    const early = await tell(refund(order, 'refunded', 1_000));
+    expect(early).toMatchObject({ status: 'unresolved', error: 'The order was not applied.' });
+    await tell(order);
+    await eventually(
+      () => eventOf(early.id),
+      ({ status }) => status === 'applied',
+    );
+    expect(await ledger()).toEqual(['purchase 1000', 'refund -1000']);
+  });
+});
+
+describe('applying', () => {
+  const BREAK = sql(`ALTER TABLE billing_orders ADD CONSTRAINT broken CHECK (false) NOT VALID`);
+  const MEND = sql('ALTER TABLE billing_orders DROP CONSTRAINT broken');
+  const soon = () => t.db.execute(sql(`UPDATE outbox SET available_at = now() WHERE job = 'billing.apply'`));
+
+  it('is tried again until it works, and changes nothing meanwhile', async () => {
+    await t.db.execute(BREAK);
+    const id = await take(signed((await bought()).order));
+    const failed = await eventually(
+      () => eventOf(id),
+      ({ status }) => status === 'failed',
+    );
+    expect(failed).toMatchObject({
+      attempts: 1,
+      error: expect.stringContaining('broken'),
+      next_attempt_at: expect.any(Date),
+      org_id: null,
+    });
+    expect(await ledger()).toEqual([]);
+    await t.db.execute(MEND);
+    await soon();
+    expect(
+      await eventually(
+        () => eventOf(id),
+        ({ status }) => status === 'applied',
+      ),
+    ).toMatchObject({ attempts: 2, error: null });
+    expect(await ledger()).toEqual(['grant 3000']);
+  });
+
+  it('is given up after eight tries, and is then for operators', async () => {
+    await t.db.execute(BREAK);
+    const id = await take(signed((await bought()).order));
+    const last = await eventually(
+      async () => (await soon(), eventOf(id)),
+      ({ next_attempt_at }) => next_attempt_at === null,
+    );
+    await t.db.execute(MEND);
+    expect(last).toMatchObject({ status: 'failed', attempts: 8, error: expect.stringContaining('broken') });
+    await eventually(
+      () => t.db.query(sql('SELECT 1 FROM outbox WHERE id = $1'), [id]),
+      (rows) => rows.length === 0,
+    );
+  });
+});

@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { DeliveriesModule } from '../deliveries/deliveries.module';
+import { ProofsModule } from '../ledger/proofs.module';
+import { DeliveriesJobs } from './deliveries.jobs';
+import { LedgerJobs } from './ledger.jobs';
+import { PeriodsJobs } from './periods.jobs';
+
+/** For the worker of the queue `billing`, which also closes periods and proves credits. */
+@Module({ imports: [DeliveriesModule, ProofsModule], providers: [DeliveriesJobs, LedgerJobs, PeriodsJobs] })
+export class BillingJobsModule {}

@@ -1,0 +1,34 @@
+import type { SubscriptionView } from '../subscriptions/credit-accounts.queries';
+import { isLive } from '../subscriptions/periods.policy';
+import { OURS } from '../subscriptions/subscriptions.service';
+import type { ExternalRow } from './external-billing.queries';
+
+/** Something that is not as it would be by what the provider has told. */
+export interface Difference {
+  field: 'subscription' | 'status' | 'plan' | 'period_end';
+  external: string | null;
+  local: string | null;
+}
+
+type Local = Pick<SubscriptionView, 'plan_code' | 'status' | 'period_end'>;
+
+/** What an operator should look at: deliveries that are missing, or what was changed on one side alone. */
+export function differencesOf(external: ExternalRow | null, local: Local | null): Difference[] {
+  if (!external) return [];
+  if (!external.is_current) return isLive(external) ? [{ field: 'subscription', external: external.id, local: null }] : [];
+  const period_end = external.current_period_end?.toISOString() ?? null;
+  const found: (Difference & { isOne: boolean })[] = [
+    { field: 'status', external: OURS[external.status ?? ''] ?? null, local: local?.status ?? null, isOne: external.status !== null },
+    { field: 'plan', external: external.plan_code, local: local?.plan_code ?? null, isOne: true },
+    // The months of a year end before it does.
+    {
+      field: 'period_end',
+      external: period_end,
+      local: local?.period_end?.toISOString() ?? null,
+      isOne: !external.is_annual && period_end !== null,
+    },
+  ];
+  return found
+    .filter(({ isOne, external: theirs, local: ours }) => isOne && theirs !== ours)
+    .map(({ isOne: _, ...difference }) => difference);
+}

@@ -1,0 +1,33 @@
+import { DomainError } from '@aps/contracts';
+import type { CreditPack, PendingChange, Plan } from '@aps/entities';
+
+/** How often a plan is paid. */
+export type Interval = 'monthly' | 'annual';
+
+/** What the provider knows a plan by. @throws DomainError 409 `not_sellable` */
+export function productOf(plan: Plan, interval: Interval): string {
+  const product = interval === 'annual' ? plan.polar_product_id_annual : plan.polar_product_id;
+  if (!product) throw notSellable(`The plan ${plan.code} cannot be bought${interval === 'annual' ? ' by the year' : ''}.`);
+  return product;
+}
+
+/** @throws DomainError 409 `not_sellable` */
+export function productOfPack(pack: CreditPack): string {
+  if (!pack.is_active || !pack.polar_product_id) throw notSellable(`The pack ${pack.code} cannot be bought.`);
+  return pack.polar_product_id;
+}
+
+const notSellable = (sentence: string): DomainError => new DomainError('not_sellable', sentence);
+
+/** Somebody who pays by the year goes on to do so, where nothing else is wished and the other plan is sold so. */
+export const intervalFor = (plan: Plan, current: { plan: Plan; product_id: string | null }): Interval =>
+  current.product_id !== null && current.product_id === current.plan.polar_product_id_annual && plan.polar_product_id_annual
+    ? 'annual'
+    : 'monthly';
+
+/** After so long nobody waits any more for a change to be paid. */
+const STALE_MS = 24 * 3_600_000;
+
+/** Whether this change was asked for and may still be paid. */
+export const isInFlight = (pending: PendingChange | null, planCode: string, now: Date): boolean =>
+  pending !== null && pending.plan_code === planCode && now.getTime() - Date.parse(pending.requested_at) < STALE_MS;

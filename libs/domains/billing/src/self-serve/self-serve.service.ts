@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DomainError, notFound, refuseField } from '@aps/contracts';
+import type { PendingChange, Plan } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database, NO_CALLER, type Db, type Tx } from '@aps/platform/database';
+import { PaymentProvider, type ProviderPage } from '../provider/payment-provider';
+import { isLive } from '../subscriptions/periods.policy';
+import { SubscriptionsRepository, type Subscribed } from '../subscriptions/subscriptions.repository';
+import { intervalFor, isInFlight, productOf, productOfPack, type Interval } from './self-serve.policy';
+import { SelfServeRepository } from './self-serve.repository';
+
+/** What is to be bought: one of both. */
+export interface Purchase {
+  plan_code?: string | null;
+  pack_code?: string | null;
+  interval?: Interval;
+}
+
+/** A page for the customer, or why there is none. */
+export type Portal = ({ state: 'ready' } & ProviderPage) | { state: 'no_customer'; url: null; expires_at: null };
+
+/** Somebody pays for this organization. */
+type Paid = Subscribed & { external: NonNullable<Subscribed['external']> };
+
+/**
+ * What administrators of an organization ask of the payment provider. It does what they ask, and what comes of it comes back as
+ * deliveries: those alone change a plan or credits. It is never asked inside a transaction, but after one that has asked whether the caller
+ * still may.
+ */
+@Injectable()
+export class SelfServeService {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: SelfServeRepository,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly provider: PaymentProvider,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * A page where a plan or a pack is paid. The first plan is bought so; another one is changed to.
+   *
+   * @throws DomainError 422 `exactly_one_required`; 404; 409 `not_sellable`, `subscription_live`; 422 and 502 of the provider
+   */
+  async checkout(scope: OrgScope, purchase: Purchase): Promise<ProviderPage & { id: string }> {
+    const { buyer, kind, code, product_id } = await this.db.transaction(scope, async (tx) => ({
+      ...(await this.offer(tx, scope, purchase)),
+      buyer: await this.repository.buyer(tx, scope.userId),
+    }));
+    const metadata = { org_id: scope.orgId, kind, code };
+    const checkout = await this.provider.createCheckout({ product_id, buyer, metadata });
+    await this.db.transaction(scope, (tx) => this.repository.keepCheckout(tx, scope, { id: checkout.id, kind, code }));
+    return checkout;
+  }
+
+  /**
+   * Asks for another plan, paid at once, and marks the subscription with that wish until it was paid. The mark comes first, so that of
+   * several who ask for the same at once one reaches the provider; where that says no, the mark is what it was.
+   *
+   * @throws DomainError 404; 409 `not_sellable`, `no_live_subscription`, `already_on_plan`, `change_in_flight`; 422 and 502 of the provider
+   */
+  async changePlan(scope: OrgScope, { plan_code, interval }: { plan_code: string; interval?: Interval }): Promise<PendingChange> {
+    const plan = await this.plan(this.db, plan_code);
+    const { product_id, external_id, pending, replaced } = await this.mark(scope, plan, interval);
+    const metadata = { org_id: scope.orgId, change_id: pending.change_id };
+    try {
+      await this.provider.changeSubscription(external_id, { product_id, metadata });
+    } catch (error) {
+      await this.unmark(scope, pending, replaced, error);
+      throw error;
+    }
+    return pending;
+  }
+
+  /**
+   * Lets the subscription end with what is paid, or go on after all.
+   *
+   * @returns what is known here of it, which changes when the provider tells
+   * @throws DomainError 409 `no_live_subscription`; 422 and 502 of the provider
+   */
+  async setCancelAtPeriodEnd(scope: OrgScope, cancel: boolean): Promise<boolean> {
+    const { external } = requirePaid(await this.db.transaction(scope, (tx) => this.subscriptions.find(tx, scope.orgId)));
+    await this.provider.setCancelAtPeriodEnd(external.id, cancel);
+    // It is done, whatever has become of who asked for it.
+    await this.db.transaction(NO_CALLER, (tx) =>
+      this.audit.record(tx, scope, 'subscription.cancellation_requested', target(scope), { cancel_at_period_end: cancel }),
+    );
+    return external.cancel_at_period_end;
+  }
+
+  /** The page of who pays the subscription, else of who made the last purchase. It shows whatever else they pay, too. */
+  async portal(scope: OrgScope): Promise<Portal> {
+    const customer = await this.db.transaction(scope, async (tx) => {
+      const subscribed = await this.subscriptions.find(tx, scope.orgId);
+      return subscribed?.external?.customer_id ?? (await this.repository.lastCustomer(tx, scope));
+    });
+    if (customer === null) return { state: 'no_customer', url: null, expires_at: null };
+    return { state: 'ready', ...(await this.provider.createCustomerSession(customer)) };
+  }
+
+  private async offer(
+    tx: Tx,
+    scope: OrgScope,
+    { plan_code, pack_code, interval = 'monthly' }: Purchase,
+  ): Promise<{ kind: 'plan' | 'pack'; code: string; product_id: string }> {
+    if (!plan_code === !pack_code) throw refuseField('exactly_one_required', ['plan_code'], 'Give either plan_code or pack_code.');
+    if (pack_code) {
+      const pack = await this.repository.findPack(tx, pack_code);
+      if (!pack) throw notFound('Pack');
+      return { kind: 'pack', code: pack.code, product_id: productOfPack(pack) };
+    }
+    const plan = await this.plan(tx, plan_code!);
+    const product_id = productOf(plan, interval);
+    const subscribed = await this.subscriptions.find(tx, scope.orgId);
+    if (isPaid(subscribed)) throw new DomainError('subscription_live', 'This organization pays a subscription already; change its plan.');
+    return { kind: 'plan', code: plan.code, product_id };
+  }
+
+  private mark(scope: OrgScope, plan: Plan, wished: Interval | undefined) {
+    return this.db.transaction(scope, async (tx) => {
+      await this.subscriptions.lock(tx, scope.orgId);
+      const subscribed = await this.subscriptions.find(tx, scope.orgId);
+      const { external } = subscribed ?? {};
+      const interval =
+        wished ?? (subscribed ? intervalFor(plan, { plan: subscribed.plan, product_id: external?.product_id ?? null }) : 'monthly');
+      const product_id = productOf(plan, interval);
+      const paid = requirePaid(subscribed);
+      if (plan.id === paid.plan.id && product_id === (paid.external.product_id ?? product_id))
+        throw new DomainError('already_on_plan', `This organization is on the plan ${plan.code}.`);
+      const replaced = paid.subscription.pending_change;
+      const now = this.db.now();
+      if (isInFlight(replaced, plan.code, now))
+        throw new DomainError('change_in_flight', 'This change was asked for already and is not paid yet.', {
+          context: { change_id: replaced!.change_id },
+        });
+      const pending = { change_id: randomUUID(), plan_code: plan.code, requested_at: now.toISOString(), requested_by: scope.userId };
+      await this.repository.setPending(tx, scope, pending);
+      await this.audit.record(tx, scope, 'subscription.change_requested', target(scope), {
+        plan_code: plan.code,
+        interval,
+        change_id: pending.change_id,
+      });
+      return { product_id, external_id: paid.external.id, pending, replaced };
+    });
+  }
+
+  /** Nobody's right to it is asked: what was marked on their behalf is not so. */
+  private unmark(scope: OrgScope, { change_id }: PendingChange, replaced: PendingChange | null, error: unknown): Promise<void> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      const subscribed = await this.subscriptions.lock(tx, scope.orgId);
+      if (subscribed?.subscription.pending_change?.change_id !== change_id) return;
+      await this.repository.setPending(tx, scope, replaced);
+      const because = error instanceof DomainError ? error.code : null;
+      await this.audit.record(tx, scope, 'subscription.change_withdrawn', target(scope), { change_id, because });
+    });
+  }
+
+  /** @throws DomainError `not_found` */
+  private async plan(db: Db, code: string): Promise<Plan> {
+    const plan = await this.repository.findPlan(db, code);
+    if (!plan) throw notFound('Plan');
+    return plan;
+  }
+}
+
+const target = (scope: OrgScope) => ({ kind: 'organization', id: scope.orgId });
+
+const isPaid = (subscribed: Subscribed | null): subscribed is Paid => subscribed !== null && isLive(subscribed.external);
+
+function requirePaid(subscribed: Subscribed | null): Paid {
+  if (!isPaid(subscribed)) throw new DomainError('no_live_subscription', 'Nobody pays a subscription for this organization.');
+  return subscribed;
+}
