@@ -101,7 +101,7 @@ const MADE_LATE = {
   message: 'A statement, or a list of them, is a constant of its file.',
 };
 /** What every turn asks. */
-const BATCHED = ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/domains/inference/src/budgets/budget.repository.ts'];
+const BATCHED = ['libs/domains/chats/**/*.{repository,queries,sql}.ts', 'libs/domains/inference/src/holds/hold.repository.ts'];
 const TURNS_ALONE = 'Batches, and answers ahead of their commit, are for the turns of chats (ADR 0014, 0015, 0021).';
 const batches = [
   { selector: `${FROM_DATABASE}[imported.name="batchStatement"]`, message: TURNS_ALONE },

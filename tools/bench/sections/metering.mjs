@@ -16,8 +16,6 @@ const DATABASE = 'metering';
 const IN_FLIGHT = 64;
 /** Until every process has read again what a plan entitles to. */
 const HEARD_MS = 1_500;
-/** What a turn asks for that is paid in credits: the hold, and nothing else of its own. */
-const HOLDS = /INSERT INTO call_holds/;
 
 /** The product with the chats of several organizations, one after the other. */
 function spread(product, orgs) {
@@ -30,32 +28,36 @@ function spread(product, orgs) {
   });
 }
 
-/** A plan like the one that they have, paid in credits, and more of them than will be burned. */
-async function payInCredits(url, orgs) {
+/** A plan that bounds nothing which is measured here. */
+async function subscribe(url, orgs, { inCredits }) {
   const plan = randomUUID();
-  const ids = orgs.map(({ id }) => `'${id}'`).join(', ');
+  const own = { id: plan, code: `bench-${plan}`, enforces_credits: inCredits, enforced_idp_sso: false, max_concurrent_chats: 2_000 };
+  const left = [...Object.keys(own), 'polar_product_id', 'polar_product_id_annual'].map((column) => `'${column}'`).join(', ');
   const [{ columns }] = await query(
     url,
-    `SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns
-     WHERE table_name = 'plans' AND column_name NOT IN ('id', 'code', 'enforces_credits', 'polar_product_id', 'polar_product_id_annual')`,
+    `SELECT string_agg(column_name, ', ') AS columns FROM information_schema.columns WHERE table_name = 'plans' AND column_name NOT IN (${left})`,
   );
+  const values = Object.values(own).map((value) => (typeof value === 'string' ? `'${value}'` : value));
   await query(
     url,
-    `INSERT INTO plans (id, code, enforces_credits, ${columns})
-     SELECT '${plan}', 'bench-credits', true, ${columns} FROM plans WHERE id = (SELECT plan_id FROM subscriptions WHERE org_id = '${orgs[0].id}')`,
+    `INSERT INTO plans (${Object.keys(own).join(', ')}, ${columns}) SELECT ${values.join(', ')}, ${columns} FROM plans WHERE code = 'enterprise'`,
   );
-  await query(url, `UPDATE subscriptions SET plan_id = '${plan}' WHERE org_id IN (${ids})`);
-  await query(
-    url,
-    `SELECT credit_post(o.id, 'granted', 1000000000, 'adjust', 'adjust:bench:' || o.id, NULL, NULL, NULL, 'bench', NULL) FROM organizations o WHERE o.id IN (${ids})`,
-  );
-  await sleep(HEARD_MS);
+  await query(url, `UPDATE subscriptions SET plan_id = '${plan}' WHERE org_id IN (${idsOf(orgs)})`);
 }
+
+const idsOf = (orgs) => orgs.map(({ id }) => `'${id}'`).join(', ');
+
+/** More than will be burned. */
+const giveCredits = (url, orgs) =>
+  query(
+    url,
+    `SELECT credit_post(o.id, 'granted', 1000000000, 'adjust', 'adjust:bench:' || o.id, NULL, NULL, NULL, 'bench', NULL) FROM organizations o WHERE o.id IN (${idsOf(orgs)})`,
+  );
 
 /** Every turn of who pays has burned, and no turn of who does not. */
 async function assertMetered(url, plain, paying) {
   const of = async (orgs) => {
-    const ids = orgs.map(({ id }) => `'${id}'`).join(', ');
+    const ids = idsOf(orgs);
     const [counts] = await query(
       url,
       `SELECT (SELECT count(*)::int FROM inference_receipts WHERE org_id IN (${ids})) AS receipts, (SELECT count(*)::int FROM credit_ledger WHERE kind = 'burn' AND org_id IN (${ids})) AS burns`,
@@ -80,7 +82,10 @@ export async function metering({ product: shared, servers, quick }) {
   const one = await organization(product, 'Paying');
   const many = [];
   for (let n = 0; n < IN_FLIGHT; n++) many.push(await organization(product, `Paying ${n}`));
-  await payInCredits(url, [one, ...many]);
+  await subscribe(url, [plain], { inCredits: false });
+  await subscribe(url, [one, ...many], { inCredits: true });
+  await giveCredits(url, [one, ...many]);
+  await sleep(HEARD_MS);
 
   const [ms, rounds] = quick ? [1_000, 2] : [3_000, 8];
   const systems = { plain: usedBy(product, plain), one: usedBy(product, one), many: spread(product, many) };
@@ -99,12 +104,12 @@ export async function metering({ product: shared, servers, quick }) {
   ];
   const asked = [];
   for (const width of [1, IN_FLIGHT]) {
-    const holds = [];
+    const perTurn = [];
     for (const system of [systems.plain, systems.one]) {
       const { result, statements } = await logged(servers, DATABASE, () => run(system, ms, width));
-      holds.push(statements.filter(({ text }) => HOLDS.test(text)).length / result.count);
+      perTurn.push(statements.length / result.count);
     }
-    asked.push([`holds per turn, ${width} in flight`, ...holds.map(figure), '', '', '']);
+    asked.push([`statements per turn, ${width} in flight`, ...perTurn.map(figure), figure(perTurn[1] / perTurn[0]), '', '']);
   }
   printTable(
     `Turns of an organization that pays in credits, ${IN_FLIGHT} in flight`,
