@@ -8,7 +8,9 @@ import { ThrownCodes } from './testing/thrown-codes';
 const NOT_ANSWERED: Record<string, string[]> = {
   // What the chat waits for, told as a fact.
   'ChatControlController.diagnosis': ['agent_deleted', 'budget_exceeded', 'credits_exhausted'],
-  'AdminOrgsController.diagnose': ['budget_exceeded'],
+  'AdminOrgsController.diagnose': ['budget_exceeded', 'credits_exhausted'],
+  // What would keep the message's turn, told by a quote.
+  'ChatsController.send': ['budget_exceeded', 'credits_exhausted'],
   // The caller's own row.
   'AuthController.updateMe': ['user_not_found'],
   // A new owner's organization has a slug that is free, and is their first.
@@ -25,10 +27,8 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'AdminUsersController.reactivate': ['last_admin'],
 };
 
-/** Codes that are answered and written nowhere: the name of a blocker comes from what will be bound to its port. */
-const FROM_OUTSIDE: Record<string, string[]> = {
-  'PromptTemplatesController.test': ['credits_exhausted'],
-};
+/** Codes that are answered and written nowhere: what names them is bound to a port elsewhere. */
+const FROM_OUTSIDE: Record<string, string[]> = {};
 
 let document: Document;
 let routes: Route[];

@@ -88,9 +88,9 @@ describe('the rate card', () => {
   it.each<[string, number, number, string]>([
     ['begins in the past', 3, -1, 'rate_card_date'],
     ['begins before the newest', 3, 2, 'rate_card_date'],
-    ['skips a version', 4, 9, 'rate_card_version'],
-    ['has a version that there is', 1, 9, 'rate_card_version'],
-    ['replaces another version than that of its day', 3, 5, 'rate_card_version'],
+    ['skips a version', 4, 9, 'rate_card_not_next'],
+    ['has a version that there is', 1, 9, 'rate_card_not_next'],
+    ['replaces another version than that of its day', 3, 5, 'rate_card_not_next'],
   ])('refuses one that %s', async (_, n, days, code) => {
     await begun(1, -9);
     await version(2, 5);

@@ -114,7 +114,7 @@ export const ERRORS = {
   plan_mismatch: { status: 422, means: 'the plan chooses models another way.' },
   prompt_too_long: { status: 422, means: 'with its variables and files the prompt is longer than one may be.' },
   rate_card_date: { status: 422, means: 'no version of the rate card can begin on this day.' },
-  rate_card_version: { status: 422, means: 'the version is not the next one; `context.expected_version` is.' },
+  rate_card_not_next: { status: 422, means: 'the version is not the next one; `context.expected_version` is.' },
   replacement_cycle: { status: 422, means: 'the chain of replacements leads back to the model, or is too long.' },
   repoint_target: { status: 422, means: 'the target is the route itself, disabled, or an organization’s.' },
   provider_refused: { status: 422, means: 'the payment provider refuses; `context.reason` says why.' },

@@ -19,6 +19,7 @@ export class PublishRateCardRequest {
 }
 
 export class SetDisplayFxRequest {
+  @ApiProperty({ type: 'object', additionalProperties: { oneOf: [{ type: 'number' }, { type: 'string', format: 'decimal' }] } })
   @ObjectField({ description: 'Units of each currency for a US dollar, by its code of ISO 4217.', example: { EUR: '0.92' } })
   rates: Record<string, unknown>;
 }

@@ -293,7 +293,7 @@ export function DateField(o: FieldOptions = {}): PropertyDecorator {
   return field('string', { example: '2026-11-20', ...o }, { type: 'string', format: 'date' }, [
     ValidateBy(
       { name: 'isDay', validator: { validate: (v: unknown) => typeof v === 'string' && DAY.test(v) && isMoment(`${v}T00:00:00Z`) } },
-      message('date_parsing', 'Input should be a date, YYYY-MM-DD'),
+      message('datetime_parsing', 'Input should be a date, YYYY-MM-DD'),
     ),
   ]);
 }

@@ -28,7 +28,12 @@ type Returned<A> =
         ? void
         : unknown;
 
-export interface OperationDeclaration<A extends Answers | undefined = Answers | undefined> {
+type InsteadOf<I> = I extends Type<infer One> ? One : never;
+
+export interface OperationDeclaration<
+  A extends Answers | undefined = Answers | undefined,
+  I extends Type<unknown> | undefined = Type<unknown> | undefined,
+> {
   /** At most 80 characters, without a full stop. */
   summary: string;
   description?: string;
@@ -36,6 +41,8 @@ export interface OperationDeclaration<A extends Answers | undefined = Answers | 
   answers?: A;
   /** Where it is not 201 of a POST, 204 without an answer and else 200. Of two, the handler sets the second one. */
   status?: number | [number, number];
+  /** What it answers where something else was asked for; the handler sets the status. */
+  instead?: { status: number; answers: I };
   /**
    * What the operation itself refuses. What follows from verb, path, access, body and `Idempotent` is documented without; a house check
    * compares this list with what can be thrown.
@@ -50,14 +57,14 @@ export const OPERATION = 'aps:operation';
  * Says what a handler does, what it answers and what it refuses; beside the verb, which says where, and the access declaration. A
  * handler that returns something else does not compile.
  */
-export function Operation<A extends Answers | undefined = undefined>(
-  declaration: OperationDeclaration<A>,
-): <H extends (...args: never[]) => Returned<A> | Promise<Returned<A>>>(
+export function Operation<A extends Answers | undefined = undefined, I extends Type<unknown> | undefined = undefined>(
+  declaration: OperationDeclaration<A, I>,
+): <H extends (...args: never[]) => Returned<A> | InsteadOf<I> | Promise<Returned<A> | InsteadOf<I>>>(
   target: object,
   key: string | symbol,
   handler: TypedPropertyDescriptor<H>,
 ) => void {
-  const { summary, description, answers, status = answers ? [] : 204, refuses = [] } = declaration;
+  const { summary, description, answers, instead, status = answers ? [] : 204, refuses = [] } = declaration;
   const [usual, ...others] = [status].flat();
   const content = answers && contentOf(answers);
   return applyDecorators(
@@ -66,6 +73,7 @@ export function Operation<A extends Answers | undefined = undefined>(
     ApiExtension('x-refuses', refuses),
     // Which verb the handler has is not known yet: without a status the document's builder asks it.
     ...[usual, ...others].map((each) => ApiResponse({ ...(each !== undefined && { status: each }), ...content })),
+    ...(instead?.answers ? [ApiResponse({ status: instead.status, type: instead.answers })] : []),
     ...(usual === undefined ? [] : [HttpCode(usual)]),
     ...(answers && 'schema' in answers ? documentOf(answers) : []),
   );
@@ -112,13 +120,6 @@ export const oneOf = (field: string, byValue: Record<string, Type<unknown>>): Ot
     },
   },
   models: Object.values(byValue),
-});
-
-/** One class or another, by what was asked for. */
-export const eitherOf = (...models: Type<unknown>[]): OtherAnswer => ({
-  description: models.map(({ name }) => `\`${name}\``).join(' or '),
-  schema: { oneOf: models.map((one) => ({ $ref: getSchemaPath(one) })) },
-  models,
 });
 
 function contentOf(answers: Answers): object {

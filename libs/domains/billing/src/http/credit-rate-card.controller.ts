@@ -28,7 +28,7 @@ export class AdminCreditRateCardController {
       'It begins at midnight UTC of its day. One that has begun never changes; one of the same day that has not is replaced. Publishing the same again changes nothing.',
     status: 200,
     answers: CreditRateCardResponse,
-    refuses: ['rate_card_date', 'rate_card_version'],
+    refuses: ['rate_card_date', 'rate_card_not_next'],
   })
   async publish(@CurrentOperator() operator: ActingUser, @Body() body: PublishRateCardRequest) {
     return answer(CreditRateCardResponse, await this.rateCards.publish(operator, body));

@@ -66,7 +66,7 @@ export class RateCardsService {
   /**
    * Appends a version, or replaces the one of the same day that has not begun. What is published already is published once.
    *
-   * @throws DomainError 422 `validation_error`, `rate_card_date`, `rate_card_version`
+   * @throws DomainError 422 `validation_error`, `rate_card_date`, `rate_card_not_next`
    */
   async publish(operator: ActingUser, { rules = [], ...sent }: Publishing): Promise<RateCardView> {
     const card: Card = { ...sent, credits_per_usd: text(new Money(sent.credits_per_usd)), rules: rulesOf(rules) };
@@ -121,7 +121,7 @@ function assertFits(card: Card, versions: readonly Card[], today: string): boole
   if (replaced && replaced.effective_from <= today) throw refuseDay('The version of this day has begun, and stays as it is.');
   const expected = replaced?.version ?? (versions[0]?.version ?? 0) + 1;
   if (card.version !== expected)
-    throw refuseField('rate_card_version', ['version'], `This would be version ${expected}.`, { expected_version: expected });
+    throw refuseField('rate_card_not_next', ['version'], `This would be version ${expected}.`, { expected_version: expected });
   if (!replaced && versions[0] && card.effective_from < versions[0].effective_from)
     throw refuseDay(`Version ${versions[0].version} begins later: days rise with versions.`);
   return replaced !== undefined;

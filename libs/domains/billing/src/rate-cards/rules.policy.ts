@@ -76,7 +76,7 @@ function read(sent: Record<string, unknown>, fields: Record<string, { read: Read
     const taken = known?.read(value);
     if (taken !== undefined) kept[field] = taken;
     else if (known) problems.push({ loc: [...loc, field], msg: known.says, type: 'value_error' });
-    else problems.push({ loc: [...loc, field.slice(0, NAME_CHARACTERS)], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' });
+    else problems.push({ loc: [...loc, field.slice(0, NAME_CHARACTERS)], msg: 'A rule has no such field', type: 'value_error' });
   }
   return kept;
 }

@@ -17,7 +17,7 @@ import {
   SendMessageResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AuthenticatedRequest } from '@aps/guards';
-import { eitherOf, eventStream, Operation, PageOf, toPage } from '@aps/platform/http';
+import { eventStream, Operation, PageOf, toPage } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { toChat, toChatSummary, toQuote, toTodo } from './chats.convert';
@@ -77,8 +77,9 @@ export class ChatsController {
       'Stores the message and dispatches the turn that answers it; follow the chat’s stream for the answer. While a turn runs, the message waits and becomes its own turn. ' +
       '`dispatch_failed` means that the message is stored, as `context.message_id`, and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message. ' +
       'With `quote=true` it is answered 200 with what the first call of its turn would cost at most, and whether it would be made; nothing is stored, and nobody is asked.',
-    status: [202, 200],
-    answers: eitherOf(SendMessageResponse, MessageQuoteResponse),
+    status: 202,
+    answers: SendMessageResponse,
+    instead: { status: 200, answers: MessageQuoteResponse },
     refuses: [
       'entitlement_required',
       'agent_deleted',
