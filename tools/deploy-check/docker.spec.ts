@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { allSections } from '../env-example/sections';
-import { APPS, at, compose, dockerfile, FOREIGN_VARIABLES, HTTP_APPS, read } from './files';
+import { APPS, at, compose, dockerfile, FOREIGN_VARIABLES, INTERNAL_APPS, read } from './files';
 
 const seconds = (text = ''): number => Number(/^(\d+)s$/.exec(text)?.[1]);
 
@@ -165,7 +165,7 @@ describe('compose.yaml', () => {
         volumes.filter((v) => v.startsWith(`${volume}:`)).map((v) => (v.endsWith(':ro') ? name : `${name} writes`)),
       );
     expect(mounts('secrets-postgres')).toEqual(['secrets writes', 'postgres']);
-    expect(mounts('secrets-internal').sort()).toEqual([...HTTP_APPS, 'secrets writes'].sort());
+    expect(mounts('secrets-internal').sort()).toEqual([...INTERNAL_APPS, 'secrets writes'].sort());
     expect(mounts('secrets-apps').sort()).toEqual([...APPS, 'migrate', 'secrets writes'].sort());
     for (const [name, { command = [], volumes = [] }] of Object.entries(services)) {
       const files = command.flatMap((word) => /^--env-file=\/secrets\/(\w+)\//.exec(word)?.[1] ?? []);
@@ -216,7 +216,7 @@ describe('compose.yaml', () => {
 
   it('gives the internal secret to those who sign or verify with it, and to nobody else', () => {
     const holders = Object.keys(services).filter((name) => 'INTERNAL_TOKEN_SECRET' in (services[name].environment ?? {}));
-    expect(holders.sort()).toEqual([...HTTP_APPS].sort());
+    expect(holders.sort()).toEqual([...INTERNAL_APPS].sort());
   });
 
   it('keeps the number of connections within what PostgreSQL takes', async () => {

@@ -12,6 +12,9 @@ export const APPS = readdirSync(at('apps')).filter((name) => !name.endsWith('-e2
 /** The apps that listen for requests, as their definition says; the others only consume queues. */
 export const HTTP_APPS = APPS.filter((name) => /\bhttp:/.test(read(`apps/${name}/src/main.ts`)));
 
+/** Those of them that sign who calls, or verify it. */
+export const INTERNAL_APPS = HTTP_APPS.filter((name) => read(`apps/${name}/src/app.module.ts`).includes('InternalCallerModule'));
+
 /** Read by Node itself or by the images of others, not by our configuration. */
 export const FOREIGN_VARIABLES = ['NODE_OPTIONS', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE', 'POSTGRES_DB'];
 

@@ -35,7 +35,7 @@ describe('The images', () => {
     volume = mkdtempSync(path.join(tmpdir(), 'aps-volume-'));
     chmodSync(volume, 0o777);
 
-    const [publicPort, adminPort, mockPort] = await Promise.all([freePort(), freePort(), freePort()]);
+    const [publicPort, adminPort, webhooksPort, mockPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
     const {
       PORT: _p,
       INTERNAL_PORT: _i,
@@ -50,6 +50,7 @@ describe('The images', () => {
       INTERNAL_HOST: '127.0.0.1',
       APP_URL: `http://127.0.0.1:${publicPort}`,
       ADMIN_API_URL: `http://127.0.0.1:${adminPort}`,
+      BILLING_WEBHOOKS_URL: `http://127.0.0.1:${webhooksPort}`,
       MAIL_DIR: path.join(volume, 'mail'),
       FILES_DIR: path.join(volume, 'files'),
       MOCK_ROUTE_ENABLED: 'true',
@@ -68,7 +69,7 @@ describe('The images', () => {
     client = new ApiClient(env.APP_URL, JSON.parse(readFileSync(seed, 'utf8')) as Demo);
 
     containers.set('mock-model', run('mock-model', { ...env, PORT: String(mockPort) }));
-    const ports: Record<string, number> = { 'api-gateway': publicPort, 'admin-api': adminPort };
+    const ports: Record<string, number> = { 'api-gateway': publicPort, 'admin-api': adminPort, 'billing-webhooks': webhooksPort };
     for (const app of APPS) {
       const internalPort = String(await freePort());
       internal.set(app, internalPort);

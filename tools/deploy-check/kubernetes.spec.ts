@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { QUEUES } from '@aps/contracts';
 import { parseAllDocuments } from 'yaml';
 import { allSections } from '../env-example/sections';
-import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, read } from './files';
+import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, INTERNAL_APPS, read } from './files';
 import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
 
 const OVERLAYS = readdirSync(at('k8s/overlays'));
@@ -141,7 +141,7 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
     expect(spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   });
 
-  it('lets the ingress controller reach the gateway, the gateway reach admin-api, and Prometheus the internal port; nobody else', () => {
+  it('lets the ingress controller reach the gateway, the gateway reach what stands behind it, and Prometheus the internal port; nobody else', () => {
     for (const name of APPS) {
       const rules = policiesFor(named('Deployment', name, folder) as Resource, folder).flatMap((p) => p.ingress ?? []);
       const doors = rules.map((r) => ({
@@ -402,7 +402,7 @@ describe('Settings and secrets', () => {
         .filter((d) => variables(d).some((v) => v.name === name))
         .map((d) => d.metadata.name)
         .sort();
-    expect(holders('INTERNAL_TOKEN_SECRET')).toEqual([...HTTP_APPS].sort());
+    expect(holders('INTERNAL_TOKEN_SECRET')).toEqual([...INTERNAL_APPS].sort());
     expect(holders('SMTP_URL')).toContain('chat-worker');
     expect(holders('SMTP_URL').filter((name) => HTTP_APPS.includes(name))).toEqual([]);
   });

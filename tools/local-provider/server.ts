@@ -100,7 +100,7 @@ class Surface {
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const at = new URL(req.url ?? '/', 'http://local').pathname.replace(/\/+$/, '');
     const asked = `${req.method} ${at}`;
-    if (asked === 'GET /healthz') return send(res, 200, { status: 'ok' });
+    if (asked === 'GET /healthz' || asked === 'GET /readyz') return send(res, 200, { status: 'ok' });
     if (at === '/_control') return send(res, 200, await this.control(req.method === 'POST' ? await bodyOf<Control>(req) : {}));
     if (this.mode === 'down') return page(res, 503, 'The provider is down', 'As was asked for.');
     // Its caller runs out of patience.

@@ -66,6 +66,7 @@ describe('The page of queues, through the gateway', () => {
       ['turns', true],
       ['titles', true],
       ['maintenance', true],
+      ['billing', true],
     ]);
     expect((await withCookie(cookie, `${PAGE}/api/nothing`)).status).toBe(404);
   });
