@@ -1,14 +1,17 @@
 import { SIGNED_PREFIXES } from '@aps/billing/http';
+import { startProviderOf } from '@aps/billing/testing';
 import { TestService } from '@aps/testing';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
 import { PROXIED_PREFIXES } from '../../../apps/api-gateway/src/proxy';
 import { AppModule as BillingWebhooks } from '../../../apps/billing-webhooks/src/app.module';
+import type { LocalProvider } from '../../local-provider/server';
 import { seedBase } from '../../migrate/seed';
 
-/** Gateway, admin-api and billing-webhooks as they are deployed, in this process, on a database of their own. Calls go to the gateway. */
+/** Gateway, admin-api and billing-webhooks as they are deployed, in this process, on a database of their own, with a payment provider. Calls go to the gateway. */
 export class House extends TestService {
   adminUrl: string;
+  private provider: LocalProvider | undefined;
 
   constructor() {
     super([Gateway], { settings: { REGISTRATION_MODE: 'open', BOOTSTRAP_ADMIN_EMAIL: '' }, rawPaths: PROXIED_PREFIXES });
@@ -17,6 +20,13 @@ export class House extends TestService {
   protected override async prepare(): Promise<void> {
     await seedBase(this.db);
     this.adminUrl = await this.serve([AdminApi]);
-    this.configure({ ADMIN_API_URL: this.adminUrl, BILLING_WEBHOOKS_URL: await this.serve([BillingWebhooks], SIGNED_PREFIXES) });
+    const webhooksUrl = await this.serve([BillingWebhooks], SIGNED_PREFIXES);
+    this.configure({ ADMIN_API_URL: this.adminUrl, BILLING_WEBHOOKS_URL: webhooksUrl });
+    this.provider = await startProviderOf(this, `${webhooksUrl}/api/webhooks/polar`);
+  }
+
+  override async close(): Promise<void> {
+    await this.provider?.close();
+    await super.close();
   }
 }

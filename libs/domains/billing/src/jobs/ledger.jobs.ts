@@ -27,25 +27,22 @@ export class LedgerJobs {
     gauge('ledger_invariant_violations', 'Rows of credits that break an invariant, by the newest proof', ['name'], async (g) => {
       for (const [name, n] of Object.entries((await this.ask())?.violations ?? {})) g.set({ name }, n);
     });
-    this.drawn('ledger_proof_age_seconds', 'How long ago credits were proven', (health) => health.proof_age_s ?? 0);
-    this.drawn('credit_holds_amount', 'Credits that model calls under way may cost', (health) => health.held);
-    this.drawn('credit_holds_overdue', 'Holds of credits that nothing has ended for two hours', (health) => health.overdue);
-    this.drawn('credits_burned_24h', 'Credits that model calls have burned in 24 hours', (health) => health.burned);
-    this.drawn('credits_cost_24h_usd', 'What the calls of 24 hours have cost that burned credits', (health) => health.cost_usd);
-    this.drawn('credits_worth_24h_usd', 'What the credits burned in 24 hours are worth by the rate card', (health) => health.worth_usd);
+    const draw = (of: (health: CreditHealth) => number) => async (g: { set: (value: number) => void }) => {
+      const health = await this.ask();
+      if (health) g.set(of(health));
+    };
+    gauge('ledger_proof_age_seconds', 'How long ago credits were proven', [], draw((health) => health.proof_age_s ?? 0)); // prettier-ignore
+    gauge('credit_holds_amount', 'Credits that model calls under way may cost', [], draw((health) => health.held)); // prettier-ignore
+    gauge('credit_holds_overdue', 'Holds of credits that nothing has ended for two hours', [], draw((health) => health.overdue)); // prettier-ignore
+    gauge('credits_burned_24h', 'Credits that model calls have burned in 24 hours', [], draw((health) => health.burned)); // prettier-ignore
+    gauge('credits_cost_24h_usd', 'What the calls of 24 hours have cost that burned credits', [], draw((health) => health.cost_usd)); // prettier-ignore
+    gauge('credits_worth_24h_usd', 'What the credits burned in 24 hours are worth by the rate card', [], draw((health) => health.worth_usd)); // prettier-ignore
   }
 
   /** @throws Error to be run again later */
   @JobHandler('billing.prove')
   prove({ proof_id }: JobPayload<'billing.prove'>): Promise<void> {
     return this.proofs.compute(proof_id);
-  }
-
-  private drawn(name: string, help: string, of: (health: CreditHealth) => number): void {
-    gauge(name, help, [], async (g) => {
-      const health = await this.ask();
-      if (health) g.set(of(health));
-    });
   }
 
   private ask(): Promise<CreditHealth | null> {

@@ -3,6 +3,13 @@ import type { TestService } from '@aps/testing';
 import { startLocalProvider, type LocalProvider } from '../../../../../tools/local-provider/server';
 import { WEBHOOK_SECRET } from './deliveries';
 
+/** A payment provider that the service asks, and that delivers to an address. Whoever starts it closes it. */
+export async function startProviderOf(t: TestService, webhookUrl: string): Promise<LocalProvider> {
+  const provider = await startLocalProvider({ webhookUrl, webhookSecret: WEBHOOK_SECRET, catalog: (id) => productOf(t, id) });
+  t.configure({ POLAR_API_URL: provider.url, POLAR_ACCESS_TOKEN: 'polar_oat_test', POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET });
+  return provider;
+}
+
 /** A payment provider for the file or the `describe` in which it is made: the service asks it, and is delivered to at `webhookUrl`. */
 export function aLocalProvider(
   t: TestService,
@@ -10,8 +17,7 @@ export function aLocalProvider(
 ): { readonly it: LocalProvider; control: (wish: object) => Promise<Books> } {
   let provider: LocalProvider;
   beforeAll(async () => {
-    provider = await startLocalProvider({ webhookUrl: webhookUrl(), webhookSecret: WEBHOOK_SECRET, catalog: (id) => productOf(t, id) });
-    t.configure({ POLAR_API_URL: provider.url, POLAR_ACCESS_TOKEN: 'polar_oat_test', POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET });
+    provider = await startProviderOf(t, webhookUrl());
   });
   afterAll(() => provider?.close());
   const control = async (wish: object) => {
