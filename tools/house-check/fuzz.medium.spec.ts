@@ -1,7 +1,8 @@
-import { TALLIES } from '@aps/entities';
+import { PlanEntitlements } from '@aps/billing';
+import { Plan, Subscription, TALLIES } from '@aps/entities';
 import { aPerson, aSession, type Person } from '@aps/identity/testing';
 import { sql } from '@aps/platform/testing';
-import { recountTally, sumsOf } from '@aps/testing';
+import { recountTally, sumsOf, TEST_PLAN } from '@aps/testing';
 import { buildDocument, operationsOf, type Document, type Operation } from './testing/document';
 import { Fuzzer, Random, type FuzzRequest } from './testing/fuzz';
 import { House } from './testing/house';
@@ -40,7 +41,7 @@ afterAll(async () => {
   await house?.close();
 });
 
-/** Gives the callers back what an operation before may have taken from them: their place in the organization and on the platform. */
+/** Gives the callers back what an operation before may have taken from them: their place in the organization and on the platform, and its plan. */
 async function restore(): Promise<void> {
   await house.db.execute(sql('UPDATE users SET deactivated_at = NULL WHERE deactivated_at IS NOT NULL'));
   await house.db.execute(sql('UPDATE organizations SET suspended_at = NULL, deleted_at = NULL WHERE id = $1'), [org.id]);
@@ -50,6 +51,9 @@ async function restore(): Promise<void> {
     ),
     [org.id, org.owner.id],
   );
+  await house.db.manager.upsert(Subscription, { org_id: org.id, plan_id: TEST_PLAN.id, status: 'active', overrides: {} }, ['org_id']);
+  await house.db.manager.update(Plan, TEST_PLAN.id, TEST_PLAN);
+  for (const entitlements of house.all(PlanEntitlements)) entitlements.drop(null);
   await house.db.execute(sql('INSERT INTO platform_admins (user_id) VALUES ($1) ON CONFLICT DO NOTHING'), [operator.id]);
 }
 

@@ -31,38 +31,51 @@ const MAILED = `mailed() {
   cat "$MAIL_DIR"/*.eml | node -p 'fs.readFileSync(0, "utf8").replace(/=\\n/g, "").match(/verify\\/(?:3D)?([\\w-]+)/)[1]'
 }`;
 
-describe('the tour of README.md', () => {
+describe('the tours of the documents', () => {
   let platform: Platform;
   let dir: string;
 
   beforeAll(async () => {
     dir = mkdtempSync(path.join(tmpdir(), 'aps-tour-'));
     platform = await startPlatform({
-      apps: ['api-gateway', 'admin-api', 'chat-worker'],
-      env: { REGISTRATION_MODE: 'closed', BOOTSTRAP_ADMIN_EMAIL: 'you@example.com', EMAIL_PROOF: 'required' },
+      apps: ['api-gateway', 'admin-api', 'billing-webhooks', 'chat-worker'],
+      provider: true,
+      env: {
+        REGISTRATION_MODE: 'closed',
+        BOOTSTRAP_ADMIN_EMAIL: 'you@example.com',
+        EMAIL_PROOF: 'required',
+        CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial',
+      },
     });
-    writeFileSync(path.join(dir, 'dev.json'), JSON.stringify({ base_url: platform.url, ...platform.demo }));
+    writeFileSync(
+      path.join(dir, 'dev.json'),
+      JSON.stringify({ base_url: platform.url, polar: { api_url: platform.env.POLAR_API_URL }, ...platform.demo }),
+    );
   }, 180_000);
   afterAll(async () => {
     await platform?.stop();
     rmSync(dir, { recursive: true, force: true });
   }, 60_000);
 
-  it('prints what it says', async () => {
-    const steps = stepsOf(README);
-    expect(steps.length).toBeGreaterThan(5);
-    const { OPENAI_API_KEY: _, ...env } = process.env;
-    const outputs = await run(
-      steps.map((step) => step.script),
-      { ...env, APS_DATA_DIR: dir },
-    );
-    const differing = steps.flatMap(({ line, output }, i) => {
-      const printed = outputs[i] ?? '(the shell did not get here within 90 seconds)';
-      return output === null || isAsDocumented(printed, output) ? [] : [{ line, documented: output, printed }];
-    });
-    expect(differing).toEqual([]);
-    expect(outputs).toHaveLength(steps.length);
-  }, 120_000);
+  it.each(['README.md', 'docs/operations/billing.md'])(
+    'prints what it says: %s',
+    async (document) => {
+      const steps = stepsOf(readFileSync(path.join(ROOT, document), 'utf8'));
+      expect(steps.length).toBeGreaterThan(5);
+      const { OPENAI_API_KEY: _, ...env } = process.env;
+      const outputs = await run(
+        steps.map((step) => step.script),
+        { ...env, APS_DATA_DIR: dir },
+      );
+      const differing = steps.flatMap(({ line, output }, i) => {
+        const printed = outputs[i] ?? '(the shell did not get here within 90 seconds)';
+        return output === null || isAsDocumented(printed, output) ? [] : [{ line, documented: output, printed }];
+      });
+      expect(differing).toEqual([]);
+      expect(outputs).toHaveLength(steps.length);
+    },
+    120_000,
+  );
 
   it('lets the first person in where registration is closed', async () => {
     const block = blocksOf(README).find(({ info, text }) => info === 'sh' && text.includes('/api/auth/signup'))!;

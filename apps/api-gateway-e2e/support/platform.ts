@@ -11,13 +11,16 @@ import { built, freePort, NodeProcess } from './process';
 import { OwnServer, type ServerKind } from './servers';
 import { until } from './until';
 
-export type AppName = 'api-gateway' | 'admin-api' | 'chat-worker';
+export type AppName = 'api-gateway' | 'admin-api' | 'billing-webhooks' | 'chat-worker';
 /** An app, or one of several processes of it: `chat-worker:2`. */
 export type Instance = AppName | `${AppName}:${string}`;
 
 /** The plan of every organization: no test meets a limit that it does not look for, and its people sign in by password. */
 const PLAN = 'enterprise';
 const BE_GENEROUS = sql('UPDATE plans SET enforced_idp_sso = false, max_concurrent_chats = $2 WHERE code = $1');
+
+/** Of deliveries. */
+const WEBHOOK_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 
 const nameOf = (instance: Instance): AppName => instance.split(':')[0] as AppName;
 
@@ -44,6 +47,8 @@ export interface PlatformOptions {
   own?: ServerKind[];
   /** Turns of an organization that run at once. */
   maxConcurrentChats?: number;
+  /** With a payment provider, which delivers through the gateway. */
+  provider?: boolean;
 }
 
 /** One running process of the platform. */
@@ -110,7 +115,14 @@ export class Platform extends ApiClient {
   }
 
   private static async bringUp(
-    { env = {}, apps: instances = ['api-gateway', 'chat-worker'], balanced = false, own = [], maxConcurrentChats = 2_000 }: PlatformOptions,
+    {
+      env = {},
+      apps: instances = ['api-gateway', 'chat-worker'],
+      balanced = false,
+      own = [],
+      maxConcurrentChats = 2_000,
+      provider = false,
+    }: PlatformOptions,
     cleanups: (() => Promise<unknown>)[],
   ): Promise<Platform> {
     const dir = mkdtempSync(path.join(tmpdir(), 'aps-e2e-'));
@@ -124,9 +136,10 @@ export class Platform extends ApiClient {
     const [postgres, redis, ports] = await Promise.all([
       ownServer('postgres'),
       ownServer('redis'),
-      Promise.all(['mock', ...instances].map(() => freePort())),
+      Promise.all(['mock', ...instances, 'provider'].map(() => freePort())),
     ]);
     const [mockPort] = ports;
+    const providerUrl = `http://127.0.0.1:${ports.at(-1)}`;
     const database = await makeDatabase(postgres?.url ?? setting('TEST_DATABASE_URL'), postgres === undefined);
     cleanups.push(database.drop);
 
@@ -152,6 +165,8 @@ export class Platform extends ApiClient {
       MOCK_ROUTE_ENABLED: 'true',
       MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
       ...(wayIn.has('admin-api') && { ADMIN_API_URL: `http://127.0.0.1:${wayIn.get('admin-api')}` }),
+      ...(wayIn.has('billing-webhooks') && { BILLING_WEBHOOKS_URL: `http://127.0.0.1:${wayIn.get('billing-webhooks')}` }),
+      ...(provider && { POLAR_API_URL: providerUrl, POLAR_ACCESS_TOKEN: 'polar_oat_test', POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET }),
       ...env,
     };
 
@@ -164,6 +179,16 @@ export class Platform extends ApiClient {
     if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
     await withDatabase(database.url, (db) => db.execute(BE_GENEROUS, [PLAN, maxConcurrentChats]));
     await mock.said(/"port"/);
+    if (provider) {
+      const delivering = { PORT: new URL(providerUrl).port, WEBHOOK_URL: `${url}/api/webhooks/polar`, WEBHOOK_SECRET };
+      const books = new NodeProcess('local-provider', built('tools', 'local-provider'), {
+        ...common,
+        ...delivering,
+        APS_DATA_DIR: dir,
+      }).spawn();
+      cleanups.push(() => books.kill());
+      await books.said(/"port"/);
+    }
     // Sessions that it had opened before the migration would be without what that gives them.
     const pgbouncer = await ownServer('pgbouncer', database.url);
 
