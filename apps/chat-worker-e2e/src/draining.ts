@@ -111,7 +111,7 @@ export async function drainedWithoutRedis(chance: Chance): Promise<void> {
       items: ListedWorker[];
       queues: { ready: number | null }[];
     };
-    expect([items.map(({ draining }) => draining), queues.map(({ ready }) => ready)]).toEqual([[true], [null, null, null]]);
+    expect([items.map(({ draining }) => draining), queues.map(({ ready }) => ready)]).toEqual([[true], [null, null, null, null]]);
 
     await platform.redis!.restart();
     for (const app of ['api-gateway', 'chat-worker'] as const)
