@@ -189,6 +189,12 @@ describe('the credits of an organization, administered', () => {
       expect(outcome(await patch({ status: 'no-such' }))).toEqual([422, 'validation_error']);
     });
 
+    it('take a state and an end of the period with a plan that is another', async () => {
+      const wish = { status: 'past_due', period_end: '2027-03-01T00:00:00.000Z' };
+      await patch({ plan_code: starter.code, ...wish });
+      expect((await patch({ plan_code: team.code, ...wish })).body.subscription).toMatchObject({ plan_code: team.code, ...wish });
+    });
+
     it('take another state and another end of the period', async () => {
       await patch({ plan_code: starter.code });
       const period_end = '2027-03-01T00:00:00.000Z';

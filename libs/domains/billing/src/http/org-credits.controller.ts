@@ -21,7 +21,7 @@ import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http
 import { Idempotent } from '@aps/platform/idempotency';
 import type { CreditLedgerRow, InferenceReceipt } from '@aps/entities';
 import { CreditReceiptsQueries, type Forensics } from '../ledger/receipts.queries';
-import { CreditAccountsQueries, type CreditAccount, type SubscriptionView } from '../subscriptions/credit-accounts.queries';
+import { CreditAccountsQueries, type CreditAccount } from '../subscriptions/credit-accounts.queries';
 import { CreditAccountsService } from '../subscriptions/credit-accounts.service';
 
 /** What organizations have, and what operators do about it. */
@@ -38,7 +38,7 @@ export class AdminOrgCreditsController {
   @Get('credits')
   @Operation({ summary: 'Get the credits and the subscription of an organization', answers: OrgCreditsResponse })
   async get(@Param('org_id') orgId: string) {
-    return toOrgCredits(await this.queries.get(orgId));
+    return this.toOrgCredits(await this.queries.get(orgId), orgId);
   }
 
   @Post('credits/adjust')
@@ -118,13 +118,15 @@ export class AdminOrgCreditsController {
     refuses: ['not_subscribed'],
   })
   async update(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: UpdateSubscriptionRequest) {
-    return toOrgCredits(await this.accounts.update(operator, orgId, body));
+    return this.toOrgCredits(await this.accounts.update(operator, orgId, body), orgId);
+  }
+
+  private async toOrgCredits(account: CreditAccount, orgId: string) {
+    const subscription = account.subscription && answer(SubscriptionResponse, account.subscription);
+    return answer(OrgCreditsResponse, account, { subscription, reconciled: await this.queries.isReconciled(orgId) });
   }
 }
 
-const toSubscription = (subscription: SubscriptionView) => answer(SubscriptionResponse, subscription);
-const toOrgCredits = (account: CreditAccount) =>
-  answer(OrgCreditsResponse, account, { subscription: account.subscription && toSubscription(account.subscription) });
 const toLedgerRow = (row: CreditLedgerRow) => answer(LedgerRow, row, { seq: Number(row.seq) });
 
 const toReceipt = (receipt: InferenceReceipt) => {

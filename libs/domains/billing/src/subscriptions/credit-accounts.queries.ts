@@ -26,7 +26,6 @@ interface AccountRow extends Partial<SubscriptionView> {
   credits_overdraft: string;
   credits_remaining: string;
   open_holds: string;
-  reconciled: boolean;
   overrides: Overrides | null;
   override_reason: string | null;
 }
@@ -38,8 +37,6 @@ export interface CreditAccount {
   purchase_total: string;
   credits_overdraft: string;
   credits_remaining: string;
-  /** Both balances are the sum of all that was posted. */
-  reconciled: boolean;
   /** What calls under way may cost. */
   open_holds: string;
   subscription: SubscriptionView | null;
@@ -51,7 +48,6 @@ export interface CreditAccount {
 const ACCOUNT = statement<AccountRow>(`
   SELECT trim_scale(a.balance)::text AS balance, trim_scale(a.purchased_balance)::text AS purchased_balance, trim_scale(a.purchase_total)::text AS purchase_total,
     trim_scale(u.remaining - a.balance - a.purchased_balance)::text AS credits_overdraft, trim_scale(u.remaining)::text AS credits_remaining, trim_scale(u.held)::text AS open_holds,
-    a.balance + a.purchased_balance = (SELECT coalesce(sum(l.delta), 0) FROM credit_ledger l WHERE l.org_id = a.id) AS reconciled,
     a.plan_code, a.status, x.status AS external_status, coalesce(x.cancel_at_period_end, false) AS cancel_at_period_end,
     a.period_start, a.period_end, CASE WHEN x.product_id = a.polar_product_id_annual::text THEN x.current_period_end END AS paid_until,
     a.pending_change, a.overrides, a.override_reason
@@ -61,6 +57,10 @@ const ACCOUNT = statement<AccountRow>(`
     FROM organizations o LEFT JOIN org_credits c ON c.org_id = o.id LEFT JOIN subscriptions s ON s.org_id = o.id LEFT JOIN plans p ON p.id = s.plan_id
     WHERE o.id = $1 AND o.deleted_at IS NULL
   ) a CROSS JOIN LATERAL credit_use(a.id, '{}') u LEFT JOIN external_subscriptions x ON x.id = a.external_subscription_id`);
+
+const RECONCILED = statement<{ reconciled: boolean }>(`
+  SELECT coalesce(sum(l.delta), 0) = coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = $1), 0) AS reconciled
+  FROM credit_ledger l WHERE l.org_id = $1`);
 
 // Rows are counted as they are appended, and never go.
 const LEDGER = new OrgListing<CreditLedgerRow, object>({
@@ -95,6 +95,11 @@ export class CreditAccountsQueries {
       overrides: account.overrides ?? {},
       entitlements: await this.entitlements.of(orgId, db),
     };
+  }
+
+  /** Whether both balances are the sum of all that was ever posted. It reads all of it. */
+  async isReconciled(orgId: string): Promise<boolean> {
+    return (await this.db.query(RECONCILED, [orgId]))[0].reconciled;
   }
 
   /** What moved an organization's credits, newest first. */

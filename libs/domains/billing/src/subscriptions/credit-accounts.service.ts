@@ -75,16 +75,18 @@ export class CreditAccountsService {
       const overrides = wish.overrides && overridden(before?.overrides ?? {}, wish.overrides);
       const isChange = plan !== null && plan.id !== before?.plan_id;
       const period_end = typeof wish.period_end === 'string' ? new Date(wish.period_end) : wish.period_end;
-      const changes = changesOf(before ?? ({} as Partial<NonNullable<typeof before>>), {
+      if (isChange) await this.subscriptions.change(tx, orgId, plan, `${orgId}:change:${uuidv7()}`);
+      // What the new plan brings is no wish.
+      const { subscription } = (await this.repository.find(tx, orgId))!;
+      const changes = changesOf(subscription, {
         status: wish.status,
         period_end,
         overrides,
         override_reason: wish.override_reason,
       });
-      if (isChange) await this.subscriptions.change(tx, orgId, plan, `${orgId}:change:${uuidv7()}`);
       if (Object.keys(changes).length) {
         const anchored = changes.period_end ? { period_anchor: changes.period_end } : {};
-        await this.repository.save(tx, orgId, { plan_id: plan?.id ?? before!.plan_id, ...changes, ...anchored });
+        await this.repository.save(tx, orgId, { plan_id: subscription.plan_id, ...changes, ...anchored });
         this.subscriptions.announce(tx, orgId);
       }
       if (isChange || Object.keys(changes).length) {
