@@ -26,7 +26,7 @@ export function say(text = '') {
 export async function step(name, work) {
   const since = performance.now();
   const detail = await work();
-  say(`${seconds(performance.now() - since).padStart(7)}  ${name.padEnd(13)}${detail ?? ''}`.trimEnd());
+  say(`${seconds(performance.now() - since).padStart(7)}  ${name.padEnd(17)}${detail ?? ''}`.trimEnd());
 }
 
 /** Paths below the current folder are shown relative to it. */
