@@ -4,7 +4,6 @@ import { Money, SCALE, text } from './money';
 export const plus = (...amounts: string[]): string => text(amounts.reduce((sum, amount) => sum.plus(amount), new Money(0)));
 export const minus = (from: string, amount: string): string => text(new Money(from).minus(amount));
 export const negated = (amount: string): string => text(new Money(amount).negated());
-export const percentOf = (amount: string, percent: string): string => text(new Money(amount).times(percent).div(100));
 export const smallest = (...amounts: string[]): string => text(Money.min(...amounts));
 export const isPositive = (amount: string): boolean => new Money(amount).greaterThan(0);
 export const isZero = (amount: string): boolean => new Money(amount).isZero();
