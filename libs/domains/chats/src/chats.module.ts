@@ -6,6 +6,8 @@ import { InferenceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { PromptsModule, PromptToolsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
+import { ChatLog } from './chat-log';
+import { ChatLogRepository } from './chat-log.repository';
 import { ChatsQueries } from './chats.queries';
 import { ChatsRepository } from './chats.repository';
 import { ChatsService } from './chats.service';
@@ -65,6 +67,8 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     ToolsModule,
   ],
   providers: [
+    ChatLog,
+    ChatLogRepository,
     ChatsQueries,
     ChatsRepository,
     ChatsService,
@@ -93,6 +97,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
   exports: [
     ...ASKING,
     ...CONTROL,
+    ChatLog,
     ChildWaits,
     DelegationRepository,
     HitlRepository,

@@ -3,6 +3,9 @@ import type { ChatStatus, TurnStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import { chatSeenBy, memberStands, type OrgScope } from '@aps/guards';
 import { batchStatement, statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
+import { insertJobs } from '@aps/platform/outbox';
+import { appendEvent } from '@aps/platform/realtime';
+import { topicOf } from './chat-log.repository';
 import type { ChatRow, Pause } from './chat.types';
 import type { TurnChoices } from './chats.policy';
 
@@ -88,12 +91,8 @@ WITH i AS MATERIALIZED (
 ), m AS (
   INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_id, turn_no, author_id, created_at)
   SELECT v.message_id, v.org_id, v.chat_id, v.message_seq + 1, 'user', v.content, v.attachments, v.turn_id, v.turn_seq + 1, v.user_id, v.at FROM v
-), o AS (
-  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
-  SELECT v.turn_id, 'turn.run', 1, jsonb_build_object('org_id', v.org_id, 'chat_id', v.chat_id, 'turn_id', v.turn_id), v.request_id, v.traceparent, now() + interval '5 seconds' FROM v WHERE v.dispatch
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || v.chat_id, v.event_seq + 1, v.org_id, 'message_created', jsonb_set(v.event, '{message,seq}', to_jsonb(v.message_seq + 1)), v.at FROM v
+), o AS (${insertJobs('turn.run', { from: 'v WHERE v.dispatch', id: 'v.turn_id', payload: { org_id: 'v.org_id', chat_id: 'v.chat_id', turn_id: 'v.turn_id' }, requestId: 'v.request_id', traceparent: 'v.traceparent' })}
+), e AS (${appendEvent({ from: 'v', topic: topicOf('v.chat_id'), orgId: 'v.org_id', after: 'v.event_seq', type: 'message_created', data: `jsonb_set(v.event, '{message,seq}', to_jsonb(v.message_seq + 1))`, at: 'v.at' })}
 ), u AS (
   UPDATE chats SET message_seq = v.message_seq + 1, message_count = chats.message_count + 1, turn_seq = v.turn_seq + 1, event_seq = v.event_seq + 1,
     current_turn_id = coalesce(v.current_turn_id, v.turn_id), pending_turns = chats.pending_turns + (CASE WHEN v.dispatch THEN 0 ELSE 1 END), last_message_at = v.at, updated_at = v.at

@@ -5,11 +5,12 @@ import type { ChatStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
-import { alreadyCommitted, Database, type Ahead, type Tx } from '@aps/platform/database';
+import { alreadyCommitted, Database, type Ahead } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { eventMessage, numbered, type NewEvent } from './chat.types';
+import { ChatLog } from './chat-log';
+import { eventMessage, numbered } from './chat.types';
 import { agentDeleted } from './chats.errors';
 import { effectOfMessage } from './chats.policy';
 import { ChatsQueries } from './chats.queries';
@@ -61,6 +62,7 @@ export class SendService {
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
     private readonly depth: QueueDepth,
+    private readonly log: ChatLog,
     private readonly realtime: RealtimePublisher,
     private readonly idempotency: IdempotencyStore,
   ) {}
@@ -203,13 +205,13 @@ export class SendService {
       if (effect === 'keep') {
         m.event.turn_id = null;
         (m.event.message as { seq: number }).seq = await this.chats.insertUndispatched(tx, scope, chat, m);
-        await this.append(tx, chatId, [{ type: 'message_created', data: m.event }], m.at);
+        await this.log.tell(tx, chatId, [{ type: 'message_created', data: m.event }], m.at);
         return { keep: true as const, reason: closedReason(chat) };
       }
       await this.depth.confirm(tx, room);
       if (chat.status === 'ERRORED') {
         await this.turns.revive(tx, chatId, m.at);
-        await this.append(
+        await this.log.tell(
           tx,
           chatId,
           [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }],
@@ -224,7 +226,7 @@ export class SendService {
           { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId },
           { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true },
         );
-        await this.append(
+        await this.log.tell(
           tx,
           chatId,
           [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
@@ -245,11 +247,6 @@ export class SendService {
     if (!outcome.dispatch)
       return { message_id: m.messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
     return this.publish(scope, chatId, m.turnId, m.messageId);
-  }
-
-  private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
-    const before = await this.turns.appendEvents(tx, chatId, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 
   private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string, stored?: Promise<void>): Promise<SendResult> {
@@ -290,7 +287,13 @@ export class SendService {
       if (turn) return left(null, { dispatched: false, queued: false, reason: 'turn_stopped' });
       await this.depth.requireRoom(tx, scope.orgId);
       return {
-        fresh: await this.dispatch.resume(tx, chat, { cause: 'message', messageId, last: await this.turns.ofMessage(tx, messageId), at }),
+        fresh: await this.dispatch.resume(tx, chat, {
+          cause: 'message',
+          messageId,
+          last: await this.turns.ofMessage(tx, messageId),
+          publishedByCaller: true,
+          at,
+        }),
       };
     });
     return 'fresh' in outcome ? this.publish(scope, chatId, outcome.fresh, messageId) : outcome;

@@ -1,4 +1,33 @@
+import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
 import { statement } from '@aps/platform/database';
+
+/**
+ * How long the relay leaves a new row to the process that wrote it. The writer publishes right after its commit without touching the
+ * row again, so the fast path costs no second write; only a crash in between costs this wait.
+ */
+export const PUBLISH_GRACE_MS = 5_000;
+const GRACE = `interval '${PUBLISH_GRACE_MS} milliseconds'`;
+
+/**
+ * The part of a statement that writes jobs, one for each row of `from`, for statements that write them with what causes them. Whoever
+ * runs it hands them out once that is committed ({@link Outbox.handOut}). A job that is there already is due anew.
+ *
+ * @param job SQL: `from` is what follows FROM, all else stands for a value of its rows; of the payload field by field
+ */
+export function insertJobs<N extends JobName>(
+  name: N,
+  job: { from: string; id: string; payload: Record<keyof JobPayload<N>, string>; requestId?: string; traceparent?: string },
+): string {
+  const payload = Object.entries<string>(job.payload).map(([field, value]) => `'${field}', ${value}`);
+  return `
+  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
+  SELECT ${job.id}, '${name}', ${JOBS[name].version}, jsonb_build_object(${payload.join(', ')}), ${job.requestId ?? 'NULL'}, ${job.traceparent ?? 'NULL'}, now() + ${GRACE}
+  FROM ${job.from}
+  ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`;
+}
+
+/** The part of a statement that removes the jobs of the rows of `from`: their effect is there. */
+export const deleteJobs = (job: { from: string; id: string }): string => `DELETE FROM outbox USING ${job.from} WHERE outbox.id = ${job.id}`;
 
 export const TAKE = statement<{ id: string; job: string; payload: unknown; request_id: string | null; traceparent: string | null }>(`
   UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1
@@ -8,11 +37,10 @@ export const OLDEST_DUE = statement<{ seconds: number }>(
   'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
 );
 export const DUE_AGAIN = statement('UPDATE outbox SET available_at = now() WHERE id = ANY($1)');
-export const DUE_ALL = statement(
-  `UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + interval '5 seconds'`,
-);
+export const DUE_ALL = statement(`UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + ${GRACE}`);
 export const INSERT = statement(`
   INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
-  VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + make_interval(secs => $8)))
-  ON CONFLICT (id) DO NOTHING`);
+  VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + ${GRACE}))
+  ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`);
+export const POSTPONE = statement('UPDATE outbox SET available_at = $2 WHERE id = $1');
 export const CANCEL = statement('DELETE FROM outbox WHERE id = $1');

@@ -4,7 +4,7 @@ import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type Que
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import type { JobsOptions, Queue } from 'bullmq';
 import { uuidv7 } from 'uuidv7';
-import { CANCEL, INSERT } from './outbox.sql';
+import { CANCEL, INSERT, POSTPONE } from './outbox.sql';
 
 /** A job as the outbox keeps it. Its id is the id of the row, of the queue's job, and usually of the row that it works on. */
 export interface OutboxJob<N extends JobName = JobName> {
@@ -24,13 +24,9 @@ export interface EnqueueOptions {
   notBefore?: Date;
   requestId?: string;
   traceparent?: string;
+  /** The caller publishes it after the commit, and wants to know whether that worked. */
+  publishedByCaller?: boolean;
 }
-
-/**
- * How long the relay leaves a new row to the process that wrote it. The writer publishes right after its commit without touching the
- * row again, so the fast path costs no second write; only a crash in between costs this wait.
- */
-export const PUBLISH_GRACE_MS = 5_000;
 
 /** Finished and failed jobs leave Redis at once: PostgreSQL keeps what matters, and a kept id would block a second delivery. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
@@ -59,7 +55,7 @@ export class Outbox {
   }
 
   /**
-   * Adds a job to the open transaction and publishes it after the commit.
+   * Adds a job to the open transaction and publishes it after the commit. One that is there already is due anew.
    *
    * @returns the job's id
    */
@@ -73,14 +69,25 @@ export class Outbox {
       job.requestId ?? null,
       job.traceparent ?? null,
       options.notBefore ?? null,
-      PUBLISH_GRACE_MS / 1000,
     ]);
-    if (!options.notBefore) {
-      tx.afterCommit(async () => {
-        await this.publish([job]).catch((error: Error) => this.logger.warn(`Left job ${job.id} (${name}) to the relay: ${error.message}`));
-      });
-    }
+    if (!options.notBefore && !options.publishedByCaller) await this.handOut(tx, [job]);
     return job.id;
+  }
+
+  /**
+   * Publishes jobs whose rows a statement has written: those of a transaction after its commit. What fails is left to the relay.
+   *
+   * @param db in which they were written
+   */
+  async handOut(db: Db, jobs: OutboxJob[]): Promise<void> {
+    if (jobs.length === 0) return;
+    const publish = () =>
+      this.publish(jobs).catch((error: Error) => {
+        const { id, name } = jobs[0];
+        this.logger.warn(`Left ${jobs.length} job${jobs.length === 1 ? '' : 's'} (${name} ${id}) to the relay: ${error.message}`);
+      });
+    if ('afterCommit' in db) (db as Tx).afterCommit(publish);
+    else await publish();
   }
 
   /** Puts jobs whose rows are committed onto their queues. Publishing a job that is there already changes nothing. */
@@ -100,8 +107,13 @@ export class Outbox {
     }
   }
 
+  /** Puts a job off; the relay publishes it then. */
+  async postpone(db: Db, id: string, until: Date): Promise<void> {
+    await db.execute(POSTPONE, [id, until]);
+  }
+
   /**
-   * Takes a job back that was not published.
+   * Removes a job that is not to run: it was taken back, or its effect is there.
    *
    * @returns whether the row was still there
    */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import type { NewEvent } from '../chat.types';
+import { ChatLog } from '../chat-log';
 import { ChildWaits } from '../delegation/child-waits';
 import { HitlService } from '../hitl/hitl.service';
 import { ControlRepository } from './control.repository';
@@ -19,6 +20,7 @@ export class AgentEndService {
     private readonly db: Database,
     private readonly control: ControlRepository,
     private readonly teardown: Teardown,
+    private readonly log: ChatLog,
     private readonly questions: HitlService,
     private readonly children: ChildWaits,
   ) {}
@@ -54,7 +56,7 @@ export class AgentEndService {
         data: { from: chat.status, to: 'ACTIVE', stop_reason: 'agent_deleted', pause: null },
       });
     }
-    await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...cancelled, ...events] }], at);
+    await this.log.tell(tx, chat.id, [...cancelled, ...events], at);
     if (chat.turn) await this.children.onChatEnded(tx, chat, 'stopped');
   }
 }

@@ -5,6 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import type { NewEvent } from '../chat.types';
+import { ChatLog } from '../chat-log';
 import { isTerminable } from '../chats.policy';
 import { ChildWaits } from '../delegation/child-waits';
 import { HitlService } from '../hitl/hitl.service';
@@ -26,6 +27,7 @@ export class CloseService {
     private readonly db: Database,
     private readonly control: ControlRepository,
     private readonly teardown: Teardown,
+    private readonly log: ChatLog,
     private readonly questions: HitlService,
     private readonly children: ChildWaits,
     private readonly audit: Audit,
@@ -52,7 +54,7 @@ export class CloseService {
       const at = this.db.now();
       const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
       await this.control.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
-      await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...events, closed(chat, 'terminated')] }], at);
+      await this.log.tell(tx, chat.id, [...events, closed(chat, 'terminated')], at);
       await this.children.onChatEnded(tx, chat, 'cancelled');
       return { chat_id: chat.id, status: 'ARCHIVED', terminated: true, completed_at: at, cancelled_hitl_request_ids: cancelled };
     });
@@ -64,7 +66,7 @@ export class CloseService {
     await this.control.clearTurns(tx, [chat.id], at, chat.turn?.status === 'running');
     await this.children.abandonOf(tx, [chat.id]);
     await this.control.archive(tx, chat.id, { stopReason: 'user_archived', completedAt: null, at });
-    await this.teardown.announce(tx, [{ chat_id: chat.id, events: [...(waits.get(chat.id) ?? []), closed(chat, 'user_archived')] }], at);
+    await this.log.tell(tx, chat.id, [...(waits.get(chat.id) ?? []), closed(chat, 'user_archived')], at);
     await this.children.onChatEnded(tx, chat, 'archived');
   }
 

@@ -8,7 +8,6 @@ import { isContinuable } from '../chats.policy';
 import { ChatsRepository } from '../chats.repository';
 import { QueueDepth, type Room } from '../queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
-import { TurnEndings } from '../turns/turn-endings';
 import { TurnQuotes } from '../turns/turn-quotes';
 
 const NOT_OVER: readonly string[] = ['queued', 'running', 'waiting'];
@@ -20,7 +19,6 @@ export class ContinueService {
     private readonly db: Database,
     private readonly chats: ChatsRepository,
     private readonly dispatch: TurnDispatch,
-    private readonly endings: TurnEndings,
     private readonly blockers: Blockers,
     private readonly quotes: TurnQuotes,
     private readonly depth: QueueDepth,
@@ -63,8 +61,7 @@ export class ContinueService {
       await this.depth.confirm(tx, room);
       // An unpriced model is let through once: the turn would be closed for it again.
       const unpricedAllowed = chat.stop_reason === 'model_unpriced';
-      const id = await this.dispatch.resume(tx, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
-      tx.afterCommit(() => this.endings.publishTurns([{ id, org_id: chat.org_id, chat_id: chat.id }]));
+      await this.dispatch.resume(tx, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
     });
   }
 }

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnClaims } from '../turns/turn-claims';
+import { TurnRepository } from '../turns/turn.repository';
 import { TurnRunner } from '../turns/turn-runner';
 
 describe('the control of chats', () => {
@@ -229,6 +230,13 @@ describe('the control of chats', () => {
     expect(await app.get(TurnClaims).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ from: 'RUNNING', to: 'ACTIVE', pause: { kind: 'queued' } });
+    // Its turn comes, and the slot is gone again: nothing has changed for who looks on.
+    const { pause } = (await rowOf(chat)) as { pause: object };
+    const before = (await told(chat, 'status_changed')).length;
+    await app.get(TurnRepository).dispatchParked(app.db, org.id);
+    expect(await app.get(TurnClaims).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
+    expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause });
+    expect(await told(chat, 'status_changed')).toHaveLength(before);
     expect((await call('POST', chat, '/stop')).body).toMatchObject({ stopped: true, cleared_pause: 'queued', status: 'ACTIVE' });
     expect(await turnsOf(chat)).toEqual(['stopped']);
     await entitle(app, { max_concurrent_chats: 2_000 });

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ChatStatus, TurnStatus, TurnWait } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
-import type { NewEvent, Pause } from '../chat.types';
+import { deleteJobs } from '@aps/platform/outbox';
+import type { Pause } from '../chat.types';
 import { VISIBLE_CHAT } from '../chats.repository';
 
 /** A chat under its row's lock, with the turn that is dispatched and not over. */
@@ -47,9 +48,7 @@ const END_TURNS = statement(`
     UPDATE turns SET status = CASE WHEN turns.status = 'queued' AND turns.started_at IS NULL THEN 'skipped' ELSE 'stopped' END, finished_at = $2,
       lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL
     WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting') RETURNING id
-  ), o AS (
-    DELETE FROM outbox USING t WHERE outbox.id = t.id
-  )
+  ), o AS (${deleteJobs({ from: 't', id: 't.id' })})
   SELECT count(*)::int AS n FROM t`);
 
 const BUSY = statement<{ id: string }>(`
@@ -63,18 +62,6 @@ const CLEAR_TURNS = statement<{ id: string; stop_requested_at: Date | null }>(`
     status = CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 'ACTIVE' ELSE status END,
     stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
   WHERE id = ANY($1) RETURNING id, stop_requested_at`);
-
-const APPEND = statement<{ chat_id: string; before: number }>(`
-  WITH n AS (
-    SELECT (x->>'chat_id')::uuid AS chat_id, x->'events' AS events FROM jsonb_array_elements($1::jsonb) AS x
-  ), c AS (
-    UPDATE chats SET event_seq = event_seq + jsonb_array_length(n.events), updated_at = $2 FROM n WHERE chats.id = n.chat_id
-    RETURNING chats.id, chats.org_id, chats.event_seq - jsonb_array_length(n.events) AS before, n.events
-  ), e AS (
-    INSERT INTO events (topic, seq, org_id, type, data, created_at)
-    SELECT 'chat:' || c.id, c.before + x.ord, c.org_id, x.event->>'type', x.event->'data', $2 FROM c, jsonb_array_elements(c.events) WITH ORDINALITY AS x(event, ord)
-  )
-  SELECT id AS chat_id, before FROM c`);
 
 const ARCHIVE = statement(
   `UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`,
@@ -186,11 +173,5 @@ export class ControlRepository {
 
   async share(tx: Tx, chatIds: string[], shared: boolean, at: Date): Promise<void> {
     await tx.execute(SHARE, [chatIds, shared, at]);
-  }
-
-  /** Appends to the event logs of several locked chats. @returns the number before each chat's first */
-  async appendEvents(tx: Db, of: { chat_id: string; events: NewEvent[] }[], at: Date): Promise<Map<string, number>> {
-    const rows = await tx.query(APPEND, [JSON.stringify(of), at]);
-    return new Map(rows.map((r) => [r.chat_id, r.before]));
   }
 }

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import { appendEvents } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
+import { topicOf } from '../chat-log.repository';
 import { eventMessage, type ChatRow, type NewEvent } from '../chat.types';
 import type { TurnChoices } from '../chats.policy';
 import { agentDeletedAt, VISIBLE_CHAT } from '../chats.repository';
@@ -54,9 +56,7 @@ const INSERT = statement(`
     INSERT INTO messages (id, org_id, chat_id, seq, role, content, attachments, turn_id, turn_no, author_id, created_at)
     SELECT (x->>'id')::uuid, $2, $1, x.ord, 'user', x->>'content', nullif(x->'attachments', 'null'::jsonb), $15, 1, (x->>'author_id')::uuid, $14
     FROM jsonb_array_elements($16::jsonb) WITH ORDINALITY AS x(x, ord)
-  ), e AS (
-    INSERT INTO events (topic, seq, org_id, type, data, created_at)
-    SELECT 'chat:' || $1::uuid, x.ord, $2, x.event->>'type', x.event->'data', $14 FROM jsonb_array_elements($17::jsonb) WITH ORDINALITY AS x(event, ord)
+  ), e AS (${appendEvents({ from: 'c', topic: topicOf('c.id'), orgId: '$2', after: '0', events: '$17::jsonb', at: '$14' })}
   ), t AS (
     INSERT INTO turns (id, org_id, chat_id, seq, status, cause, message_id, model, model_mode_override, reasoning_effort, dispatched_at)
     SELECT $15, $2, c.id, 1, 'queued', 'retry', $18, $19, $20, $21, clock_timestamp() FROM c

@@ -5,6 +5,7 @@ import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
+import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { agentDeleted } from '../chats.errors';
 import { carriedChoices } from '../chats.policy';
@@ -12,7 +13,7 @@ import { ChatsRepository } from '../chats.repository';
 import { MessageFiles } from '../message-files';
 import { QueueDepth, type Room } from '../queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
-import { TurnRepository } from '../turns/turn.repository';
+import { runOf } from '../turns/turn.repository';
 import { RetryRepository } from './retry.repository';
 
 /** Begins chats anew, as chats of their own. */
@@ -22,7 +23,7 @@ export class RetryService {
     private readonly db: Database,
     private readonly rows: RetryRepository,
     private readonly chats: ChatsRepository,
-    private readonly turns: TurnRepository,
+    private readonly outbox: Outbox,
     private readonly files: MessageFiles,
     private readonly dispatch: TurnDispatch,
     private readonly agents: AgentsQueries,
@@ -76,7 +77,7 @@ export class RetryService {
       });
       for (const [i, { attachments }] of opening.entries())
         if (attachments?.length) await this.files.carry(tx, scope, copies[i], attachments);
-      await this.turns.dispatch(tx, { ...turn, org_id: scope.orgId });
+      await this.outbox.enqueue(tx, 'turn.run', runOf({ ...turn, org_id: scope.orgId }), { id: turn.id, publishedByCaller: true });
       if (attempt) await this.idempotency.attach(tx, attempt, turn.chat_id);
     });
     return this.publish(scope, turn);
@@ -93,7 +94,7 @@ export class RetryService {
       if (chat.status !== 'ERRORED' || last?.status !== 'cancelled') return null;
       if (chat.agent_deleted) throw agentDeleted();
       await this.depth.requireRoom(tx, scope.orgId);
-      return this.dispatch.resume(tx, chat, { cause: 'retry', messageId: last.message_id, last, at });
+      return this.dispatch.resume(tx, chat, { cause: 'retry', messageId: last.message_id, last, publishedByCaller: true, at });
     });
     return id ? this.publish(scope, { id, chat_id: chatId }) : chatId;
   }

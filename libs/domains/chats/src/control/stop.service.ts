@@ -4,6 +4,7 @@ import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
 import type { NewEvent, Pause } from '../chat.types';
+import { ChatLog } from '../chat-log';
 import { stopEffect } from '../chats.policy';
 import { ChildWaits } from '../delegation/child-waits';
 import { ControlRepository, type ControlledChat } from './control.repository';
@@ -25,6 +26,7 @@ export class StopService {
     private readonly db: Database,
     private readonly control: ControlRepository,
     private readonly teardown: Teardown,
+    private readonly log: ChatLog,
     private readonly children: ChildWaits,
   ) {}
 
@@ -85,7 +87,7 @@ export class StopService {
       };
       return { chat_id: c.id, events: [...(waits.get(c.id) ?? []), changed] };
     });
-    await this.teardown.announce(tx, events, at);
+    await this.log.tellEach(tx, events, at);
     return requested as Map<string, Date>;
   }
 }

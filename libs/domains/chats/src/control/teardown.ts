@@ -1,11 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import { Broadcaster } from '@aps/platform/broadcast';
 import type { Tx } from '@aps/platform/database';
-import { RealtimePublisher } from '@aps/platform/realtime';
-import { numbered, type NewEvent } from '../chat.types';
+import type { NewEvent } from '../chat.types';
 import { ChildWaits } from '../delegation/child-waits';
-import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
 import { ControlRepository, type ControlledChat } from './control.repository';
@@ -18,8 +15,6 @@ export class Teardown {
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
     private readonly children: ChildWaits,
-    private readonly endings: TurnEndings,
-    private readonly realtime: RealtimePublisher,
     private readonly broadcaster: Broadcaster,
   ) {}
 
@@ -58,22 +53,11 @@ export class Teardown {
       at,
     );
     const running = busy.filter((c) => c.turn?.status === 'running');
-    const freed = running.length ? await this.turns.dispatchParked(tx, busy[0].org_id, running.length) : [];
-    tx.afterCommit(async () => {
+    if (running.length) await this.turns.dispatchParked(tx, busy[0].org_id, running.length);
+    tx.afterCommit(() => {
       for (const { org_id, id, turn } of running)
         this.broadcaster.send('chat.stop', { org_id, chat_id: id, turn_id: turn!.id, at: at.toISOString() });
-      await this.endings.publishTurns(freed);
     });
     return events;
-  }
-
-  /** Writes events of locked chats, and tells their readers after the commit. */
-  async announce(tx: Tx, of: { chat_id: string; events: NewEvent[] }[], at: Date): Promise<void> {
-    const told = of.filter((o) => o.events.length > 0);
-    if (told.length === 0) return;
-    const before = await this.control.appendEvents(tx, told, at);
-    tx.afterCommit(() => {
-      for (const { chat_id, events } of told) this.realtime.publish(chatTopic(chat_id), numbered(events, before.get(chat_id)!, at));
-    });
   }
 }

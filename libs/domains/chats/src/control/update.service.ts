@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
+import { ChatLog } from '../chat-log';
 import { isArchivable, mayShare } from '../chats.policy';
 import { CloseService } from './close.service';
 import { ControlRepository, type ControlledChat } from './control.repository';
-import { Teardown } from './teardown';
 
 export interface ChatPatch {
   archived?: boolean;
@@ -20,7 +20,7 @@ export class UpdateService {
     private readonly db: Database,
     private readonly control: ControlRepository,
     private readonly closing: CloseService,
-    private readonly teardown: Teardown,
+    private readonly log: ChatLog,
   ) {}
 
   /**
@@ -69,6 +69,6 @@ export class UpdateService {
 
   private async rename(tx: Tx, chat: ControlledChat, title: string | null, at: Date): Promise<void> {
     await this.control.rename(tx, chat.id, title, at);
-    await this.teardown.announce(tx, [{ chat_id: chat.id, events: [{ type: 'title_changed', data: { title } }] }], at);
+    await this.log.tell(tx, chat.id, [{ type: 'title_changed', data: { title } }], at);
   }
 }

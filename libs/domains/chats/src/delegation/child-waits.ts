@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
-import { Outbox } from '@aps/platform/outbox';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { eventMessage, numbered, type NewEvent } from '../chat.types';
-import { publishTurns } from '../turns/publish-turns';
+import { ChatLog } from '../chat-log';
+import { eventMessage, type NewEvent } from '../chat.types';
 import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
-import { TurnRepository } from '../turns/turn.repository';
 import { childResult, type ChildEnd, type ChildResult } from './child-result';
 import { DelegationRepository, type OpenWait, type UnreadResult } from './delegation.repository';
 
@@ -29,10 +25,8 @@ export class ChildWaits implements WaitSource {
   constructor(
     private readonly db: Database,
     private readonly rows: DelegationRepository,
-    private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
-    private readonly outbox: Outbox,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
   ) {
     waits.register(this);
   }
@@ -104,7 +98,7 @@ export class ChildWaits implements WaitSource {
   /** A turn that ended without having read what its children had come to leaves that to the next one. */
   private async notifyOfUnread(tx: Tx, chatId: string, at: Date): Promise<void> {
     const events = await this.noteAll(tx, await this.rows.takeUnread(tx, { parentChatId: chatId }), at);
-    if (events.length) await this.announce(tx, chatId, events, at);
+    await this.log.tell(tx, chatId, events, at);
   }
 
   private async notifyParent(tx: Tx, chatId: string, wait: OpenWait, how: ChildEnd, at: Date): Promise<void> {
@@ -131,12 +125,8 @@ export class ChildWaits implements WaitSource {
       },
     ];
     if (!awaited) events.push(await this.note(tx, wait.parent_chat_id, result, at));
-    const woken = awaited ? await this.waits.wake(tx, wait.parent_turn_id, at) : null;
-    if (woken) {
-      events.push(...woken.events);
-      tx.afterCommit(() => publishTurns(this.outbox, [woken.turn]));
-    }
-    await this.announce(tx, wait.parent_chat_id, events, at);
+    if (awaited) events.push(...((await this.waits.wake(tx, wait.parent_turn_id, at)) ?? []));
+    await this.log.tell(tx, wait.parent_chat_id, events, at);
   }
 
   private async noteAll(tx: Tx, unread: UnreadResult[], at: Date): Promise<NewEvent[]> {
@@ -150,10 +140,5 @@ export class ChildWaits implements WaitSource {
     const message = { id: uuidv7(), role: 'system' as const, content: JSON.stringify(result), at };
     const { seq, turn_id } = await this.rows.insertNote(tx, parentChatId, message);
     return { type: 'message_created', data: { message: eventMessage({ ...message, seq }), turn_id } };
-  }
-
-  private async announce(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
-    const before = await this.turns.appendEvents(tx, chatId, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 }

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { eventMessage } from '../chat.types';
 import { ChatsRepository, type NewMessage } from '../chats.repository';
 import { QueueDepth } from '../queue-depth';
-import { publishTurns } from '../turns/publish-turns';
+import { runOf } from '../turns/turn.repository';
 import { refusalOf, titleOf } from './delegation.policy';
 import { DelegationRepository } from './delegation.repository';
 
@@ -133,6 +133,6 @@ export class DelegateTool {
       event: { message, turn_id: turnId },
     };
     await this.chats.send(tx, scope, agentId, chatId, m);
-    tx.afterCommit(() => publishTurns(this.outbox, [{ id: turnId, org_id: scope.orgId, chat_id: chatId }]));
+    await this.outbox.handOut(tx, [{ id: turnId, name: 'turn.run', payload: runOf({ id: turnId, org_id: scope.orgId, chat_id: chatId }) }]);
   }
 }

@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { Outbox } from '@aps/platform/outbox';
-import { RealtimePublisher } from '@aps/platform/realtime';
-import { numbered, type NewEvent } from '../chat.types';
-import { publishTurns } from '../turns/publish-turns';
+import { ChatLog } from '../chat-log';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
@@ -28,8 +24,7 @@ export class DelegationSweeper {
     private readonly waits: TurnWaits,
     private readonly endings: TurnEndings,
     private readonly children: ChildWaits,
-    private readonly outbox: Outbox,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
   ) {
     maintenance.register({ name: 'delegations', everyS: 5, batch: BATCH, run: () => this.sweep() });
   }
@@ -37,18 +32,15 @@ export class DelegationSweeper {
   /** @returns the larger number of what it looked at, parents and children */
   async sweep(): Promise<number> {
     const overdue = await this.rows.overdueTurns(this.db, BATCH);
-    for (const turnId of overdue) await this.db.transaction(NO_CALLER, (tx) => this.wake(tx, turnId));
+    for (const { turnId, chatId } of overdue) await this.db.transaction(NO_CALLER, (tx) => this.wake(tx, turnId, chatId));
     const orphans = await this.rows.orphans(this.db, BATCH);
     for (const chatId of orphans) await this.db.transaction(NO_CALLER, (tx) => this.abandon(tx, chatId));
     return Math.max(overdue.length, orphans.length);
   }
 
-  private async wake(tx: Tx, turnId: string): Promise<void> {
+  private async wake(tx: Tx, turnId: string, chatId: string): Promise<void> {
     const at = this.db.now();
-    const woken = await this.waits.wake(tx, turnId, at);
-    if (!woken) return;
-    await this.announce(tx, woken.turn.chat_id, woken.events, at);
-    tx.afterCommit(() => publishTurns(this.outbox, [woken.turn]));
+    await this.log.tell(tx, chatId, (await this.waits.wake(tx, turnId, at)) ?? [], at);
   }
 
   /** Looks again under the locks of the child and then of its parent: either may have gone on meanwhile. */
@@ -73,17 +65,12 @@ export class DelegationSweeper {
     }
     const at = this.db.now();
     await this.rows.setAbandoned(tx, chatId, at);
-    await this.announce(
+    await this.log.tell(
       tx,
       chatId,
       [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }],
       at,
     );
     await this.children.onChatEnded(tx, { id: chatId }, 'abandoned');
-  }
-
-  private async announce(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
-    const before = await this.turns.appendEvents(tx, chatId, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 }

@@ -126,7 +126,10 @@ const LOCK_ORPHAN = statement<Orphan>(
 );
 const SETTLE_ORPHAN = statement('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1');
 const SET_ABANDONED = statement(`UPDATE chats SET status = 'ABANDONED', pause = NULL, updated_at = $2 WHERE id = $1`);
-const OVERDUE_TURNS = statement<{ id: string }>(`SELECT DISTINCT t.id FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
+const OVERDUE_TURNS = statement<{
+  turnId: string;
+  chatId: string;
+}>(`SELECT DISTINCT t.id AS "turnId", t.chat_id AS "chatId" FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
        WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' LIMIT $1`);
 
 /*
@@ -297,8 +300,7 @@ export class DelegationRepository {
   }
 
   /** Waiting turns with a child whose deadline has passed. Those whose other children are not over wait on. */
-  async overdueTurns(db: Db, limit: number): Promise<string[]> {
-    const rows = await db.query(OVERDUE_TURNS, [limit]);
-    return rows.map((r) => r.id);
+  overdueTurns(db: Db, limit: number): Promise<{ turnId: string; chatId: string }[]> {
+    return db.query(OVERDUE_TURNS, [limit]);
   }
 }

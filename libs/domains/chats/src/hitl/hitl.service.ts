@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { chatTopic, DomainError } from '@aps/contracts';
+import { DomainError } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type NewEvent } from '../chat.types';
+import { ChatLog } from '../chat-log';
+import type { NewEvent } from '../chat.types';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
-import { TurnRepository } from '../turns/turn.repository';
 import { expiryOf } from './hitl.config';
 import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, type AnswerInput, type StoredCall } from './hitl.policy';
 import { HitlQueries, type SeenRequest } from './hitl.queries';
@@ -48,10 +47,9 @@ export class HitlService {
     private readonly db: Database,
     private readonly queries: HitlQueries,
     private readonly requests: HitlRepository,
-    private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
     private readonly endings: TurnEndings,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
     private readonly audit: Audit,
   ) {}
 
@@ -112,9 +110,8 @@ export class HitlService {
 
       const woken = await this.waits.wake(tx, request.turn_id, at);
       const open = woken ? [] : await this.requests.pendingOfTurn(tx, chat.id, request.turn_id);
-      const events = [resolvedEvent(now), ...(woken?.events ?? []), ...(open.length ? await this.showNext(tx, chat.id, open[0]) : [])];
-      await this.append(tx, chat.id, events, at);
-      if (woken) tx.afterCommit(() => this.endings.publishTurns([woken.turn]));
+      const events = [resolvedEvent(now), ...(woken ?? []), ...(open.length ? await this.showNext(tx, chat.id, open[0]) : [])];
+      await this.log.tell(tx, chat.id, events, at);
       // A turn that has not begun to wait goes on by itself.
       const goesOn = chat.status === 'RUNNING' && chat.current_turn_id === request.turn_id && open.length === 0;
       return { request: now, resumed: woken !== null || goesOn };
@@ -170,7 +167,7 @@ export class HitlService {
         stopReason: 'hitl_expired',
         events,
       });
-    } else if (chat) await this.append(tx, chat.id, events, at);
+    } else if (chat) await this.log.tell(tx, chat.id, events, at);
     return true;
   }
 
@@ -199,11 +196,5 @@ export class HitlService {
       { kind: 'hitl_request', id },
       { decision: answer?.decision, chat_id, tool_slug: tool_call?.tool_slug ?? null },
     );
-  }
-
-  private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
-    if (events.length === 0) return;
-    const before = await this.turns.appendEvents(tx, chatId, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 }

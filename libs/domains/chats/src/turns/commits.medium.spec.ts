@@ -5,6 +5,7 @@ import { ModelCalls, ModelResolver } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { Leases } from './leases';
+import { Outbox } from '@aps/platform/outbox';
 import { TurnRepository } from './turn.repository';
 
 type Message = { role: string; content: string };
@@ -218,7 +219,7 @@ describe('a commit that is slow', () => {
     const chat = await app.chat(org);
     const stream = await app.stream(org, chat);
     await app.db.execute(sql(`INSERT INTO test_commits VALUES ('send', 'fails')`));
-    const claimed = done(get(TurnRepository), 'removeJob');
+    const claimed = done(get(Outbox), 'cancel');
     expect((await app.send(org, chat, 'lost')).status).toBe(503);
     await claimed;
     await app.db.execute(sql('DELETE FROM test_commits'));

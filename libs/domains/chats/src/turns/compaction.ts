@@ -16,7 +16,8 @@ import {
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type NewEvent, type TranscriptRow } from '../chat.types';
+import { ChatLog } from '../chat-log';
+import type { NewEvent, TranscriptRow } from '../chat.types';
 import { heldTurn } from './held-turn';
 import { LeaseEnded } from './leases';
 import type { RunningTurn } from './turn-runner';
@@ -106,6 +107,7 @@ export class Compaction {
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
+    private readonly log: ChatLog,
   ) {}
 
   /**
@@ -248,7 +250,7 @@ export class Compaction {
         },
       },
     ];
-    const before = await this.turns.appendEvents(tx, claim.chat_id, events, at);
-    tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
+    const told = await this.log.append(tx, claim.chat_id, events, at);
+    tx.afterCommit(() => turn.signals.events(told));
   }
 }

@@ -8,6 +8,7 @@ import { counter, durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
+import { ChatLog } from '../chat-log';
 import { eventMessage, numbered, type NewEvent } from '../chat.types';
 import { ChildWaits } from '../delegation/child-waits';
 import { heldTurn } from './held-turn';
@@ -79,6 +80,7 @@ export class ModelStepRunner {
     private readonly catalog: ToolCatalog,
     private readonly endings: TurnEndings,
     private readonly outbox: Outbox,
+    private readonly log: ChatLog,
     private readonly compaction: Compaction,
     private readonly children: ChildWaits,
   ) {}
@@ -342,7 +344,7 @@ export class ModelStepRunner {
       if (!done) return null;
       for (const call of refused)
         await this.turns.commitToolStep(tx, { ...call, turnId: claim.id, content: STEP_LIMIT, status: 'failed', wait: null, at: write.at });
-      const jobs = await this.turns.endTurn(tx, claim, {
+      await this.turns.endTurn(tx, claim, {
         turnStatus: 'done',
         chatStatus: 'ACTIVE',
         chatError: null,
@@ -360,7 +362,6 @@ export class ModelStepRunner {
           { id: write.title_job_id, requestId, traceparent },
         );
       }
-      tx.afterCommit(() => this.endings.publishTurns(jobs));
       return done;
     });
   }
@@ -372,17 +373,15 @@ export class ModelStepRunner {
     message.seq = done.message_seq;
     turn.signals.events(numbered(events, done.event_seq, at));
     if (done.title_job_id) {
-      void this.outbox
-        .publish([
-          {
-            id: done.title_job_id,
-            name: 'chat.title',
-            payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id },
-            requestId: turn.requestId,
-            traceparent: turn.traceparent,
-          },
-        ])
-        .catch(() => undefined);
+      void this.outbox.handOut(this.db, [
+        {
+          id: done.title_job_id,
+          name: 'chat.title',
+          payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id },
+          requestId: turn.requestId,
+          traceparent: turn.traceparent,
+        },
+      ]);
     }
     if (done.parked) void this.endings.dispatchParked(claim.org_id);
   }
@@ -393,8 +392,8 @@ export class ModelStepRunner {
     try {
       await this.db.transaction(NO_CALLER, async (tx) => {
         if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
-        const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
-        tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
+        const told = await this.log.append(tx, turn.claim.chat_id, events, at);
+        tx.afterCommit(() => turn.signals.events(told));
       });
     } catch {
       // The event that ends the message has all of it.

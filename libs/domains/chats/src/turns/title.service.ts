@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import {
   Holds,
   InferenceError,
@@ -11,9 +10,7 @@ import {
   type ReceiptRow,
 } from '@aps/inference';
 import { NO_CALLER, Database } from '@aps/platform/database';
-import { RealtimePublisher } from '@aps/platform/realtime';
-import { numbered, type NewEvent } from '../chat.types';
-import { TurnRepository } from './turn.repository';
+import { ChatLog } from '../chat-log';
 import { TitleRepository, type UntitledChat } from './title.repository';
 
 const MAX_TITLE = 80;
@@ -28,12 +25,11 @@ export class TitleService {
   constructor(
     private readonly db: Database,
     private readonly titles: TitleRepository,
-    private readonly turns: TurnRepository,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
   ) {}
 
   async generate(chatId: string, signal: AbortSignal): Promise<void> {
@@ -92,9 +88,7 @@ export class TitleService {
           step_no: null,
           agent_id: chat.agent_id,
         });
-      const events: NewEvent[] = [{ type: 'title_changed', data: { title } }];
-      const before = await this.turns.appendEvents(tx, chatId, events, at);
-      tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
+      await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
       return true;
     });
   }

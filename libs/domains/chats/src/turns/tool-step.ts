@@ -15,11 +15,11 @@ import {
   type WaitKind,
 } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type NewEvent } from '../chat.types';
+import { ChatLog } from '../chat-log';
+import type { NewEvent } from '../chat.types';
 import { grantsOf } from './grants';
 import { LeaseEnded } from './leases';
 import { CUT_OFF, type OpenCall } from './transcript';
-import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './turn-runner';
 import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits, type WaitOutcome } from './turn-waits';
 import { TurnRepository } from './turn.repository';
@@ -74,7 +74,7 @@ export class ToolStepRunner {
     private readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly catalog: ToolCatalog,
-    private readonly endings: TurnEndings,
+    private readonly log: ChatLog,
     private readonly waits: TurnWaits,
     private readonly gate: DecisionGate,
   ) {}
@@ -191,8 +191,7 @@ export class ToolStepRunner {
         at,
       );
       // A slot is free now.
-      const freed = await this.turns.dispatchParked(tx, turn.claim.org_id);
-      tx.afterCommit(() => this.endings.publishTurns(freed));
+      await this.turns.dispatchParked(tx, turn.claim.org_id);
       return 'waiting';
     });
   }
@@ -342,8 +341,8 @@ export class ToolStepRunner {
   }
 
   private async announce(tx: Tx, turn: RunningTurn, events: NewEvent[], at: Date): Promise<void> {
-    const before = await this.turns.appendEvents(tx, turn.claim.chat_id, events, at);
-    tx.afterCommit(() => turn.signals.events(numbered(events, before, at)));
+    const told = await this.log.append(tx, turn.claim.chat_id, events, at);
+    tx.afterCommit(() => turn.signals.events(told));
   }
 
   private inOwnedTransaction<T>(turn: RunningTurn, fn: (tx: Tx, owned: { pending_turns: number }) => Promise<T>): Promise<T> {

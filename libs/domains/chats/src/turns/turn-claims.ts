@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { chatTopic, type JobPayload } from '@aps/contracts';
+import type { JobPayload } from '@aps/contracts';
 import { NO_CALLER, advisoryLock, alreadyCommitted, Database, OneByOne, type Ahead } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
 import { NotBegun } from '@aps/platform/queues';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { ProcessIdentity } from '@aps/platform/runtime';
+import { ChatLog } from '../chat-log';
+import type { Pause } from '../chat.types';
 import { TurnEndings } from './turn-endings';
 import { TurnRepository, type ClaimedTurn, type ClaimRow } from './turn.repository';
 import { CAP_MARGIN, type Claiming } from './turn.sql';
@@ -29,7 +31,8 @@ export class TurnClaims {
     private readonly turns: TurnRepository,
     private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
+    private readonly outbox: Outbox,
     private readonly self: ProcessIdentity,
   ) {}
 
@@ -47,7 +50,7 @@ export class TurnClaims {
       ahead = await this.tryToClaim(job, at);
     }
     if (!ahead) {
-      await this.turns.removeJob(this.db, turnId);
+      await this.outbox.cancel(this.db, turnId);
       return null;
     }
     const { answer: row, committed } = ahead;
@@ -56,10 +59,10 @@ export class TurnClaims {
         return { ...row, claimed_at: at, committed };
       case 'busy':
       case 'early':
-        await this.turns.postpone(this.db, turnId, row.retry_at ?? new Date(at.getTime() + SUSPENDED_RETRY_MS));
+        await this.outbox.postpone(this.db, turnId, row.retry_at ?? new Date(at.getTime() + SUSPENDED_RETRY_MS));
         return null;
       case 'suspended':
-        await this.turns.postpone(this.db, turnId, new Date(at.getTime() + SUSPENDED_RETRY_MS));
+        await this.outbox.postpone(this.db, turnId, new Date(at.getTime() + SUSPENDED_RETRY_MS));
         return null;
       case 'agent_deleted':
         await this.endings.agentDeleted(row);
@@ -73,7 +76,7 @@ export class TurnClaims {
       case 'over_cap': // parked by claimNearCap
         return null;
       case 'gone':
-        await this.turns.removeJob(this.db, turnId);
+        await this.outbox.cancel(this.db, turnId);
         return null;
     }
   }
@@ -97,8 +100,10 @@ export class TurnClaims {
       await advisoryLock(tx, `cap:max_concurrent_chats:${orgId}`);
       const row = await this.turns.claim(tx, claim);
       if (row?.verdict === 'over_cap') {
-        const told = await this.turns.park(tx, row, claim.at);
-        tx.afterCommit(() => this.realtime.publish(chatTopic(row.chat_id), told));
+        const pause: Pause = { kind: 'queued', since: claim.at.toISOString() };
+        const data = { from: row.chat_status, to: 'ACTIVE', stop_reason: null, pause };
+        if (await this.turns.park(tx, row, pause, claim.at))
+          await this.log.tell(tx, row.chat_id, [{ type: 'status_changed', data }], claim.at);
       }
       return row;
     });

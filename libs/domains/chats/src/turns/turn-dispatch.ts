@@ -1,15 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { numbered, type ChatError, type NewEvent } from '../chat.types';
+import { ChatLog } from '../chat-log';
+import type { ChatError } from '../chat.types';
 import { ChatsRepository, type LockedChat, type TurnToResume } from '../chats.repository';
 import { ChildWaits } from '../delegation/child-waits';
 import { QueueDepth } from '../queue-depth';
-import { TurnRepository } from './turn.repository';
+import { runOf, TurnRepository } from './turn.repository';
 
 const DISPATCH_FAILED: ChatError = { code: 'dispatch_failed', message: 'The turn could not be handed to a worker.', retryable: true };
 
@@ -24,7 +23,7 @@ export class TurnDispatch {
     private readonly turns: TurnRepository,
     private readonly outbox: Outbox,
     private readonly depth: QueueDepth,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
     private readonly children: ChildWaits,
   ) {}
 
@@ -35,13 +34,12 @@ export class TurnDispatch {
    * @returns false when the turn is over and nothing runs; true when it runs, or may
    */
   async publish(scope: OrgScope, turn: { id: string; chat_id: string }, stored?: Promise<void>): Promise<boolean> {
-    const payload = { org_id: scope.orgId, chat_id: turn.chat_id, turn_id: turn.id };
     try {
       await this.outbox.publish([
         {
           id: turn.id,
           name: 'turn.run',
-          payload,
+          payload: runOf({ ...turn, org_id: scope.orgId }),
           requestId: scope.requestId,
           traceparent: scope.traceparent,
           priority: this.depth.priorityOf(scope.orgId),
@@ -76,7 +74,7 @@ export class TurnDispatch {
         at,
         dispatchNext: false,
       });
-      await this.append(
+      await this.log.tell(
         tx,
         turn.chat_id,
         [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }],
@@ -88,10 +86,9 @@ export class TurnDispatch {
   }
 
   /**
-   * Writes a turn that goes on where another one ended, on a locked chat that runs none, with its job. The chat is live again. To be
-   * published after the commit.
+   * Writes a turn that goes on where another one ended, on a locked chat that runs none, with its job. The chat is live again.
    *
-   * @param last chooses the model of the new turn as it did its own
+   * @param how `last` chooses the model of the new turn as it did its own; with `publishedByCaller` {@link publish} follows the commit
    * @returns the new turn's id
    */
   async resume(
@@ -102,26 +99,22 @@ export class TurnDispatch {
       messageId: string | null;
       last: TurnToResume | null;
       unpricedAllowed?: boolean;
+      publishedByCaller?: boolean;
       at: Date;
     },
   ): Promise<string> {
     const id = uuidv7();
-    const { cause, messageId, last, unpricedAllowed = false, at } = how;
+    const { cause, messageId, last, unpricedAllowed = false, publishedByCaller, at } = how;
     await this.chats.insertTurn(tx, chat, { id, cause, messageId, choices: last, unpricedAllowed, at });
-    await this.turns.dispatch(tx, { id, org_id: chat.org_id, chat_id: chat.id });
+    await this.outbox.enqueue(tx, 'turn.run', runOf({ id, org_id: chat.org_id, chat_id: chat.id }), { id, publishedByCaller });
     if (messageId) await this.turns.relyOn(tx, id, messageId);
     await this.turns.revive(tx, chat.id, at);
-    await this.append(
+    await this.log.tell(
       tx,
       chat.id,
       [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
       at,
     );
     return id;
-  }
-
-  private async append(tx: Tx, chatId: string, events: NewEvent[], at: Date): Promise<void> {
-    const before = await this.turns.appendEvents(tx, chatId, events, at);
-    tx.afterCommit(() => this.realtime.publish(chatTopic(chatId), numbered(events, before, at)));
   }
 }

@@ -1,17 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { chatTopic } from '@aps/contracts';
 import { InferenceError } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { RealtimePublisher } from '@aps/platform/realtime';
-import { numbered, type ChatError, type NewEvent } from '../chat.types';
+import { ChatLog } from '../chat-log';
+import type { ChatError, NewEvent } from '../chat.types';
 import type { ChildEnd } from '../delegation/child-result';
 import { ChildWaits } from '../delegation/child-waits';
-import { publishTurns } from './publish-turns';
 import { TurnWaits } from './turn-waits';
-import { TurnRepository } from './turn.repository';
-
-type TurnRef = { id: string; chat_id: string; org_id: string };
+import { TurnRepository, type TurnRef } from './turn.repository';
 
 interface Ending {
   turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
@@ -45,7 +41,7 @@ export class TurnEndings {
     private readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly outbox: Outbox,
-    private readonly realtime: RealtimePublisher,
+    private readonly log: ChatLog,
     private readonly children: ChildWaits,
     private readonly waits: TurnWaits,
   ) {}
@@ -117,7 +113,7 @@ export class TurnEndings {
     await this.db.transaction(NO_CALLER, async (tx) => {
       const from = await this.turns.lockOpen(tx, turn.id);
       if (from !== null) await this.end(tx, turn, from, ending);
-      else await this.turns.removeJob(tx, turn.id);
+      else await this.outbox.cancel(tx, turn.id);
     });
   }
 
@@ -129,7 +125,7 @@ export class TurnEndings {
     const wait = await this.turns.waitOf(tx, turn.id);
     const withdrawn =
       wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
-    const jobs = await this.turns.endTurn(tx, turn, {
+    const goesOn = await this.turns.endTurn(tx, turn, {
       turnStatus,
       chatStatus,
       chatError,
@@ -140,31 +136,22 @@ export class TurnEndings {
     const events: NewEvent[] = [...withdrawn, ...(ending.events ?? [])];
     if (from !== chatStatus || stopReason)
       events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
-    if (chatStatus === 'ERRORED' && jobs.some((job) => job.chat_id === turn.chat_id)) {
+    if (chatStatus === 'ERRORED' && goesOn) {
       // The message that waited behind the failed turn revives the chat, like one that comes after the failure.
       await this.turns.revive(tx, turn.chat_id, at);
       events.push({ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } });
     }
-    const before = events.length ? await this.turns.appendEvents(tx, turn.chat_id, events, at) : 0;
-    tx.afterCommit(async () => {
-      if (events.length) this.realtime.publish(chatTopic(turn.chat_id), numbered(events, before, at));
-      await this.publishTurns(jobs);
-    });
+    await this.log.tell(tx, turn.chat_id, events, at);
     await this.children.onChatEnded(tx, { id: turn.chat_id }, endOf(ending));
   }
 
   /** Lets the oldest turn run that waits for a slot of its organization. What fails is left to the sweeper. */
   async dispatchParked(orgId: string): Promise<void> {
     try {
-      await this.publishTurns(await this.turns.dispatchParked(this.db, orgId));
+      await this.turns.dispatchParked(this.db, orgId);
     } catch (error) {
       this.logger.warn(`A parked turn was not dispatched: ${(error as Error).message}`);
     }
-  }
-
-  /** Publishes dispatched turns; what fails is left to the relay. */
-  async publishTurns(turns: TurnRef[]): Promise<void> {
-    await publishTurns(this.outbox, turns);
   }
 }
 

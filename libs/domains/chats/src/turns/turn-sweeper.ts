@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { TurnEndings } from './turn-endings';
 import { TurnRepository } from './turn.repository';
 
 /**
@@ -15,7 +14,6 @@ export class TurnSweeper {
     maintenance: Maintenance,
     private readonly db: Database,
     private readonly turns: TurnRepository,
-    private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
   ) {
     // Every sweep takes all there is.
@@ -29,9 +27,7 @@ export class TurnSweeper {
       const cap = (await this.entitlements.of(org_id)).max_concurrent_chats;
       const free = cap < 0 ? parked : Math.min(cap - running, parked);
       if (free <= 0) continue;
-      const dispatched = await this.turns.dispatchParked(this.db, org_id, free);
-      woken += dispatched.length;
-      await this.endings.publishTurns(dispatched);
+      woken += await this.turns.dispatchParked(this.db, org_id, free);
     }
     return woken;
   }

@@ -80,18 +80,13 @@ export class TurnWaits {
    * Lets a waiting turn go on when nothing that it waits for is open any more. To be called after writing down what is over. Locks the
    * chat and the turn.
    *
-   * @returns the turn, to be published after the commit; null when it waits on, is not waiting yet, or is over
+   * @returns what to tell the chat's readers; null when it waits on, is not waiting yet, or is over
    */
-  async wake(
-    tx: Tx,
-    turnId: string,
-    at: Date,
-  ): Promise<{ turn: { id: string; org_id: string; chat_id: string }; events: NewEvent[] } | null> {
+  async wake(tx: Tx, turnId: string, at: Date): Promise<NewEvent[] | null> {
     const row = await this.turns.lockWaiting(tx, turnId);
     if (!row || (await this.isOpen(tx, row.wait))) return null;
-    const turn = { id: turnId, org_id: row.org_id, chat_id: row.chat_id };
-    await this.turns.endWait(tx, turn, at);
-    return { turn, events: [{ type: 'status_changed', data: { from: row.chat_status, to: 'ACTIVE', stop_reason: null, pause: null } }] };
+    await this.turns.endWait(tx, { id: turnId, org_id: row.org_id, chat_id: row.chat_id }, at);
+    return [{ type: 'status_changed', data: { from: row.chat_status, to: 'ACTIVE', stop_reason: null, pause: null } }];
   }
 }
 

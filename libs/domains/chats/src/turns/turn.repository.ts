@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { TopicEvent } from '@aps/contracts';
+import type { JobPayload } from '@aps/contracts';
 import type { TurnStatus, TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
-import { numbered, type ChatError, type NewEvent, type Pause, type TranscriptRow } from '../chat.types';
+import { Outbox } from '@aps/platform/outbox';
+import type { ChatError, NewEvent, Pause, TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
 import {
@@ -18,6 +19,13 @@ import {
   type Claiming,
   type Committing,
 } from './turn.sql';
+
+/** A turn, its chat and its organization. */
+export interface TurnRef {
+  id: string;
+  org_id: string;
+  chat_id: string;
+}
 
 /** A turn that this worker owns, with all it needs to run. */
 export interface ClaimedTurn {
@@ -107,12 +115,6 @@ const LOCK_OWNED = statement<{
 const LOCK_OPEN = statement<{ status: string }>(
   `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR UPDATE OF c, t`,
 );
-const APPEND_EVENTS = statement<{
-  before: number;
-}>(`WITH c AS (UPDATE chats SET event_seq = event_seq + $2, updated_at = $4 WHERE id = $1 RETURNING id, org_id, event_seq - $2 AS before),
-            e AS (INSERT INTO events (topic, seq, org_id, type, data, created_at)
-                  SELECT 'chat:' || c.id, c.before + x.ord, c.org_id, x.event->>'type', x.event->'data', $4 FROM c, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS x(event, ord))
-       SELECT before FROM c`);
 const COMMIT_TOOL_STEP =
   statement(`WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $8 FROM turns t WHERE t.id = $1 AND chats.id = t.chat_id
                   RETURNING chats.id, chats.org_id, chats.message_seq, t.seq AS turn_no),
@@ -158,10 +160,10 @@ const LOCK_WAITING = statement<{
   wait: TurnWait;
 }>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
        WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`);
-const POSTPONE = statement('UPDATE outbox SET available_at = $2 WHERE id = $1');
-const REMOVE_JOB = statement('DELETE FROM outbox WHERE id = $1');
 const PARK = statement(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`);
-const PAUSE_CHAT = statement(`UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1`);
+const PAUSE_CHAT = statement(
+  `UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1 AND pause->>'kind' IS DISTINCT FROM 'queued'`,
+);
 const NOTE_WAIT = statement('UPDATE turns SET wait = $2, deliveries = 0 WHERE id = $1');
 const BEGIN_WAIT = statement(
   `UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`,
@@ -185,9 +187,6 @@ const END_CHAT_TURN = statement(`UPDATE chats SET status = $2, error = $3, stop_
 const REVIVE = statement(
   `UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`,
 );
-const DISPATCH = statement(
-  `INSERT INTO outbox (id, job, version, payload, available_at) VALUES ($1, 'turn.run', 1, $2, now() + interval '5 seconds') ON CONFLICT (id) DO UPDATE SET available_at = now() + interval '5 seconds'`,
-);
 const WAKE_UNOWNED = statement(`UPDATE outbox SET available_at = now() FROM turns t
        WHERE t.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
          AND ((t.status = 'running' AND t.lease_expires_at < now() - interval '1 second')
@@ -199,9 +198,14 @@ const PARKED_ORGS = statement<{
 }>(`SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM turns r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
        FROM (SELECT org_id, count(*) AS parked FROM turns WHERE parked GROUP BY org_id) p`);
 
+/** The job of a turn. */
+export const runOf = (turn: TurnRef): JobPayload<'turn.run'> => ({ org_id: turn.org_id, chat_id: turn.chat_id, turn_id: turn.id });
+
 /** The tables of turns. The only file that changes them while they run. */
 @Injectable()
 export class TurnRepository {
+  constructor(private readonly outbox: Outbox) {}
+
   /** Tries to become the owner of a turn. Null when there is no such turn. */
   async claim(db: Db, claim: Claiming): Promise<ClaimRow | null> {
     const row = await db.batched<Claiming, ClaimRow<string>>(CLAIM, claim);
@@ -273,12 +277,6 @@ export class TurnRepository {
   ): Promise<{ chat_id: string; org_id: string; event_seq: number; message_seq: number; pending_turns: number; status: string } | null> {
     const [row] = await tx.query(LOCK_OWNED, [turnId, fence]);
     return row ?? null;
-  }
-
-  /** Appends events to a chat whose row this transaction has locked. @returns the number before the first */
-  async appendEvents(tx: Db, chatId: string, events: NewEvent[], at: Date): Promise<number> {
-    const [{ before }] = await tx.query(APPEND_EVENTS, [chatId, events.length, JSON.stringify(events), at]);
-    return before;
   }
 
   /**
@@ -428,27 +426,15 @@ export class TurnRepository {
     }
   }
 
-  /** Puts a job off; the relay publishes it then. */
-  async postpone(db: Db, jobId: string, until: Date): Promise<void> {
-    await db.execute(POSTPONE, [jobId, until]);
-  }
-
-  async removeJob(db: Db, jobId: string): Promise<void> {
-    await db.execute(REMOVE_JOB, [jobId]);
-  }
-
   /**
    * Takes a turn that is over the cap out of the queue. One that had begun and lost its worker no longer runs.
    *
-   * @returns what to tell the chat's readers
+   * @returns false for one that was parked before, and found its slot taken: its chat shows since when it waits
    */
-  async park(tx: Db, turn: { id: string; chat_id: string; chat_status: string }, at: Date): Promise<TopicEvent[]> {
-    const pause = { kind: 'queued', since: at.toISOString() };
+  async park(tx: Db, turn: { id: string; chat_id: string }, pause: Pause, at: Date): Promise<boolean> {
     await tx.execute(PARK, [turn.id]);
-    await tx.execute(PAUSE_CHAT, [turn.chat_id, JSON.stringify(pause), at]);
-    await this.removeJob(tx, turn.id);
-    const event: NewEvent = { type: 'status_changed', data: { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause } };
-    return numbered([event], await this.appendEvents(tx, turn.chat_id, [event], at), at);
+    await this.outbox.cancel(tx, turn.id);
+    return (await tx.execute(PAUSE_CHAT, [turn.chat_id, JSON.stringify(pause), at])) > 0;
   }
 
   /** Notes a call whose wait begins when all calls that were made with it have been. */
@@ -457,18 +443,18 @@ export class TurnRepository {
   }
 
   /** Lets a turn wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
-  async beginWait(tx: Db, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
+  async beginWait(tx: Tx, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
     await tx.execute(BEGIN_WAIT, [turn.id, JSON.stringify(wait)]);
     await tx.execute(CHAT_WAITS, [turn.chat_id, JSON.stringify(pause), at, wait.kind === 'human' ? 'PAUSED' : 'ACTIVE']);
-    if (wait.resume_at) await this.postpone(tx, turn.id, new Date(wait.resume_at));
-    else await this.removeJob(tx, turn.id);
+    if (wait.resume_at) await this.outbox.postpone(tx, turn.id, new Date(wait.resume_at));
+    else await this.outbox.cancel(tx, turn.id);
   }
 
   /** Dispatches a turn whose wait is over, like one that was just sent. */
-  async endWait(tx: Db, turn: { id: string; org_id: string; chat_id: string }, at: Date): Promise<void> {
+  async endWait(tx: Tx, turn: TurnRef, at: Date): Promise<void> {
     await tx.execute(END_WAIT, [turn.id]);
     await tx.execute(CHAT_GOES_ON, [turn.chat_id, at]);
-    await this.dispatch(tx, turn);
+    await this.outbox.enqueue(tx, 'turn.run', runOf(turn), { id: turn.id });
   }
 
   /**
@@ -484,11 +470,11 @@ export class TurnRepository {
    * Ends a turn whose chat this transaction has locked, and dispatches what waits behind it.
    *
    * @param dispatchNext false where what waits behind it is over, too
-   * @returns jobs to publish after the commit
+   * @returns whether a turn of the same chat follows
    */
   async endTurn(
-    tx: Db,
-    turn: { id: string; chat_id: string; org_id: string },
+    tx: Tx,
+    turn: TurnRef,
     end: {
       turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
       chatStatus: string;
@@ -497,9 +483,9 @@ export class TurnRepository {
       at: Date;
       dispatchNext: boolean;
     },
-  ): Promise<{ id: string; org_id: string; chat_id: string }[]> {
+  ): Promise<boolean> {
     await tx.execute(END_TURN, [turn.id, end.turnStatus, end.chatError && JSON.stringify(end.chatError), end.at]);
-    await this.removeJob(tx, turn.id);
+    await this.outbox.cancel(tx, turn.id);
     const [next] = end.dispatchNext ? await tx.query(NEXT_TURN, [turn.chat_id]) : [];
     if (!end.dispatchNext) {
       await tx.execute(SKIP_QUEUED, [turn.chat_id, end.at]);
@@ -513,8 +499,9 @@ export class TurnRepository {
       end.dispatchNext,
       end.at,
     ]);
-    const dispatched = next ? [await this.dispatch(tx, { id: next.id, org_id: turn.org_id, chat_id: turn.chat_id })] : [];
-    return [...dispatched, ...(await this.dispatchParked(tx, turn.org_id))];
+    if (next) await this.outbox.enqueue(tx, 'turn.run', runOf({ ...turn, id: next.id }), { id: next.id });
+    await this.dispatchParked(tx, turn.org_id);
+    return next !== undefined;
   }
 
   /** Makes a locked chat live again: what it failed or was closed for is behind it. */
@@ -522,15 +509,14 @@ export class TurnRepository {
     await tx.execute(REVIVE, [chatId, at]);
   }
 
-  /** Writes the job of a turn. */
-  async dispatch(tx: Db, turn: { id: string; org_id: string; chat_id: string }): Promise<{ id: string; org_id: string; chat_id: string }> {
-    await tx.execute(DISPATCH, [turn.id, JSON.stringify({ org_id: turn.org_id, chat_id: turn.chat_id, turn_id: turn.id })]);
-    return turn;
-  }
-
-  /** Dispatches the organization's oldest turns that are over the cap, if any. @param slots so many at most */
-  async dispatchParked(db: Db, orgId: string, slots = 1): Promise<{ id: string; org_id: string; chat_id: string }[]> {
-    return db.query(DISPATCH_PARKED, [orgId, slots]);
+  /** Dispatches the organization's oldest turns that are over the cap, if any. @param slots so many at most @returns how many */
+  async dispatchParked(db: Db, orgId: string, slots = 1): Promise<number> {
+    const turns = await db.query(DISPATCH_PARKED, [orgId, slots]);
+    await this.outbox.handOut(
+      db,
+      turns.map((turn) => ({ id: turn.id, name: 'turn.run', payload: runOf(turn) })),
+    );
+    return turns.length;
   }
 
   /**

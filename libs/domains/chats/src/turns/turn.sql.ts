@@ -2,7 +2,10 @@ import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
 import type { ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
+import { deleteJobs, insertJobs } from '@aps/platform/outbox';
+import { appendEvent, appendEvents } from '@aps/platform/realtime';
 import type { MessageUsage, NewEvent, TranscriptRow } from '../chat.types';
+import { topicOf } from '../chat-log.repository';
 import { agentDeletedAt } from '../chats.repository';
 
 /** How long a claim holds without a heartbeat. */
@@ -78,10 +81,15 @@ WITH i AS MATERIALIZED (
 ), c AS (
   UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = v.event_seq + (CASE WHEN v.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = v.at
   FROM v WHERE v.verdict = 'claimed' AND chats.id = v.chat_id
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || v.chat_id, v.event_seq + 1, v.org_id, 'status_changed', jsonb_build_object('from', v.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL), v.at
-  FROM v WHERE v.verdict = 'claimed' AND v.chat_status <> 'RUNNING'
+), e AS (${appendEvent({
+    from: `v WHERE v.verdict = 'claimed' AND v.chat_status <> 'RUNNING'`,
+    topic: topicOf('v.chat_id'),
+    orgId: 'v.org_id',
+    after: 'v.event_seq',
+    type: 'status_changed',
+    data: `jsonb_build_object('from', v.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL)`,
+    at: 'v.at',
+  })}
 )
 SELECT v.chat_id AS batch_key, row_to_json(a) AS answer
 FROM v CROSS JOIN LATERAL (
@@ -116,12 +124,12 @@ export const TRANSCRIPT = statement<TranscriptRow>(`
 export const TURNS_BEFORE_TITLE = 3;
 
 const FINAL_PARTS = `
-d AS (
-  DELETE FROM outbox USING l WHERE outbox.id = l.turn_id
-), ti AS (
-  INSERT INTO outbox (id, job, version, payload, available_at)
-  SELECT l.title_job_id, 'chat.title', 1, jsonb_build_object('org_id', l.org_id, 'chat_id', l.chat_id, 'turn_id', l.turn_id), now() + interval '5 seconds'
-  FROM l WHERE l.seq <= ${TURNS_BEFORE_TITLE} AND l.title IS NULL
+d AS (${deleteJobs({ from: 'l', id: 'l.turn_id' })}
+), ti AS (${insertJobs('chat.title', {
+  from: `l WHERE l.seq <= ${TURNS_BEFORE_TITLE} AND l.title IS NULL`,
+  id: 'l.title_job_id',
+  payload: { org_id: 'l.org_id', chat_id: 'l.chat_id', turn_id: 'l.turn_id' },
+})}
   RETURNING id
 )`;
 
@@ -202,11 +210,15 @@ WITH i AS MATERIALIZED (
     input_price_per_1m numeric, cached_input_price_per_1m numeric, cache_write_price_per_1m numeric, output_price_per_1m numeric, usd_cost numeric,
     fallback_credits_per_1k_tokens numeric, credits numeric, rate_card_version int, rule_index int, enforced boolean, unpriced boolean,
     duration_ms int, first_token_ms int)
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || l.chat_id, l.event_seq + x.ord, l.org_id, x.event->>'type',
-         CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END, l.at
-  FROM l CROSS JOIN LATERAL jsonb_array_elements(l.events) WITH ORDINALITY AS x(event, ord)
+), e AS (${appendEvents({
+      from: 'l',
+      topic: topicOf('l.chat_id'),
+      orgId: 'l.org_id',
+      after: 'l.event_seq',
+      events: 'l.events',
+      at: 'l.at',
+      data: `CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END`,
+    })}
 ), t AS (
   UPDATE turns SET steps_done = turns.steps_done + 1, model_steps = turns.model_steps + 1, deliveries = 0,
     ${final ? `status = 'done', finished_at = l.at, lease_owner = NULL, lease_expires_at = NULL` : `lease_expires_at = now() + interval '${LEASE_S} seconds'`}
@@ -237,10 +249,7 @@ WITH x AS MATERIALIZED (
   SELECT id FROM turns WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR UPDATE SKIP LOCKED
 ), p AS (
   UPDATE turns SET parked = false FROM x WHERE turns.id = x.id RETURNING turns.id, turns.org_id, turns.chat_id
-), o AS (
-  INSERT INTO outbox (id, job, version, payload, available_at)
-  SELECT p.id, 'turn.run', 1, jsonb_build_object('org_id', p.org_id, 'chat_id', p.chat_id, 'turn_id', p.id), now() + interval '5 seconds' FROM p
-  ON CONFLICT (id) DO NOTHING
+), o AS (${insertJobs('turn.run', { from: 'p', id: 'p.id', payload: { org_id: 'p.org_id', chat_id: 'p.chat_id', turn_id: 'p.id' } })}
 )
 SELECT id, org_id, chat_id FROM p`);
 
@@ -260,9 +269,7 @@ WITH l AS MATERIALIZED (
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, started_at, finished_at)
   SELECT l.id, $4, l.org_id, l.chat_id, 'model', 'interrupted', $5, $3, $3 FROM l
-), e AS (
-  INSERT INTO events (topic, seq, org_id, type, data, created_at)
-  SELECT 'chat:' || l.chat_id, l.event_seq + 1, l.org_id, 'message_completed', jsonb_set($8::jsonb, '{message,seq}', to_jsonb(l.message_seq + 1)), $3 FROM l
+), e AS (${appendEvent({ from: 'l', topic: topicOf('l.chat_id'), orgId: 'l.org_id', after: 'l.event_seq', type: 'message_completed', data: `jsonb_set($8::jsonb, '{message,seq}', to_jsonb(l.message_seq + 1))`, at: '$3' })}
 ), c AS (
   UPDATE chats SET event_seq = l.event_seq + 1, message_seq = l.message_seq + 1, message_count = chats.message_count + 1, last_message_at = $3, updated_at = $3
   FROM l WHERE chats.id = l.chat_id
