@@ -108,6 +108,12 @@ const batches = [
   { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: TURNS_ALONE },
 ];
 
+/** Platform gives the parts of a statement that write its tables: no domain spells out a job, its version, or how long the relay waits. */
+const WRITES_PLATFORM = ['Literal', 'TemplateElement'].map((node) => ({
+  selector: String.raw`${node}[value${node === 'Literal' ? '' : '.raw'}=/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(?:outbox|events)\b/i]`,
+  message: 'Jobs and events are written by Outbox, by insertJobs() and deleteJobs(), and by appendEvents() of platform.',
+}));
+
 const forbid = (files, ignores, selectors) => ({
   files,
   ignores: [...ignores, ...NO_SPECS],
@@ -171,9 +177,15 @@ export default tseslint.config(
       ]),
     },
   },
-  forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...writesSql, ...batches, LETS_NULL_IN]),
-  forbid(SQL_FILES, [...BATCHED, 'libs/platform/src/database/**'], [...foldsAddresses, MADE_LATE, ...batches]),
-  forbid([...BATCHED, 'libs/platform/src/database/**'], ['libs/platform/src/database/{listing,tables}.ts'], [...foldsAddresses, MADE_LATE]),
+  forbid(['**/*.ts'], ['libs/platform/src/email/**'], [...foldsAddresses, ...WRITES_PLATFORM, ...writesSql, ...batches, LETS_NULL_IN]),
+  forbid(SQL_FILES, [...BATCHED, 'libs/platform/src/**'], [...foldsAddresses, ...WRITES_PLATFORM, MADE_LATE, ...batches]),
+  forbid(
+    ['libs/platform/src/**/*.{repository,queries,sql}.ts'],
+    ['libs/platform/src/{database,runs}/**'],
+    [...foldsAddresses, MADE_LATE, ...batches],
+  ),
+  forbid(BATCHED, ['libs/platform/src/**'], [...foldsAddresses, ...WRITES_PLATFORM, MADE_LATE]),
+  forbid(['libs/platform/src/{database,runs}/**/*.ts'], ['libs/platform/src/database/{listing,tables}.ts'], [...foldsAddresses, MADE_LATE]),
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   restrict(['libs/**/*.ts'], NO_SPECS, TESTING),

@@ -148,13 +148,13 @@ const CASES: Case[] = [
   },
   {
     why: 'a service in a subfolder imports its jobs',
-    file: 'libs/domains/chats/src/turns/turn-runner.ts',
+    file: 'libs/domains/chats/src/turns/turn.kind.ts',
     code: uses('ChatsJobsModule', '../jobs'),
     rule: IMPORTS,
   },
   {
     why: 'a service in a subfolder imports wire classes',
-    file: 'libs/domains/chats/src/turns/turn-runner.ts',
+    file: 'libs/domains/chats/src/turns/turn.kind.ts',
     code: uses('ChatResponse', '@aps/dtos'),
     rule: IMPORTS,
   },
@@ -246,6 +246,18 @@ const CASES: Case[] = [
     why: 'a domain other than chats answers ahead of its commit',
     file: 'libs/domains/orgs/src/invitations.repository.ts',
     code: "import type { BatchStatement, Database } from '@aps/platform/database';\nexport const run = (db: Database, batch: BatchStatement<string>) => db.batchedAhead(batch, 'x');\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a domain writes a job by hand',
+    file: 'libs/domains/chats/src/turns/turn.sql.ts',
+    code: "import { statement } from '@aps/platform/database';\nexport const JOB = statement(`INSERT INTO outbox (id) VALUES ($1)`);\n",
+    rule: 'no-restricted-syntax',
+  },
+  {
+    why: 'a domain appends to the event log by hand',
+    file: 'libs/domains/orgs/src/invitations.repository.ts',
+    code: "import { statement } from '@aps/platform/database';\nexport const TOLD = statement('INSERT INTO events (topic) VALUES ($1)');\n",
     rule: 'no-restricted-syntax',
   },
   // What is allowed, so that the rules above are known to be about the import and not about the file.

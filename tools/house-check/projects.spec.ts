@@ -49,7 +49,7 @@ describe('the workspace', () => {
   it('plans a domain and those above it when one of its files has changed', () => {
     const planned = execFileSync(
       'node_modules/.bin/nx',
-      ['show', 'projects', '--affected', '-t', 'lint', '--files=libs/domains/chats/src/turns/turn-runner.ts'],
+      ['show', 'projects', '--affected', '-t', 'lint', '--files=libs/domains/chats/src/turns/turn.kind.ts'],
       {
         cwd: ROOT,
         env: { ...process.env, NX_DAEMON: 'false' },

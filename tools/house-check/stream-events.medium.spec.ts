@@ -1,10 +1,10 @@
 import { entitle } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
+import { LeaseEnded } from '@aps/platform/runs';
+import { TurnKind } from '../../libs/domains/chats/src/turns/turn.kind';
 import { chatsService, script, SLOW, type Frame, type TestOrg } from '../../libs/domains/chats/src/testing/chats';
 import { addAgent } from '../../libs/domains/chats/src/testing/delegations';
 import { EventStreamsClient } from '../../libs/domains/chats/src/testing/event-streams';
-import { LeaseEnded } from '../../libs/domains/chats/src/turns/leases';
-import { TurnRunner } from '../../libs/domains/chats/src/turns/turn-runner';
 import { describe as inWords, follow } from '../../openapi/examples/follow-chat';
 import { DocumentValidator } from './testing/validator';
 
@@ -129,7 +129,7 @@ describe('the documented events', () => {
     const lost = await app.chat(org);
     const die = async () => {
       const died = new Promise<void>((resolve) => {
-        jest.spyOn(app.get(TurnRunner) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
+        jest.spyOn(app.get(TurnKind) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
           resolve();
           throw new LeaseEnded('lost');
         });

@@ -71,7 +71,7 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
     expect(platform.app(leaving).isRunning).toBe(true);
     expect((await platform.app(leaving).readyz()).body.ready).toBe(true);
     expect(await begunBy(platform, leaving)).toBeLessThanOrEqual(begun);
-    expect(await platform.app(leaving).metrics()).not.toContain('turn_duration_seconds_count{outcome="handed_back"}');
+    expect(await platform.app(leaving).metrics()).not.toContain('run_duration_seconds_count{kind="turn",outcome="handed_back"}');
     await check(platform, works);
 
     // Nobody takes anything: it waits, and is lost nowhere.
@@ -140,7 +140,7 @@ export async function drainedBeforeItEnds(chance: Chance): Promise<void> {
     }).spawn();
     expect([await drain.ended, drain.logs()]).toEqual([{ code: 0, signal: null }, '']);
     expect(await running(platform, leaving)).toBe(0);
-    const handedBack = (await app.metrics()).includes('turn_duration_seconds_count{outcome="handed_back"}');
+    const handedBack = (await app.metrics()).includes('run_duration_seconds_count{kind="turn",outcome="handed_back"}');
     expect([app.isRunning, handedBack]).toEqual([true, false]);
 
     // Nobody makes it begin anything any more.

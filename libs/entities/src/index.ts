@@ -28,6 +28,7 @@ export * from './orgs/orgs.entities';
 export * from './prompts/prompts.entities';
 export * from './platform/audit-log.entity';
 export * from './platform/data-key.entity';
+export * from './platform/durable-run.entity';
 export * from './platform/event.entity';
 export * from './platform/idempotency-key.entity';
 export * from './platform/outbound-mail.entity';

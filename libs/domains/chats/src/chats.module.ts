@@ -4,6 +4,7 @@ import { DecisionMakingModule } from '@aps/decisions';
 import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
+import { RunsModule } from '@aps/platform/runs';
 import { PromptsModule, PromptToolsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
 import { ChatLog } from './chat-log';
@@ -36,17 +37,14 @@ import { CoreTools } from './tools/core-tools';
 import { TodoRepository } from './tools/todo.repository';
 import { TurnAttachments } from './turns/attachments';
 import { Compaction } from './turns/compaction';
-import { Leases } from './turns/leases';
 import { ModelStepRunner } from './turns/model-step';
 import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnCalls } from './turns/turn-calls';
-import { TurnClaims } from './turns/turn-claims';
 import { TurnEndings } from './turns/turn-endings';
 import { TurnQuotes } from './turns/turn-quotes';
-import { TurnRunner } from './turns/turn-runner';
-import { TurnSweeper } from './turns/turn-sweeper';
+import { TurnKind } from './turns/turn.kind';
 import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
@@ -121,21 +119,18 @@ export class ChatsModule {}
 
 /** The running of turns, for workers. */
 @Module({
-  imports: [ChatsModule, AgentsModule, DecisionMakingModule, InferenceModule, ToolsModule],
+  imports: [ChatsModule, AgentsModule, DecisionMakingModule, InferenceModule, RunsModule, ToolsModule],
   providers: [
-    TurnRunner,
-    TurnClaims,
-    Leases,
+    TurnKind,
     ModelStepRunner,
     ToolStepRunner,
     Compaction,
     TitleRepository,
     TitleService,
-    TurnSweeper,
     DelegationSweeper,
     HumanEscalation,
     HitlTasks,
   ],
-  exports: [TurnRunner, TitleService, Leases],
+  exports: [TurnKind, TitleService, RunsModule],
 })
 export class TurnsModule {}

@@ -28,7 +28,6 @@ export { SwitchableConnections, type SwitchableConnection } from './switchable-c
 export { answererOf, TimelineQueries, type TimelineEntry, type TimelineRow } from './timeline.queries';
 export type { Toggle, ToggleChange } from './toggles.policy';
 export { TogglesService, type ChatToggles } from './toggles.service';
-export { Leases } from './turns/leases';
 export { TitleService } from './turns/title.service';
 export type { TurnQuote } from './turns/turn-quotes';
-export { TurnRunner } from './turns/turn-runner';
+export { TurnKind } from './turns/turn.kind';

@@ -1,8 +1,8 @@
 import { entitle } from '@aps/billing/testing';
 import { OneByOne } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { chatsService, type TestOrg } from './testing/chats';
-import { TurnRunner } from './turns/turn-runner';
 
 describe('the queue of an organization', () => {
   const app = chatsService();
@@ -11,7 +11,7 @@ describe('the queue of an organization', () => {
   beforeEach(async () => {
     org = await app.org();
     // What is counted is what waits: nobody may work it off meanwhile.
-    jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+    jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
   });
   afterEach(async () => {
     jest.restoreAllMocks();

@@ -2,8 +2,8 @@ import { entitle } from '@aps/billing/testing';
 import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from './testing/chats';
-import { TurnRunner } from './turns/turn-runner';
 
 describe('messages that were answered 503 and are repeated', () => {
   const app = chatsService();
@@ -104,7 +104,7 @@ describe('messages that were answered 503 and are repeated', () => {
 
   it('say so when the chat has been stopped or closed since', async () => {
     await refused('one', 'two');
-    jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+    jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
     await app.send(org, chat, 'next');
     await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
     expect(await send('one')).toMatchObject({

@@ -133,7 +133,7 @@ export class SendService {
     if (row.dispatch === null) return this.sendToWaiting(room, scope, agentId, chatId, m, attempt);
 
     message.seq = row.message_seq;
-    // The job is on its way while the message is being committed: a worker that is faster waits for that (see TurnClaims).
+    // The job is on its way while the message is being committed: a worker that is faster waits for that (see Runs).
     const [result] = await Promise.all([
       row.dispatch
         ? this.publish(scope, chatId, turnId, messageId, sent.committed)

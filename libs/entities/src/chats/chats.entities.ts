@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { Agent, AgentRevision } from '../agents/agents.entities';
+import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
@@ -153,12 +154,10 @@ export interface WaitingCall {
 }
 
 /** What a turn waits for: calls of one kind, which may have been made together. */
-export interface TurnWait {
+export interface TurnWait extends RunWait {
   kind: 'timer' | 'human' | 'children';
   /** Null while the calls are still being made, and the turn keeps its slot. */
   since: string | null;
-  /** The turn goes on then, whatever else has come; null when only answers end the wait. */
-  resume_at: string | null;
   calls: WaitingCall[];
 }
 
@@ -173,12 +172,9 @@ export interface TurnWait {
 @Index('turns_dispatched', ['dispatched_at', 'org_id'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)
-export class Turn {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class Turn extends DurableRun<TurnStatus, TurnWait> {
   @Column('uuid') chat_id: string;
   @Column('int') seq: number;
-  @Column('text') status: TurnStatus;
   @Column('text') cause: 'message' | 'continue' | 'retry';
   /** The user message that it answers; null when it resumes. */
   @Column('uuid', { nullable: true }) message_id: string | null;
@@ -186,23 +182,8 @@ export class Turn {
   @Column('text', { nullable: true }) model_mode_override: string | null;
   @Column('text', { nullable: true }) reasoning_effort: string | null;
   @Column('boolean', { default: false }) unpriced_allowed: boolean;
-  @Column('text', { nullable: true }) lease_owner: string | null;
-  @Column('timestamptz', { nullable: true }) lease_expires_at: Date | null;
-  /** Raised by every claim; every later write names it, and a stale one touches no row. */
-  @Column('bigint', { default: 0 }) fence: string;
-  /** Over the organization's cap: it has left the queue and waits for a slot. */
-  @Column('boolean', { default: false }) parked: boolean;
-  /** What a turn waits for, and which of its calls that answers. */
-  @Column('jsonb', { nullable: true }) wait: TurnWait | null;
-  /** Deliveries in a row that finished no step. */
-  @Column('int', { default: 0 }) deliveries: number;
-  @Column('int', { default: 0 }) steps_done: number;
-  /** Of them, those in which a model was asked: what the agent's `max_steps` bounds. */
+  /** Of its steps, those in which a model was asked: what the agent's `max_steps` bounds. */
   @Column('int', { default: 0 }) model_steps: number;
-  @Column('jsonb', { nullable: true }) error: { code: string; message: string; retryable: boolean } | null;
-  @Column('timestamptz', { default: () => 'now()' }) dispatched_at: Date;
-  @Column('timestamptz', { nullable: true }) started_at: Date | null;
-  @Column('timestamptz', { nullable: true }) finished_at: Date | null;
 }
 
 /** The journal of a turn: every model call with its outcome; every tool call from its intent on. */

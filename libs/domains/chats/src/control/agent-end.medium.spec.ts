@@ -3,9 +3,10 @@ import { entitle } from '@aps/billing/testing';
 import type { JobContext } from '@aps/platform/queues';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
-import { TurnRunner } from '../turns/turn-runner';
+import { TurnKind } from '../turns/turn.kind';
 
 describe('the chats of a deleted agent', () => {
   const app = chatsService();
@@ -32,7 +33,7 @@ describe('the chats of a deleted agent', () => {
     expect((await app.send(place, chat, message)).status).toBe(202);
     return chat;
   };
-  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
   const open = () =>
     app.db.query(
       sql<{ id: string }>(
@@ -177,7 +178,9 @@ describe('the chats of a deleted agent', () => {
     await app.db.execute(sql('UPDATE agents SET deleted_at = now() WHERE id = $1'), [agent.agentId]);
     run.mockRestore();
     const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [chat]);
-    await app.get(TurnRunner).run({ org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
+    await app
+      .get(Runs)
+      .run(app.get(TurnKind), { org_id: org.id, chat_id: chat, turn_id: id }, { signal: new AbortController().signal } as JobContext);
     await allOver();
     expect((await app.read(agent, chat)).body).toMatchObject({ status: 'ACTIVE', stop_reason: 'agent_deleted' });
     expect(await app.db.query(sql('SELECT status FROM turns WHERE chat_id = $1'), [chat])).toEqual([

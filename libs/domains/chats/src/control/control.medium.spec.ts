@@ -2,12 +2,12 @@ import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
-import { TurnClaims } from '../turns/turn-claims';
+import { TurnKind } from '../turns/turn.kind';
 import { TurnRepository } from '../turns/turn.repository';
-import { TurnRunner } from '../turns/turn-runner';
 
 describe('the control of chats', () => {
   const app = chatsService();
@@ -44,7 +44,7 @@ describe('the control of chats', () => {
     }
     throw new Error(`It did not become what was waited for: ${JSON.stringify(await ask())}`);
   };
-  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
   /** A chat that waits for a helper that waits for a leaf that speaks. */
   const family = async (): Promise<{ boss: string; helper: string; leaf: string }> => {
     const boss = await app.chat(org);
@@ -227,14 +227,14 @@ describe('the control of chats', () => {
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     await entitle(app, { max_concurrent_chats: 0 });
     await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`), [turnId]);
-    expect(await app.get(TurnClaims).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
+    expect(await app.get(Runs).claim(app.get(TurnKind), { turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
     expect((await told(chat, 'status_changed')).at(-1)!.data).toMatchObject({ from: 'RUNNING', to: 'ACTIVE', pause: { kind: 'queued' } });
     // Its turn comes, and the slot is gone again: nothing has changed for who looks on.
     const { pause } = (await rowOf(chat)) as { pause: object };
     const before = (await told(chat, 'status_changed')).length;
-    await app.get(TurnRepository).dispatchParked(app.db, org.id);
-    expect(await app.get(TurnClaims).claim({ turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
+    await app.get(TurnRepository).runs.dispatchParked(app.db, org.id);
+    expect(await app.get(Runs).claim(app.get(TurnKind), { turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause });
     expect(await told(chat, 'status_changed')).toHaveLength(before);
     expect((await call('POST', chat, '/stop')).body).toMatchObject({ stopped: true, cleared_pause: 'queued', status: 'ACTIVE' });

@@ -3,6 +3,7 @@ import type { ChatStatus, TurnStatus, TurnWait } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import { deleteJobs } from '@aps/platform/outbox';
+import { runOver } from '@aps/platform/runs';
 import type { Pause } from '../chat.types';
 import { VISIBLE_CHAT } from '../chats.repository';
 
@@ -45,8 +46,7 @@ const TURNS = statement<{ id: string; status: TurnStatus; wait: TurnWait | null 
 
 const END_TURNS = statement(`
   WITH t AS (
-    UPDATE turns SET status = CASE WHEN turns.status = 'queued' AND turns.started_at IS NULL THEN 'skipped' ELSE 'stopped' END, finished_at = $2,
-      lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL
+    UPDATE turns SET ${runOver(`CASE WHEN turns.status = 'queued' AND turns.started_at IS NULL THEN 'skipped' ELSE 'stopped' END`, '$2')}
     WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting') RETURNING id
   ), o AS (${deleteJobs({ from: 't', id: 't.id' })})
   SELECT count(*)::int AS n FROM t`);

@@ -3,10 +3,10 @@ import { entitle } from '@aps/billing/testing';
 import type { Blockers } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
-import { TurnRunner } from '../turns/turn-runner';
 import { DiagnosisQueries } from './diagnosis.queries';
 
 describe('the diagnosis of a chat', () => {
@@ -24,7 +24,7 @@ describe('the diagnosis of a chat', () => {
 
   const diagnosis = async (chat: string, as: Bearer = org.owner) => app.call('GET', `${org.path}/${chat}/diagnosis`, { as });
   const of = async (chat: string) => (await diagnosis(chat)).body;
-  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
   const sent = async (content: string): Promise<string> => {
     const chat = await app.chat(org);
     expect((await app.send(org, chat, content)).status).toBe(202);

@@ -2,8 +2,8 @@ import { entitle } from '@aps/billing/testing';
 import type { Bearer } from '@aps/platform/testing';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { TurnRunner } from '../turns/turn-runner';
 
 const contents = (chat: { messages: { role: string; content: string }[] }, role: string) =>
   chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -25,7 +25,7 @@ describe('a retry', () => {
   const rowOf = async (chat: string) => (await app.db.query(sql<Record<string, unknown>>('SELECT * FROM chats WHERE id = $1'), [chat]))[0];
   const events = (chat: string) =>
     app.db.query(sql<{ seq: number; type: string }>(`SELECT seq, type FROM events WHERE topic = 'chat:' || $1 ORDER BY seq`), [chat]);
-  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
   const unreachable = () => jest.spyOn(app.get(Outbox), 'publish').mockRejectedValueOnce(new Error('Redis is away'));
 
   it('begins with what users wrote before the first answer, on what is live now, and leaves its source alone', async () => {

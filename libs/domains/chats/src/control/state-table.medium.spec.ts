@@ -1,9 +1,9 @@
 import { entitle } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
+import { Runs } from '@aps/platform/runs';
 import { HitlService } from '../hitl/hitl.service';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
-import { TurnRunner } from '../turns/turn-runner';
 
 interface Row {
   status: string;
@@ -213,7 +213,7 @@ describe('the states of a chat', () => {
     expect(answer.status).toBe(202);
   };
   /** From now on jobs are taken and left alone, so that nothing but the action changes the chat. */
-  const inert = () => jest.spyOn(app.get(TurnRunner), 'run').mockResolvedValue();
+  const inert = () => jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
 
   const make: Record<string, (chat: string) => Promise<unknown>> = {
     idle: async (chat) => {

@@ -53,7 +53,7 @@ export class Teardown {
       at,
     );
     const running = busy.filter((c) => c.turn?.status === 'running');
-    if (running.length) await this.turns.dispatchParked(tx, busy[0].org_id, running.length);
+    if (running.length) await this.turns.runs.dispatchParked(tx, busy[0].org_id, running.length);
     tx.afterCommit(() => {
       for (const { org_id, id, turn } of running)
         this.broadcaster.send('chat.stop', { org_id, chat_id: id, turn_id: turn!.id, at: at.toISOString() });

@@ -3,14 +3,14 @@ import { NO_CALLER } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
 import { sql } from '@aps/platform/testing';
+import { LeaseEnded, Runs } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
-import { LeaseEnded } from '../turns/leases';
 import { ModelStepRunner } from '../turns/model-step';
 import { ToolStepRunner } from '../turns/tool-step';
-import { TurnRunner } from '../turns/turn-runner';
 import { TurnRepository, type ClaimedTurn } from '../turns/turn.repository';
 import { DelegationRepository } from './delegation.repository';
+import { TurnKind } from '../turns/turn.kind';
 
 /** Where a worker dies: before or after the n-th thing of this kind that a turn of this chat does. */
 interface Death {
@@ -61,7 +61,7 @@ describe('delegation when workers die, or all comes at once', () => {
         throw new LeaseEnded('lost');
       });
     };
-    wrap(get(TurnRunner), 'drive', 'claim', ([claim]) => claim as ClaimedTurn);
+    wrap(get(TurnKind), 'drive', 'claim', ([claim]) => claim as ClaimedTurn);
     wrap(get(ToolStepRunner), 'inOwnedTransaction', 'tools', ([turn]) => (turn as { claim: ClaimedTurn }).claim);
     wrap(get(ModelStepRunner), 'commitAndEnd', 'end', ([turn]) => (turn as { claim: ClaimedTurn }).claim);
   };
@@ -190,7 +190,7 @@ describe('delegation when workers die, or all comes at once', () => {
     // As if it had been delivered too often.
     await app.db.execute(sql('UPDATE turns SET deliveries = 3 WHERE chat_id = $1'), [chat]);
     await app.expireLease(chat);
-    await get(TurnRunner).run({ org_id: org.id, chat_id: chat, turn_id }, { signal: new AbortController().signal } as JobContext);
+    await get(Runs).run(get(TurnKind), { org_id: org.id, chat_id: chat, turn_id }, { signal: new AbortController().signal } as JobContext);
     const failed = await app.until(boss, chat, (c) => c.status === 'ERRORED');
     expect(failed.error.code).toBe('worker_lost');
     expect(notesOf(failed)).toEqual([expect.objectContaining({ status: 'done', result: 'You said: unread' })]);
@@ -201,12 +201,12 @@ describe('delegation when workers die, or all comes at once', () => {
 
   it('shows a turn the note that was stored while its claim waited for the chat', async () => {
     const chat = await app.chat(boss);
-    jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+    jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
     const turns = get(TurnRepository);
     const claiming = await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT id FROM chats WHERE id = $1 FOR UPDATE'), [chat]);
-      const claim = turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
+      const claim = turns.claim(app.db, { run_id: id, key: chat, worker: 'one', cap: -1, at: new Date() });
       await eventually(
         () => app.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
         (rows) => rows.length > 0,
@@ -247,19 +247,19 @@ describe('delegation when workers die, or all comes at once', () => {
 
   it('keeps leases without waiting for a turn that is being written', async () => {
     const turns = get(TurnRepository);
-    jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+    jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const held = await Promise.all(
       [1, 2].map(async () => {
         const chat = await app.chat(boss);
         const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
-        const claim = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
+        const claim = await turns.claim(app.db, { run_id: id, key: chat, worker: 'one', cap: -1, at: new Date() });
         await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() + interval '5 seconds' WHERE id = $1`), [id]);
         return { id, fence: claim!.fence, chat };
       }),
     );
     const alive = await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT id FROM turns WHERE id = $1 FOR UPDATE'), [held[0].id]);
-      return turns.heartbeat(app.db, [...held, { id: crypto.randomUUID(), fence: '1' }]);
+      return turns.runs.heartbeat(app.db, [...held, { id: crypto.randomUUID(), fence: '1' }]);
     });
     expect([...alive.keys()].sort()).toEqual(held.map((h) => h.id).sort());
     const renewed = await app.db.query(
@@ -270,7 +270,7 @@ describe('delegation when workers die, or all comes at once', () => {
     );
     expect(renewed).toEqual([{ renewed: false }, { renewed: true }]);
     await app.db.execute(sql('UPDATE turns SET fence = fence + 1 WHERE id = $1'), [held[1].id]);
-    expect([...(await turns.heartbeat(app.db, held)).keys()]).toEqual([held[0].id]);
+    expect([...(await turns.runs.heartbeat(app.db, held)).keys()]).toEqual([held[0].id]);
     jest.restoreAllMocks();
     for (const { chat } of held) {
       await app.expireLease(chat);

@@ -4,9 +4,9 @@ import { Outbox } from '@aps/platform/outbox';
 import type { Answer } from '@aps/platform/testing';
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { sql } from '@aps/platform/testing';
+import { LeaseEnded } from '@aps/platform/runs';
 import { z } from 'zod';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { LeaseEnded } from '../turns/leases';
 import { ToolStepRunner } from '../turns/tool-step';
 import { HitlService } from './hitl.service';
 

@@ -1,21 +1,25 @@
 import { Controller, Injectable, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import type { Broadcasts, JobPayload } from '@aps/contracts';
-import { AgentEndService, ChatsModule, Leases, TitleService, TurnRunner, TurnsModule } from '@aps/chats';
+import { AgentEndService, ChatsModule, TitleService, TurnKind, TurnsModule } from '@aps/chats';
 import { OnBroadcast } from '@aps/platform/broadcast';
 import { Database } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
+import { RunLeases, Runs } from '@aps/platform/runs';
 
 const stopToAbort = durationHistogram('stop_to_abort_seconds', 'Time from a stop request to the abort of the turn');
 
 @Injectable()
 export class TurnProcessor {
-  constructor(private readonly runner: TurnRunner) {}
+  constructor(
+    private readonly runs: Runs,
+    private readonly turns: TurnKind,
+  ) {}
 
   @JobHandler('turn.run', { ownsRow: true })
   run(payload: JobPayload<'turn.run'>, context: JobContext): Promise<void> {
-    return this.runner.run(payload, context);
+    return this.runs.run(this.turns, payload, context);
   }
 }
 
@@ -44,12 +48,12 @@ export class AgentProcessor {
 export class ChatBroadcasts {
   constructor(
     private readonly db: Database,
-    private readonly leases: Leases,
+    private readonly leases: RunLeases,
   ) {}
 
   @OnBroadcast('chat.stop')
   onStop(@Payload() { turn_id, at }: Broadcasts['chat.stop']): void {
-    if (this.leases.stopTurn(turn_id)) stopToAbort.observe(Math.max(0, this.db.now().getTime() - Date.parse(at)) / 1000);
+    if (this.leases.stop(turn_id)) stopToAbort.observe(Math.max(0, this.db.now().getTime() - Date.parse(at)) / 1000);
   }
 }
 

@@ -13,11 +13,12 @@ import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
+import { RunSweeper } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
 import { ChatsJobsModule } from '../jobs';
-import { TurnSweeper } from '../turns/turn-sweeper';
+import { TurnKind } from '../turns/turn.kind';
 
 /** A frame of an event stream. `data` is the envelope. */
 export interface Frame {
@@ -125,7 +126,7 @@ export class ChatsService extends TestService {
   /** Has the worker of the chat's turn be silent for too long, and that be noticed. */
   async expireLease(chat: string): Promise<void> {
     await this.db.execute(EXPIRE, [chat]);
-    await this.get(TurnSweeper).sweep();
+    await this.get(RunSweeper).sweep(this.get(TurnKind));
   }
 
   /** Asks until the chat is as wanted; what it was last is in the failure. */

@@ -12,7 +12,7 @@ import { uuidv7 } from 'uuidv7';
 import type { TranscriptRow } from '../chat.types';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { TurnAttachments, withFiles } from './attachments';
-import type { RunningTurn } from './turn-runner';
+import type { RunningTurn } from './running-turn';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
 const NOBODYS = '0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';

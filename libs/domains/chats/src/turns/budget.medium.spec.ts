@@ -7,8 +7,8 @@ import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
+import { LeaseEnded } from '@aps/platform/runs';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
-import { LeaseEnded } from './leases';
 
 /** The model costs 1 dollar for a million tokens of input and 2 of output; what a call reserves is a little more than 0.008. */
 const app = chatsService({}, [OrgsModule.forRoot(OrgPlans), InferenceHttpModule]);

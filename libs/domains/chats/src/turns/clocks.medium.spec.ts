@@ -42,7 +42,7 @@ describe('a process whose clock is wrong', () => {
     'waits as long as it is to, and writes the database’s time: five minutes too %s',
     async (_, ms) => {
       shift(ms);
-      const waited = await sumOf('org_queue_delay_seconds');
+      const waited = await sumOf('run_queue_delay_seconds');
       const chat = await app.chat(org);
       const began = performance.now();
       await app.send(org, chat, calls('wait_until', { for_s: 8 }));
@@ -50,7 +50,7 @@ describe('a process whose clock is wrong', () => {
       await app.settled(org, chat, 1);
       const tookS = (performance.now() - began) / 1000;
       expect([tookS >= 7.5, tookS < BOUND_S]).toEqual([true, true]);
-      expect((await sumOf('org_queue_delay_seconds')) - waited).toBeLessThan(BOUND_S);
+      expect((await sumOf('run_queue_delay_seconds')) - waited).toBeLessThan(BOUND_S);
       const off = await app.db.query(
         sql<{ off: number }>(`SELECT max(abs(extract(epoch FROM now() - x.at)))::float8 AS off FROM (
          SELECT started_at AS at FROM turn_steps WHERE chat_id = $1 UNION ALL SELECT finished_at FROM turn_steps WHERE chat_id = $1

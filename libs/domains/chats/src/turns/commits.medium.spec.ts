@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelCalls, ModelResolver } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
-import { Leases } from './leases';
 import { Outbox } from '@aps/platform/outbox';
+import { RunLeases } from '@aps/platform/runs';
 import { TurnRepository } from './turn.repository';
 
 type Message = { role: string; content: string };
@@ -146,7 +146,7 @@ describe('a commit that is slow', () => {
       await spoken;
       // As if it had been on its way for as long as a heartbeat waits.
       jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
-      await (get(Leases) as unknown as { beat: () => Promise<void> }).beat();
+      await (get(RunLeases) as unknown as { beat: () => Promise<void> }).beat();
       jest.restoreAllMocks();
     });
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);

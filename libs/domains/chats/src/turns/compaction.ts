@@ -15,12 +15,12 @@ import {
 } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
+import { LeaseEnded } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../chat-log';
 import type { NewEvent, TranscriptRow } from '../chat.types';
 import { heldTurn } from './held-turn';
-import { LeaseEnded } from './leases';
-import type { RunningTurn } from './turn-runner';
+import type { RunningTurn } from './running-turn';
 import { TurnRepository } from './turn.repository';
 
 /** Share of the context window that is left word for word. */

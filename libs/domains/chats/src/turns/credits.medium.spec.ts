@@ -8,8 +8,8 @@ import { PromptsService } from '@aps/prompts';
 import { FilesHttpModule } from '@aps/files/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { sql } from '@aps/platform/testing';
+import { LeaseEnded } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { LeaseEnded } from './leases';
 
 /** The model costs 100 credits for a million tokens of input and 200 of output; what a call holds is a little more than 0.9. */
 const app = chatsService({}, [OrgsModule.forRoot(OrgPlans), FilesHttpModule, PromptsHttpModule]);

@@ -6,8 +6,8 @@ import { metrics } from '@aps/platform/observability';
 import { ProcessIdentity } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
+import { Runs } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { TurnClaims } from './turn-claims';
 
 const STREAMED = script({ text: 'one two three four five six', chunk_delay_ms: 300 });
 const ANSWER = 'one two three four five six';
@@ -94,11 +94,11 @@ describe('a worker that is drained', () => {
   });
 
   it('hands back what has waited in it for the cap to be counted', async () => {
-    const claims = app.get(TurnClaims) as unknown as { claimLocked: (...args: unknown[]) => Promise<unknown> };
-    const claimLocked = claims.claimLocked.bind(claims);
-    jest.spyOn(claims, 'claimLocked').mockImplementationOnce((...args) => {
+    const claims = app.get(Runs) as unknown as { claimNearCap: (...args: unknown[]) => Promise<unknown> };
+    const claimNearCap = claims.claimNearCap.bind(claims);
+    jest.spyOn(claims, 'claimNearCap').mockImplementationOnce((...args) => {
       self.draining = true;
-      const claimed = claimLocked(...args);
+      const claimed = claimNearCap(...args);
       self.draining = false;
       return claimed;
     });

@@ -1,5 +1,5 @@
 import type { HoldingWork } from '@aps/inference';
-import type { OwnedTurn } from './turn-claims';
+import type { OwnedTurn } from './running-turn';
 
 /** A turn calls models one at a time, be it for an answer or a summary. Nothing is reserved while its claim may still fail. */
 export const heldTurn = ({ id, org_id, chat_id, agent_id, committed }: OwnedTurn, feature: string): HoldingWork => ({

@@ -4,8 +4,8 @@ import { Chat, InferenceReceipt, PromptRun } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
 import { PromptsService, type PromptTemplateInput } from '@aps/prompts';
 import { eventually } from '@aps/testing';
+import { LeaseEnded, RunLeases } from '@aps/platform/runs';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
-import { LeaseEnded, Leases } from './leases';
 import { ToolStepRunner } from './tool-step';
 
 const app = chatsService();
@@ -154,8 +154,9 @@ describe('an agent that runs prompt templates', () => {
       () => runs(chat),
       (all) => all.length === 1,
     );
-    const leases = app.get(Leases) as unknown as { held: Map<string, { chatId: string }>; end(lease: object, reason: string): void };
-    for (const lease of leases.held.values()) if (lease.chatId === chat) leases.end(lease, 'shutdown');
+    const leases = app.get(RunLeases) as unknown as { held: Map<string, object>; end(lease: object, reason: string): void };
+    const [{ id: turnId }] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [chat]);
+    leases.end(leases.held.get(turnId)!, 'shutdown');
     const [result] = await resultsOf(chat);
     expect((await runs(chat)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
     expect(JSON.parse(result)).toMatchObject({ output: 'one two three' });

@@ -1,7 +1,7 @@
 import type { Dialect } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
+import { LeaseEnded } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { LeaseEnded } from './leases';
 import { ModelStepRunner } from './model-step';
 
 interface Message {

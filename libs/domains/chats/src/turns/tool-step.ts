@@ -3,6 +3,7 @@ import type { TurnWait, WaitingCall } from '@aps/entities';
 import { DecisionGate } from '@aps/decisions';
 import { NO_CALLER, Database, isConnectionLoss, storable, type Db, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
+import { LeaseEnded } from '@aps/platform/runs';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
 import {
   capResult,
@@ -18,9 +19,8 @@ import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../chat-log';
 import type { NewEvent } from '../chat.types';
 import { grantsOf } from './grants';
-import { LeaseEnded } from './leases';
 import { CUT_OFF, type OpenCall } from './transcript';
-import type { RunningTurn } from './turn-runner';
+import type { RunningTurn } from './running-turn';
 import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits, type WaitOutcome } from './turn-waits';
 import { TurnRepository } from './turn.repository';
 
@@ -171,7 +171,7 @@ export class ToolStepRunner {
         return 'done';
       }
       if (!(await this.waits.isOpen(tx, wait))) {
-        await this.turns.noteWait(tx, turn.claim.id, wait);
+        await this.turns.runs.noteWait(tx, turn.claim.id, wait);
         tx.afterCommit(() => {
           turn.wait = wait;
         });
@@ -191,7 +191,7 @@ export class ToolStepRunner {
         at,
       );
       // A slot is free now.
-      await this.turns.dispatchParked(tx, turn.claim.org_id);
+      await this.turns.runs.dispatchParked(tx, turn.claim.org_id);
       return 'waiting';
     });
   }
@@ -289,7 +289,7 @@ export class ToolStepRunner {
       resume_at: later(turn.wait?.resume_at, outcome.resumeAt?.toISOString()),
       calls: [...(turn.wait?.calls ?? []), call],
     };
-    await this.turns.noteWait(tx, turn.claim.id, wait);
+    await this.turns.runs.noteWait(tx, turn.claim.id, wait);
     if (outcome.events?.length) await this.announce(tx, turn, outcome.events, this.db.now());
     tx.afterCommit(() => {
       turn.wait = wait;

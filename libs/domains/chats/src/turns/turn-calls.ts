@@ -11,8 +11,8 @@ import { grantsOf } from './grants';
 import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
 import { TurnBlocked } from './turn-endings';
-import type { OwnedTurn } from './turn-claims';
-import type { RunningTurn } from './turn-runner';
+import type { OwnedTurn } from './running-turn';
+import type { RunningTurn } from './running-turn';
 
 const MEMORIES_IN_PROMPT = 50;
 

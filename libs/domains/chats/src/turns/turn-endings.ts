@@ -148,7 +148,7 @@ export class TurnEndings {
   /** Lets the oldest turn run that waits for a slot of its organization. What fails is left to the sweeper. */
   async dispatchParked(orgId: string): Promise<void> {
     try {
-      await this.turns.dispatchParked(this.db, orgId);
+      await this.turns.runs.dispatchParked(this.db, orgId);
     } catch (error) {
       this.logger.warn(`A parked turn was not dispatched: ${(error as Error).message}`);
     }

@@ -1,11 +1,11 @@
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
+import { LeaseEnded, Runs } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { LeaseEnded } from './leases';
 import { ToolStepRunner } from './tool-step';
-import { TurnRunner } from './turn-runner';
-import { TurnRepository, type ClaimRow } from './turn.repository';
+import { TurnKind } from './turn.kind';
+import { TurnRepository, type TurnAnswer } from './turn.repository';
 
 type Message = { role: string; content: string };
 const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -63,7 +63,7 @@ describe('turns that are cut off at a bad moment', () => {
   it('are taken up again soon, even if the outbox means to look much later', async () => {
     const chat = await app.chat(org);
     const died = new Promise<void>((resolve) => {
-      jest.spyOn(get(TurnRunner) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
+      jest.spyOn(get(TurnKind) as unknown as { drive: () => Promise<string> }, 'drive').mockImplementationOnce(async () => {
         resolve();
         throw new LeaseEnded('lost');
       });
@@ -90,16 +90,16 @@ describe('turns that are cut off at a bad moment', () => {
 
   it('count as expired when their owner has gone silent, and not when it has handed them back', async () => {
     const turns = get(TurnRepository);
-    const expired = async () => (await metrics.getSingleMetric('lease_expired_total')!.get()).values[0].value;
-    const ends: [(claim: ClaimRow, chat: string) => Promise<unknown>, number][] = [
-      [(claim) => turns.release(app.db, claim), 0],
+    const expired = async () => (await metrics.getSingleMetric('lease_expired_total')!.get()).values[0]?.value ?? 0;
+    const ends: [(claim: TurnAnswer, chat: string) => Promise<unknown>, number][] = [
+      [(claim) => turns.runs.release(app.db, claim, true), 0],
       [(_, chat) => app.expireLease(chat), 1],
     ];
     for (const [end, counts] of ends) {
-      jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+      jest.spyOn(get(Runs), 'run').mockResolvedValue();
       const chat = await app.chat(org);
       const { turn_id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
-      const claim = await turns.claim(app.db, { turn_id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
+      const claim = await turns.claim(app.db, { run_id: turn_id, key: chat, worker: 'one', cap: -1, at: new Date() });
       jest.restoreAllMocks();
       const before = await expired();
       await end(claim!, chat);
@@ -111,15 +111,15 @@ describe('turns that are cut off at a bad moment', () => {
   it('are written by one owner even if the database forgets a claim', async () => {
     const turns = get(TurnRepository);
     const chat = await app.chat(org);
-    jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+    jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
     const [before] = await app.db.query(sql<{ fence: string }>('SELECT fence FROM turns WHERE id = $1'), [id]);
-    const first = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'one', cap: -1, at: new Date() });
+    const first = await turns.claim(app.db, { run_id: id, key: chat, worker: 'one', cap: -1, at: new Date() });
     await app.db.execute(sql(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`), [
       id,
       before.fence,
     ]);
-    const second = await turns.claim(app.db, { turn_id: id, chat_id: chat, worker: 'two', cap: -1, at: new Date() });
+    const second = await turns.claim(app.db, { run_id: id, key: chat, worker: 'two', cap: -1, at: new Date() });
     expect([first?.verdict, second?.verdict]).toEqual(['claimed', 'claimed']);
     expect(await turns.lockOwned(app.db, id, first!.fence)).toBeNull();
     expect(await turns.lockOwned(app.db, id, second!.fence)).not.toBeNull();
@@ -130,7 +130,7 @@ describe('turns that are cut off at a bad moment', () => {
 
   it('count each other when they are claimed together', async () => {
     const turns = get(TurnRepository);
-    jest.spyOn(get(TurnRunner), 'run').mockResolvedValue();
+    jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const sent = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const chat = await app.chat(org);
@@ -143,7 +143,9 @@ describe('turns that are cut off at a bad moment', () => {
       ),
       [org.id],
     );
-    const claims = await Promise.all(sent.map((ids) => turns.claim(app.db, { ...ids, worker: 'one', cap: running + 2, at: new Date() })));
+    const claims = await Promise.all(
+      sent.map((ids) => turns.claim(app.db, { run_id: ids.turn_id, key: ids.chat_id, worker: 'one', cap: running + 2, at: new Date() })),
+    );
     expect(claims.map((c) => c!.verdict).sort()).toEqual(['claimed', 'claimed', 'over_cap', 'over_cap', 'over_cap']);
   });
 

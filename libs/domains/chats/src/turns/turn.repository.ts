@@ -3,22 +3,11 @@ import type { JobPayload } from '@aps/contracts';
 import type { TurnStatus, TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
+import { RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
 import type { ChatError, NewEvent, Pause, TranscriptRow } from '../chat.types';
 import type { TurnToResume } from '../chats.repository';
 import { uuidv7 } from 'uuidv7';
-import {
-  AWAIT_WRITER,
-  CLAIM,
-  COMMIT_FINAL_STEP,
-  COMMIT_STEP,
-  DISPATCH_PARKED,
-  HEARTBEAT,
-  KEEP_INTERRUPTED,
-  LEASE_S,
-  TRANSCRIPT,
-  type Claiming,
-  type Committing,
-} from './turn.sql';
+import { AWAIT_WRITER, CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, KEEP_INTERRUPTED, TRANSCRIPT, TURN_RUNS, type Committing } from './turn.sql';
 
 /** A turn, its chat and its organization. */
 export interface TurnRef {
@@ -28,21 +17,12 @@ export interface TurnRef {
 }
 
 /** A turn that this worker owns, with all it needs to run. */
-export interface ClaimedTurn {
-  id: string;
-  org_id: string;
+export interface ClaimedTurn extends ClaimedRun {
   chat_id: string;
   agent_id: string;
   agent_revision_id: string;
-  fence: string;
   seq: number;
   cause: 'message' | 'continue' | 'retry';
-  deliveries: number;
-  /** It had an owner before, who may have told the readers something of its next step. */
-  taken_over: boolean;
-  /** That owner had gone silent; one that hands a turn back, at a shutdown, ends its lease. */
-  lease_expired: boolean;
-  steps_done: number;
   /** Of the finished steps, those in which a model was asked. */
   model_steps: number;
   wait: TurnWait | null;
@@ -50,7 +30,6 @@ export interface ClaimedTurn {
   model_mode_override: string | null;
   reasoning_effort: string | null;
   unpriced_allowed: boolean;
-  dispatched_at: Date;
   chat_title: string | null;
   chat_mode: string | null;
   chat_status: string;
@@ -63,28 +42,13 @@ export interface ClaimedTurn {
   transcript: TranscriptRow[];
 }
 
-/**
- * What a claim came to.
- *
- * - `claimed`: this worker owns the turn
- * - `gone`: the turn is over, or never was
- * - `busy`: another worker holds a live lease
- * - `agent_deleted`: its agent is
- * - `skipped`: a stop came first
- * - `early`: it waits for a later time
- * - `suspended`: its organization is
- * - `over_cap`: too many turns of its organization run
- * - `lost`: it was delivered too often without finishing a step
- */
-export type ClaimVerdict = 'claimed' | 'gone' | 'busy' | 'agent_deleted' | 'skipped' | 'early' | 'suspended' | 'over_cap' | 'lost';
+/** Why a turn is not run that could be: its agent is deleted, or a stop came first. */
+export type TurnRefusal = 'agent_deleted' | 'skipped';
+export type TurnAnswer = ClaimAnswer<ClaimedTurn, TurnRefusal>;
 
-/** @typeParam Time as the row is used, or as it comes: in JSON */
-export type ClaimRow<Time = Date> = { verdict: ClaimVerdict; retry_at: Time | null; dispatched_at: Time } & Omit<
-  ClaimedTurn,
-  'dispatched_at'
->;
-
-const withTimes = (row: ClaimRow<string>): ClaimRow => ({
+/** As it comes: in JSON. */
+type TurnRow = Omit<TurnAnswer, 'retry_at' | 'dispatched_at'> & { retry_at: string | null; dispatched_at: string };
+const withTimes = (row: TurnRow): TurnAnswer => ({
   ...row,
   dispatched_at: new Date(row.dispatched_at),
   retry_at: row.retry_at === null ? null : new Date(row.retry_at),
@@ -121,7 +85,7 @@ const COMMIT_TOOL_STEP =
             m AS (INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_call_id, tool_name, turn_id, turn_no, created_at)
                   SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
             s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
-       UPDATE turns SET steps_done = steps_done + 1, deliveries = 0, wait = $9, lease_expires_at = now() + interval '${LEASE_S} seconds' WHERE id = $1`);
+       UPDATE turns SET wait = $9, ${stepDone('turns')} WHERE id = $1`);
 const IS_RELIED_ON = statement(
   `SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id WHERE t.id = $1 AND m.role = 'user' AND m.turn_no < t.seq AND m.id IS DISTINCT FROM t.message_id LIMIT 1`,
 );
@@ -160,23 +124,11 @@ const LOCK_WAITING = statement<{
   wait: TurnWait;
 }>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
        WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`);
-const PARK = statement(`UPDATE turns SET parked = true, status = 'queued', lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`);
 const PAUSE_CHAT = statement(
   `UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1 AND pause->>'kind' IS DISTINCT FROM 'queued'`,
 );
-const NOTE_WAIT = statement('UPDATE turns SET wait = $2, deliveries = 0 WHERE id = $1');
-const BEGIN_WAIT = statement(
-  `UPDATE turns SET status = 'waiting', wait = $2, lease_owner = NULL, lease_expires_at = NULL, deliveries = 0 WHERE id = $1`,
-);
 const CHAT_WAITS = statement(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`);
-const END_WAIT = statement(`UPDATE turns SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`);
 const CHAT_GOES_ON = statement(`UPDATE chats SET status = 'ACTIVE', pause = NULL, updated_at = $2 WHERE id = $1`);
-const RELEASE =
-  statement(`WITH t AS (UPDATE turns SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - $3, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id)
-       UPDATE outbox SET available_at = now() FROM t WHERE outbox.id = t.id`);
-const END_TURN = statement(
-  `UPDATE turns SET status = $2, error = $3, finished_at = $4, lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL WHERE id = $1`,
-);
 const NEXT_TURN = statement<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`);
 const SKIP_QUEUED = statement(
   `UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`,
@@ -187,34 +139,28 @@ const END_CHAT_TURN = statement(`UPDATE chats SET status = $2, error = $3, stop_
 const REVIVE = statement(
   `UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`,
 );
-const WAKE_UNOWNED = statement(`UPDATE outbox SET available_at = now() FROM turns t
-       WHERE t.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
-         AND ((t.status = 'running' AND t.lease_expires_at < now() - interval '1 second')
-           OR (t.status = 'waiting' AND (t.wait->>'resume_at')::timestamptz < now() - interval '1 second'))`);
-const PARKED_ORGS = statement<{
-  org_id: string;
-  running: number;
-  parked: number;
-}>(`SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM turns r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
-       FROM (SELECT org_id, count(*) AS parked FROM turns WHERE parked GROUP BY org_id) p`);
-
 /** The job of a turn. */
 export const runOf = (turn: TurnRef): JobPayload<'turn.run'> => ({ org_id: turn.org_id, chat_id: turn.chat_id, turn_id: turn.id });
 
 /** The tables of turns. The only file that changes them while they run. */
 @Injectable()
 export class TurnRepository {
-  constructor(private readonly outbox: Outbox) {}
+  /** Turns, as far as they are runs like others. */
+  readonly runs: RunRows<'turn.run'>;
+
+  constructor(outbox: Outbox) {
+    this.runs = new RunRows(TURN_RUNS, outbox);
+  }
 
   /** Tries to become the owner of a turn. Null when there is no such turn. */
-  async claim(db: Db, claim: Claiming): Promise<ClaimRow | null> {
-    const row = await db.batched<Claiming, ClaimRow<string>>(CLAIM, claim);
+  async claim(db: Db, claim: Claiming): Promise<TurnAnswer | null> {
+    const row = await db.batched<Claiming, TurnRow>(CLAIM, claim);
     return row && withTimes(row);
   }
 
   /** The same, told while the claim is still being committed. */
-  async claimAhead(db: Database, claim: Claiming): Promise<Ahead<ClaimRow> | null> {
-    const ahead = await db.batchedAhead<Claiming, ClaimRow<string>>(CLAIM, claim);
+  async claimAhead(db: Database, claim: Claiming): Promise<Ahead<TurnAnswer> | null> {
+    const ahead = await db.batchedAhead<Claiming, TurnRow>(CLAIM, claim);
     return ahead && { answer: withTimes(ahead.answer), committed: ahead.committed };
   }
 
@@ -261,12 +207,6 @@ export class TurnRepository {
       JSON.stringify(message.event.data),
     ]);
     return row ?? null;
-  }
-
-  /** Keeps the leases of these turns. @returns the ones that are still this worker's, and whether their organization is suspended */
-  async heartbeat(db: Db, turns: { id: string; fence: string }[]): Promise<Map<string, { suspended: boolean }>> {
-    const rows = await db.query(HEARTBEAT, [turns.map((t) => t.id), turns.map((t) => t.fence)]);
-    return new Map(rows.map((r) => [r.id, r]));
   }
 
   /** Whether this owner may still write: locks the chat and the turn for the rest of the transaction. */
@@ -432,38 +372,20 @@ export class TurnRepository {
    * @returns false for one that was parked before, and found its slot taken: its chat shows since when it waits
    */
   async park(tx: Db, turn: { id: string; chat_id: string }, pause: Pause, at: Date): Promise<boolean> {
-    await tx.execute(PARK, [turn.id]);
-    await this.outbox.cancel(tx, turn.id);
+    await this.runs.park(tx, turn.id);
     return (await tx.execute(PAUSE_CHAT, [turn.chat_id, JSON.stringify(pause), at])) > 0;
   }
 
-  /** Notes a call whose wait begins when all calls that were made with it have been. */
-  async noteWait(tx: Db, turnId: string, wait: TurnWait): Promise<void> {
-    await tx.execute(NOTE_WAIT, [turnId, JSON.stringify(wait)]);
-  }
-
-  /** Lets a turn wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
+  /** Lets a turn wait without a slot. */
   async beginWait(tx: Tx, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
-    await tx.execute(BEGIN_WAIT, [turn.id, JSON.stringify(wait)]);
+    await this.runs.beginWait(tx, turn.id, wait);
     await tx.execute(CHAT_WAITS, [turn.chat_id, JSON.stringify(pause), at, wait.kind === 'human' ? 'PAUSED' : 'ACTIVE']);
-    if (wait.resume_at) await this.outbox.postpone(tx, turn.id, new Date(wait.resume_at));
-    else await this.outbox.cancel(tx, turn.id);
   }
 
   /** Dispatches a turn whose wait is over, like one that was just sent. */
   async endWait(tx: Tx, turn: TurnRef, at: Date): Promise<void> {
-    await tx.execute(END_WAIT, [turn.id]);
+    await this.runs.endWait(tx, turn.id, runOf(turn));
     await tx.execute(CHAT_GOES_ON, [turn.chat_id, at]);
-    await this.outbox.enqueue(tx, 'turn.run', runOf(turn), { id: turn.id });
-  }
-
-  /**
-   * Hands a turn back: the next delivery finds no lease.
-   *
-   * @param free the delivery does not count, because nothing went wrong (a worker shuts down)
-   */
-  async release(db: Db, turn: { id: string; fence: string }, free = true): Promise<void> {
-    await db.execute(RELEASE, [turn.id, turn.fence, free ? 1 : 0]);
   }
 
   /**
@@ -484,8 +406,7 @@ export class TurnRepository {
       dispatchNext: boolean;
     },
   ): Promise<boolean> {
-    await tx.execute(END_TURN, [turn.id, end.turnStatus, end.chatError && JSON.stringify(end.chatError), end.at]);
-    await this.outbox.cancel(tx, turn.id);
+    await this.runs.end(tx, turn.id, { status: end.turnStatus, error: end.chatError, at: end.at });
     const [next] = end.dispatchNext ? await tx.query(NEXT_TURN, [turn.chat_id]) : [];
     if (!end.dispatchNext) {
       await tx.execute(SKIP_QUEUED, [turn.chat_id, end.at]);
@@ -499,38 +420,13 @@ export class TurnRepository {
       end.dispatchNext,
       end.at,
     ]);
-    if (next) await this.outbox.enqueue(tx, 'turn.run', runOf({ ...turn, id: next.id }), { id: next.id });
-    await this.dispatchParked(tx, turn.org_id);
+    if (next) await this.runs.dispatch(tx, next.id, runOf({ ...turn, id: next.id }));
+    await this.runs.dispatchParked(tx, turn.org_id);
     return next !== undefined;
   }
 
   /** Makes a locked chat live again: what it failed or was closed for is behind it. */
   async revive(tx: Db, chatId: string, at: Date): Promise<void> {
     await tx.execute(REVIVE, [chatId, at]);
-  }
-
-  /** Dispatches the organization's oldest turns that are over the cap, if any. @param slots so many at most @returns how many */
-  async dispatchParked(db: Db, orgId: string, slots = 1): Promise<number> {
-    const turns = await db.query(DISPATCH_PARKED, [orgId, slots]);
-    await this.outbox.handOut(
-      db,
-      turns.map((turn) => ({ id: turn.id, name: 'turn.run', payload: runOf(turn) })),
-    );
-    return turns.length;
-  }
-
-  /**
-   * Makes the jobs of turns due whose lease or wait is over and which nobody has taken up: their job was lost, or was still held by the
-   * queue when it was published again.
-   *
-   * @returns how many
-   */
-  wakeUnowned(db: Db): Promise<number> {
-    return db.execute(WAKE_UNOWNED);
-  }
-
-  /** Organizations with turns that are over the cap, and how many of their turns run. For the sweeper. */
-  parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
-    return db.query(PARKED_ORGS);
   }
 }

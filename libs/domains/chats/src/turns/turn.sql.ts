@@ -4,19 +4,21 @@ import type { ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs, insertJobs } from '@aps/platform/outbox';
 import { appendEvent, appendEvents } from '@aps/platform/realtime';
+import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
 import type { MessageUsage, NewEvent, TranscriptRow } from '../chat.types';
 import { topicOf } from '../chat-log.repository';
 import { agentDeletedAt } from '../chats.repository';
 
-/** How long a claim holds without a heartbeat. */
-export const LEASE_S = 20;
-/** Deliveries in a row that finish no step before a turn is given up. */
-export const MAX_DELIVERIES = 3;
-/**
- * Claims that come at the same moment do not see each other. Closer to the cap than this, a claim takes the organization's lock;
- * further away it needs none.
- */
-export const CAP_MARGIN = 64;
+/** Turns, as runs. */
+export const TURNS = {
+  kind: 'turn',
+  table: 'turns',
+  job: 'turn.run',
+  payload: { org_id: 'org_id', chat_id: 'chat_id', turn_id: 'id' },
+  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
+} satisfies RunTable<'turn.run'>;
+
+export const TURN_RUNS = runStatements<'turn.run'>(TURNS);
 
 /*
  * Every statement here first locks the chat and the turn, and decides on what it finds under the lock. One statement is one
@@ -28,57 +30,19 @@ export const CAP_MARGIN = 64;
  * table that seems small would read all of it for ever.
  */
 
-/** A turn that a worker asks for. */
-export interface Claiming {
-  turn_id: string;
-  chat_id: string;
-  worker: string;
-  /** So many turns of its organization may run; negative for any number. */
-  cap: number;
-  at: Date;
-}
-
-export const CLAIM = batchStatement<Claiming>(
-  'claim',
-  (item) => item.chat_id,
-  (locked) => `
-WITH i AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, worker text, cap int, at timestamptz)
-), l AS MATERIALIZED (
-  SELECT i.worker, i.cap, i.at, k.*
-  FROM i CROSS JOIN LATERAL (
-    SELECT t.id, t.org_id, t.chat_id, t.seq, t.status, t.cause, t.model, t.model_mode_override, t.reasoning_effort, t.unpriced_allowed,
-           t.lease_owner, t.lease_expires_at, t.fence AS last_fence, t.deliveries, t.steps_done, t.model_steps, t.wait, t.dispatched_at,
+export const CLAIM = claimStatement(TURNS, {
+  from: 'turns r JOIN chats c ON c.id = r.chat_id',
+  lock: 'c, r',
+  key: 'chat_id',
+  columns: `r.chat_id, r.seq, r.cause, r.model, r.model_mode_override, r.reasoning_effort, r.unpriced_allowed, r.model_steps,
            c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.stop_requested_at,
-           c.created_by, c.enabled_scopes, c.parent_chat_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id
-    FROM turns t JOIN chats c ON c.id = t.chat_id
-    WHERE t.id = i.turn_id
-    FOR UPDATE OF c, t ${locked}
-  ) k
-), g AS MATERIALIZED (
-  SELECT d.org_id, (SELECT o.suspended_at FROM organizations o WHERE o.id = d.org_id) AS suspended_at,
-         CASE WHEN d.capped THEN (SELECT count(*) FROM turns r WHERE r.org_id = d.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) END AS running
-  FROM (SELECT l.org_id, bool_or(l.cap >= 0) AS capped FROM l GROUP BY l.org_id) d
-), v AS MATERIALIZED (
-  -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
-  -- count would give the same fence out a second time.
-  SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
-    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR l.deleted_at IS NOT NULL THEN 'gone'
-    WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
-    WHEN ${agentDeletedAt('l.agent_id')} IS NOT NULL THEN 'agent_deleted'
-    WHEN l.dispatched_at <= l.stop_requested_at THEN 'skipped'
-    WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
-    WHEN g.suspended_at IS NOT NULL THEN 'suspended'
-    WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
-    -- Those before it in this batch run as well, as far as is known.
-    WHEN l.cap >= 0 AND g.running + row_number() OVER (PARTITION BY l.org_id ORDER BY l.id) > l.cap THEN 'over_cap'
-    ELSE 'claimed' END AS verdict
-  FROM l JOIN g ON g.org_id = l.org_id
-), t AS (
-  UPDATE turns SET status = 'running', parked = false, lease_owner = v.worker, lease_expires_at = now() + interval '${LEASE_S} seconds', fence = v.fence,
-         deliveries = v.deliveries + 1, started_at = coalesce(turns.started_at, now())
-  FROM v WHERE v.verdict = 'claimed' AND turns.id = v.id
-), c AS (
+           c.created_by, c.enabled_scopes, c.parent_chat_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id`,
+  isGone: 'l.deleted_at IS NOT NULL',
+  refusals: [
+    { verdict: 'agent_deleted', when: `${agentDeletedAt('l.agent_id')} IS NOT NULL` },
+    { verdict: 'skipped', when: 'l.dispatched_at <= l.stop_requested_at' },
+  ],
+  effects: `c AS (
   UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = v.event_seq + (CASE WHEN v.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = v.at
   FROM v WHERE v.verdict = 'claimed' AND chats.id = v.chat_id
 ), e AS (${appendEvent({
@@ -90,19 +54,15 @@ WITH i AS MATERIALIZED (
     data: `jsonb_build_object('from', v.chat_status, 'to', 'RUNNING', 'stop_reason', NULL, 'pause', NULL)`,
     at: 'v.at',
   })}
-)
-SELECT v.chat_id AS batch_key, row_to_json(a) AS answer
-FROM v CROSS JOIN LATERAL (
-  SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
-         v.id, v.org_id, v.chat_id, v.agent_id, v.agent_revision_id, v.fence::text, v.seq, v.cause, v.deliveries, v.status = 'running' AS taken_over, v.status = 'running' AND v.lease_owner IS NOT NULL AS lease_expired, v.steps_done, v.model_steps, v.wait, v.model, v.model_mode_override,
-         v.reasoning_effort, v.unpriced_allowed, v.dispatched_at, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.parent_chat_id, v.event_seq,
+)`,
+  answer: `v.chat_id, v.agent_id, v.agent_revision_id, v.seq, v.cause, v.model_steps, v.model, v.model_mode_override,
+         v.reasoning_effort, v.unpriced_allowed, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.parent_chat_id, v.event_seq,
          -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
          CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
            SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
                                              'provider_state', m.provider_state, 'finish_reason', m.finish_reason, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
-           FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript
-) a`,
-);
+           FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript`,
+});
 
 /** Waits for the lock of a chat. A lock is a write, too, but this one is forgotten at once and need not wait for the disk. */
 export const AWAIT_WRITER = statement(`
@@ -220,8 +180,7 @@ WITH i AS MATERIALIZED (
       data: `CASE WHEN x.event->>'type' = 'message_completed' THEN jsonb_set(x.event->'data', '{message,seq}', to_jsonb(l.message_seq + 1)) ELSE x.event->'data' END`,
     })}
 ), t AS (
-  UPDATE turns SET steps_done = turns.steps_done + 1, model_steps = turns.model_steps + 1, deliveries = 0,
-    ${final ? `status = 'done', finished_at = l.at, lease_owner = NULL, lease_expires_at = NULL` : `lease_expires_at = now() + interval '${LEASE_S} seconds'`}
+  UPDATE turns SET model_steps = turns.model_steps + 1, ${final ? lastStepDone('turns', `'done'`, 'l.at') : stepDone('turns')}
   FROM l WHERE turns.id = l.turn_id
 ), c AS (
   UPDATE chats SET ${final ? `status = 'ACTIVE', current_turn_id = NULL,` : ''}
@@ -239,19 +198,6 @@ FROM l CROSS JOIN LATERAL (
 
 export const COMMIT_FINAL_STEP = commitModelStep(true);
 export const COMMIT_STEP = commitModelStep(false);
-
-/**
- * Takes the oldest parked turns of an organization out of the park, so many at most, and writes their jobs. The rows are found before
- * they are joined: with a list of ids, a plan made while the table was small reads all of it for ever.
- */
-export const DISPATCH_PARKED = statement<{ id: string; org_id: string; chat_id: string }>(`
-WITH x AS MATERIALIZED (
-  SELECT id FROM turns WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR UPDATE SKIP LOCKED
-), p AS (
-  UPDATE turns SET parked = false FROM x WHERE turns.id = x.id RETURNING turns.id, turns.org_id, turns.chat_id
-), o AS (${insertJobs('turn.run', { from: 'p', id: 'p.id', payload: { org_id: 'p.org_id', chat_id: 'p.chat_id', turn_id: 'p.id' } })}
-)
-SELECT id, org_id, chat_id FROM p`);
 
 /**
  * Keeps what a model had said when its turn was stopped. Only by the turn's last owner, and only while the turn is the chat's newest:
@@ -275,16 +221,3 @@ WITH l AS MATERIALIZED (
   FROM l WHERE chats.id = l.chat_id
 )
 SELECT l.event_seq, l.message_seq + 1 AS message_seq FROM l`);
-
-// Rows that somebody is writing are left to the next beat: one statement that holds some turns and waits for others could be waited for
-// by those that hold a child and wait for its parent.
-export const HEARTBEAT = statement<{ id: string; suspended: boolean }>(`
-WITH held AS MATERIALIZED (
-  SELECT t.id, t.org_id FROM turns t JOIN unnest($1::uuid[], $2::bigint[]) AS h(id, fence) ON t.id = h.id AND t.fence = h.fence WHERE t.status = 'running'
-), k AS MATERIALIZED (
-  SELECT t.id FROM turns t JOIN unnest($1::uuid[], $2::bigint[]) AS h(id, fence) ON t.id = h.id AND t.fence = h.fence WHERE t.status = 'running'
-  FOR NO KEY UPDATE OF t SKIP LOCKED
-), b AS (
-  UPDATE turns SET lease_expires_at = now() + interval '${LEASE_S} seconds' FROM k WHERE turns.id = k.id
-)
-SELECT held.id, EXISTS (SELECT 1 FROM organizations o WHERE o.id = held.org_id AND o.suspended_at IS NOT NULL) AS suspended FROM held`);

@@ -1,0 +1,151 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AgentRevisions } from '@aps/agents';
+import { Entitlements } from '@aps/billing';
+import { chatTopic, type JobPayload } from '@aps/contracts';
+import { DecisionLog } from '@aps/decisions';
+import { InferenceError } from '@aps/inference';
+import { Database, type Ahead, type Tx } from '@aps/platform/database';
+import type { JobContext } from '@aps/platform/queues';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { RunKind, RunSweeper, type Claiming, type Lease } from '@aps/platform/runs';
+import { ChatLog } from '../chat-log';
+import type { Pause } from '../chat.types';
+import { ModelStepRunner } from './model-step';
+import type { OwnedTurn, RunningTurn } from './running-turn';
+import { ToolStepRunner } from './tool-step';
+import { openCalls } from './transcript';
+import { TurnBlocked, TurnEndings } from './turn-endings';
+import { TurnSignals } from './turn-signals';
+import { TurnRepository, type ClaimedTurn, type TurnAnswer, type TurnRefusal } from './turn.repository';
+
+/** A turn is one answer of an agent: models are asked and tools called until there is nothing left to call. */
+@Injectable()
+export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
+  private readonly logger = new Logger('TurnKind');
+  readonly rows = this.turns.runs;
+
+  constructor(
+    private readonly db: Database,
+    private readonly turns: TurnRepository,
+    private readonly endings: TurnEndings,
+    private readonly entitlements: Entitlements,
+    private readonly log: ChatLog,
+    private readonly revisions: AgentRevisions,
+    private readonly decisionLog: DecisionLog,
+    private readonly modelSteps: ModelStepRunner,
+    private readonly toolSteps: ToolStepRunner,
+    private readonly realtime: RealtimePublisher,
+    sweeper: RunSweeper,
+  ) {
+    super();
+    sweeper.register(this);
+  }
+
+  async capOf(orgId: string): Promise<number> {
+    return (await this.entitlements.of(orgId)).max_concurrent_chats;
+  }
+
+  claiming({ turn_id, chat_id }: JobPayload<'turn.run'>): Pick<Claiming, 'run_id' | 'key'> {
+    return { run_id: turn_id, key: chat_id };
+  }
+
+  claim(tx: Tx, claiming: Claiming): Promise<TurnAnswer | null> {
+    return this.turns.claim(tx, claiming);
+  }
+
+  claimAhead(claiming: Claiming): Promise<Ahead<TurnAnswer> | null> {
+    return this.turns.claimAhead(this.db, claiming);
+  }
+
+  awaitWriter({ chat_id }: JobPayload<'turn.run'>): Promise<void> {
+    return this.turns.awaitWriter(this.db, chat_id);
+  }
+
+  async park(tx: Tx, turn: TurnAnswer, at: Date): Promise<void> {
+    const pause: Pause = { kind: 'queued', since: at.toISOString() };
+    const data = { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause };
+    if (await this.turns.park(tx, turn, pause, at)) await this.log.tell(tx, turn.chat_id, [{ type: 'status_changed', data }], at);
+  }
+
+  refuse(turn: TurnAnswer, why: TurnRefusal | 'lost'): Promise<void> {
+    switch (why) {
+      case 'agent_deleted':
+        return this.endings.agentDeleted(turn);
+      case 'skipped':
+        return this.endings.skipped(turn);
+      case 'lost':
+        return this.endings.lost(turn);
+    }
+  }
+
+  attributesOf({ agent_id, chat_id, id }: ClaimedTurn): Record<string, string> {
+    return { 'aps.agent.id': agent_id, 'aps.chat.id': chat_id, 'aps.turn.id': id };
+  }
+
+  /**
+   * A model can be asked for the first time while the claim is still being committed. Nobody is told of that, and everything else waits
+   * for the commit.
+   */
+  async drive(claim: OwnedTurn, lease: Lease, context: JobContext): Promise<'waiting' | 'done'> {
+    if (claim.steps_done > 0 || claim.taken_over) await claim.committed;
+    const turn = await this.begin(claim, lease, context);
+    for (;;) {
+      lease.requireNext();
+      if (turn.wait?.since) await this.toolSteps.completeWait(turn);
+      const calls = turn.modelSteps > 0 ? openCalls(turn.rows) : [];
+      if (calls.length > 0) {
+        if ((await this.toolSteps.run(turn, calls)) === 'waiting') return 'waiting';
+        continue;
+      }
+      if ((await this.modelSteps.run(turn)) === 'finished') return 'done';
+    }
+  }
+
+  private async begin(claim: OwnedTurn, lease: Lease, { requestId, traceparent }: JobContext): Promise<RunningTurn> {
+    const [config, decisionLog] = await Promise.all([this.revisions.config(claim.agent_revision_id), this.decisionLog.isOn(claim.org_id)]);
+    const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
+    const topic = chatTopic(claim.chat_id);
+    const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal), claim.committed);
+    if (claim.chat_status !== 'RUNNING') {
+      const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
+      signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
+    }
+    return {
+      signals,
+      claim,
+      config,
+      lease,
+      decisionLog,
+      rows,
+      stepsDone: claim.steps_done,
+      modelSteps: claim.model_steps,
+      wait: claim.wait,
+      requestId,
+      traceparent,
+    };
+  }
+
+  suspend(turn: OwnedTurn): Promise<void> {
+    return this.endings.suspended(turn);
+  }
+
+  async fail(turn: OwnedTurn, error: unknown, { requestId }: JobContext): Promise<'blocked' | 'failed' | null> {
+    const blocked = asBlocked(error);
+    if (blocked) {
+      await this.endings.blocked(turn, blocked);
+      return 'blocked';
+    }
+    const failure = this.endings.asChatError(error);
+    if (!failure) return null;
+    this.logger.warn({ msg: 'Turn failed', turn_id: turn.id, request_id: requestId, code: failure.code });
+    await this.endings.failed(turn, failure);
+    return 'failed';
+  }
+}
+
+/** Whoever is out of credits may buy some: that ends no chat. */
+function asBlocked(error: unknown): TurnBlocked | undefined {
+  if (error instanceof TurnBlocked) return error;
+  if (error instanceof InferenceError && error.code === 'credits_exhausted') return new TurnBlocked(error.code, error.message);
+  return undefined;
+}

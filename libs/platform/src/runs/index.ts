@@ -1,0 +1,17 @@
+export * from './run-kind';
+export * from './run-leases';
+export * from './run-rows';
+export * from './run-sweeper';
+export {
+  claimStatement,
+  lastStepDone,
+  LEASE_S,
+  MAX_DELIVERIES,
+  runOver,
+  runStatements,
+  stepDone,
+  type Claiming,
+  type RunTable,
+} from './run.sql';
+export * from './runs';
+export * from './runs.module';

@@ -1,0 +1,91 @@
+import type { JobName, JobPayload } from '@aps/contracts';
+import type { Db, Tx } from '@aps/platform/database';
+import type { Outbox } from '@aps/platform/outbox';
+import type { RunStatements } from './run.sql';
+
+/** The rows of a kind of run, as far as every kind has them, with the jobs that deliver them. */
+export class RunRows<N extends JobName = JobName> {
+  constructor(
+    private readonly sql: RunStatements<N>,
+    private readonly outbox: Outbox,
+  ) {}
+
+  get kind(): string {
+    return this.sql.of.kind;
+  }
+
+  /** Keeps the leases of these runs. @returns the ones that are still this worker's, and whether their organization is suspended */
+  async heartbeat(db: Db, runs: { id: string; fence: string }[]): Promise<Map<string, { suspended: boolean }>> {
+    const rows = await db.query(this.sql.HEARTBEAT, [runs.map((r) => r.id), runs.map((r) => r.fence)]);
+    return new Map(rows.map((r) => [r.id, r]));
+  }
+
+  /**
+   * Hands a run back: the next delivery finds no lease.
+   *
+   * @param free the delivery does not count, because nothing went wrong (a worker shuts down)
+   */
+  async release(db: Db, run: { id: string; fence: string }, free: boolean): Promise<void> {
+    await db.execute(this.sql.RELEASE, [run.id, run.fence, free ? 1 : 0]);
+  }
+
+  /** Writes the job of a run, for one that is to be gone on with; published after the commit. */
+  async dispatch(tx: Tx, id: string, payload: JobPayload<N>): Promise<void> {
+    await this.outbox.enqueue(tx, this.sql.of.job, payload, { id });
+  }
+
+  /** Takes a run that is over the cap out of the queue. One that had begun and lost its worker is not at work any more. */
+  async park(tx: Db, id: string): Promise<void> {
+    await tx.execute(this.sql.PARK, [id]);
+    await this.outbox.cancel(tx, id);
+  }
+
+  /** Dispatches the organization's oldest runs that are over the cap, if any. @param slots so many at most @returns how many */
+  async dispatchParked(db: Db, orgId: string, slots = 1): Promise<number> {
+    const runs = await db.query(this.sql.DISPATCH_PARKED, [orgId, slots]);
+    await this.outbox.handOut(
+      db,
+      runs.map(({ id, payload }) => ({ id, name: this.sql.of.job, payload })),
+    );
+    return runs.length;
+  }
+
+  /** Notes what a run will wait for, once all that it does before has been done. */
+  async noteWait(tx: Db, id: string, wait: object): Promise<void> {
+    await tx.execute(this.sql.NOTE_WAIT, [id, JSON.stringify(wait)]);
+  }
+
+  /** Lets a run wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
+  async beginWait(tx: Db, id: string, wait: { resume_at: string | null }): Promise<void> {
+    await tx.execute(this.sql.BEGIN_WAIT, [id, JSON.stringify(wait)]);
+    if (wait.resume_at) await this.outbox.postpone(tx, id, new Date(wait.resume_at));
+    else await this.outbox.cancel(tx, id);
+  }
+
+  /** Dispatches a run whose wait is over, like one that has just been made. */
+  async endWait(tx: Tx, id: string, payload: JobPayload<N>): Promise<void> {
+    await tx.execute(this.sql.END_WAIT, [id]);
+    await this.dispatch(tx, id, payload);
+  }
+
+  /** Ends a run, whoever owns it, and removes its job. */
+  async end(tx: Db, id: string, how: { status: string; error: object | null; at: Date }): Promise<void> {
+    await tx.execute(this.sql.END, [id, how.status, how.error && JSON.stringify(how.error), how.at]);
+    await this.outbox.cancel(tx, id);
+  }
+
+  /**
+   * Makes the jobs of runs due whose lease or wait is over and which nobody has taken up: their job was lost, or was still held by the
+   * queue when it was published again.
+   *
+   * @returns how many
+   */
+  wakeUnowned(db: Db): Promise<number> {
+    return db.execute(this.sql.WAKE_UNOWNED);
+  }
+
+  /** Organizations with runs that are over the cap, and how many of their runs are at work. */
+  parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
+    return db.query(this.sql.PARKED_ORGS);
+  }
+}

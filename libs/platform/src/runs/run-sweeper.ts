@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { JobName } from '@aps/contracts';
+import { Database } from '@aps/platform/database';
+import { Maintenance } from '@aps/platform/maintenance';
+import type { ClaimedRun, RunKind } from './run-kind';
+
+/**
+ * Finds what nobody told anybody: runs that nobody owns any more, and runs over the cap whose slot became free while they were being
+ * parked. Runs in every worker; what it does is safe to do twice.
+ */
+@Injectable()
+export class RunSweeper {
+  constructor(
+    private readonly maintenance: Maintenance,
+    private readonly db: Database,
+  ) {}
+
+  /** Sweeps this kind from now on. */
+  register<N extends JobName, R extends ClaimedRun, F extends string>(kind: RunKind<N, R, F>): void {
+    // Every sweep takes all there is.
+    this.maintenance.register({ name: `runs_${kind.rows.kind}`, everyS: 5, batch: Infinity, run: () => this.sweep(kind) });
+  }
+
+  /** @returns how many runs it set going */
+  async sweep<N extends JobName, R extends ClaimedRun, F extends string>(kind: RunKind<N, R, F>): Promise<number> {
+    const { rows } = kind;
+    let woken = await rows.wakeUnowned(this.db);
+    for (const { org_id, running, parked } of await rows.parkedOrgs(this.db)) {
+      const cap = await kind.capOf(org_id);
+      const free = cap < 0 ? parked : Math.min(cap - running, parked);
+      if (free > 0) woken += await rows.dispatchParked(this.db, org_id, free);
+    }
+    return woken;
+  }
+}

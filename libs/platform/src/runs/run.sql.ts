@@ -1,0 +1,171 @@
+import type { JobName, JobPayload } from '@aps/contracts';
+import { batchStatement, statement, type BatchStatement } from '@aps/platform/database';
+import { insertJobs } from '@aps/platform/outbox';
+
+/** How long a claim holds without a heartbeat. */
+export const LEASE_S = 20;
+/** Deliveries in a row that finish no step before a run is given up. */
+export const MAX_DELIVERIES = 3;
+/**
+ * Claims that come at the same moment do not see each other. Closer to the cap than this, a claim takes the organization's lock;
+ * further away it needs none.
+ */
+export const CAP_MARGIN = 64;
+
+const LEASE = `now() + interval '${LEASE_S} seconds'`;
+const NO_LEASE = 'lease_owner = NULL, lease_expires_at = NULL';
+
+/** What is to be known of the table of a kind of run, whose columns are those of `DurableRun` and its own. */
+export interface RunTable<N extends JobName = JobName> {
+  /** The kind, as metrics name it. */
+  kind: string;
+  table: string;
+  /** What delivers a run, and the column of each field of its payload. */
+  job: N;
+  payload: Record<keyof JobPayload<N>, string>;
+  /** SQL of whether runs of an organization are held at the moment. @param org SQL of its id */
+  isSuspended: (org: string) => string;
+}
+
+/** What a finished step sets in the row of its run. */
+export const stepDone = (table: string): string => `steps_done = ${table}.steps_done + 1, deliveries = 0, lease_expires_at = ${LEASE}`;
+/** The same for a step that ends its run. @param status SQL of what the run is then */
+export const lastStepDone = (table: string, status: string, at: string): string =>
+  `steps_done = ${table}.steps_done + 1, deliveries = 0, status = ${status}, finished_at = ${at}, ${NO_LEASE}`;
+/** What sets a run as over that nobody goes on with. */
+export const runOver = (status: string, at: string): string =>
+  `status = ${status}, finished_at = ${at}, ${NO_LEASE}, parked = false, wait = NULL`;
+
+/** A run that a worker asks for. */
+export interface Claiming {
+  run_id: string;
+  /** What the claim locks: two with the same key go one after the other. */
+  key: string;
+  worker: string;
+  /** So many runs of its organization may be at work; negative for any number. */
+  cap: number;
+  at: Date;
+}
+
+/**
+ * Claims runs of a kind, many at once: locks each, decides on what it finds under the lock, and writes the owner, the lease and a higher
+ * fence. What else the kind reads, refuses and writes stands in the same statement.
+ *
+ * @param parts SQL, in which `r` is the run before its claim is decided, `l` all that was locked, and `v` that with its `verdict`, its
+ *   `fence` and its `worker`
+ */
+export const claimStatement = (
+  { kind, table, isSuspended }: RunTable,
+  parts: {
+    /** The run and what is locked with it: what follows FROM, and the names of what is locked. */
+    from: string;
+    lock: string;
+    /** More columns than those of every run. */
+    columns: string;
+    /** The column that equals the key of {@link Claiming}. */
+    key: string;
+    isGone: string;
+    /** What the kind refuses, in this order, before what every kind does. */
+    refusals: { verdict: string; when: string }[];
+    /** Further parts of the statement, for runs with the verdict `claimed`. */
+    effects: string;
+    /** Columns of the answer beside those of every run. */
+    answer: string;
+  },
+): BatchStatement<Claiming> =>
+  batchStatement<Claiming>(
+    kind === 'turn' ? 'claim' : `claim_${kind}`,
+    (item) => item.key,
+    (locked) => `
+WITH i AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(run_id uuid, worker text, cap int, at timestamptz)
+), l AS MATERIALIZED (
+  SELECT i.worker, i.cap, i.at, k.*
+  FROM i CROSS JOIN LATERAL (
+    SELECT r.id, r.org_id, r.status, r.lease_owner, r.lease_expires_at, r.fence AS last_fence, r.deliveries, r.steps_done, r.wait, r.dispatched_at, ${parts.columns}
+    FROM ${parts.from}
+    WHERE r.id = i.run_id
+    FOR UPDATE OF ${parts.lock} ${locked}
+  ) k
+), g AS MATERIALIZED (
+  SELECT d.org_id, ${isSuspended('d.org_id')} AS suspended,
+         CASE WHEN d.capped THEN (SELECT count(*) FROM ${table} r WHERE r.org_id = d.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) END AS running
+  FROM (SELECT l.org_id, bool_or(l.cap >= 0) AS capped FROM l GROUP BY l.org_id) d
+), v AS MATERIALIZED (
+  -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
+  -- count would give the same fence out a second time.
+  SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
+    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR ${parts.isGone} THEN 'gone'
+    WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
+    ${parts.refusals.map(({ verdict, when }) => `WHEN ${when} THEN '${verdict}'`).join('\n    ')}
+    WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
+    WHEN g.suspended THEN 'suspended'
+    WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
+    -- Those before it in this batch run as well, as far as is known.
+    WHEN l.cap >= 0 AND g.running + row_number() OVER (PARTITION BY l.org_id ORDER BY l.id) > l.cap THEN 'over_cap'
+    ELSE 'claimed' END AS verdict
+  FROM l JOIN g ON g.org_id = l.org_id
+), r AS (
+  UPDATE ${table} SET status = 'running', parked = false, lease_owner = v.worker, lease_expires_at = ${LEASE}, fence = v.fence,
+         deliveries = v.deliveries + 1, started_at = coalesce(${table}.started_at, now())
+  FROM v WHERE v.verdict = 'claimed' AND ${table}.id = v.id
+)${parts.effects && `, ${parts.effects}`}
+SELECT v.${parts.key} AS batch_key, row_to_json(a) AS answer
+FROM v CROSS JOIN LATERAL (
+  SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
+         v.id, v.org_id, v.fence::text, v.deliveries, v.status = 'running' AS taken_over, v.status = 'running' AND v.lease_owner IS NOT NULL AS lease_expired,
+         v.steps_done, v.wait, v.dispatched_at, ${parts.answer}
+) a`,
+  );
+
+/** The statements of a kind of run that its own have no part in. */
+export function runStatements<N extends JobName>(of: RunTable<N>) {
+  const { table, job, payload } = of;
+  const payloadFrom = (row: string) =>
+    Object.fromEntries(Object.entries<string>(payload).map(([field, column]) => [field, `${row}.${column}`])) as typeof payload;
+  return {
+    of,
+    // Rows that somebody is writing are left to the next beat: one statement that holds some runs and waits for others could be waited for
+    // by those that hold one of them and wait for another.
+    HEARTBEAT: statement<{ id: string; suspended: boolean }>(`
+WITH held AS MATERIALIZED (
+  SELECT r.id, r.org_id FROM ${table} r JOIN unnest($1::uuid[], $2::bigint[]) AS h(id, fence) ON r.id = h.id AND r.fence = h.fence WHERE r.status = 'running'
+), k AS MATERIALIZED (
+  SELECT r.id FROM ${table} r JOIN unnest($1::uuid[], $2::bigint[]) AS h(id, fence) ON r.id = h.id AND r.fence = h.fence WHERE r.status = 'running'
+  FOR NO KEY UPDATE OF r SKIP LOCKED
+), b AS (
+  UPDATE ${table} SET lease_expires_at = ${LEASE} FROM k WHERE ${table}.id = k.id
+)
+SELECT held.id, ${of.isSuspended('held.org_id')} AS suspended FROM held`),
+    RELEASE: statement(`
+WITH r AS (
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - $3, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
+)
+UPDATE outbox SET available_at = now() FROM r WHERE outbox.id = r.id`),
+    PARK: statement(`UPDATE ${table} SET parked = true, status = 'queued', ${NO_LEASE} WHERE id = $1`),
+    NOTE_WAIT: statement(`UPDATE ${table} SET wait = $2, deliveries = 0 WHERE id = $1`),
+    BEGIN_WAIT: statement(`UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1`),
+    END_WAIT: statement(`UPDATE ${table} SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`),
+    END: statement(`UPDATE ${table} SET error = $3, ${runOver('$2', '$4')} WHERE id = $1`),
+    WAKE_UNOWNED: statement(`
+UPDATE outbox SET available_at = now() FROM ${table} r
+WHERE r.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
+  AND ((r.status = 'running' AND r.lease_expires_at < now() - interval '1 second')
+    OR (r.status = 'waiting' AND (r.wait->>'resume_at')::timestamptz < now() - interval '1 second'))`),
+    PARKED_ORGS: statement<{ org_id: string; running: number; parked: number }>(`
+SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM ${table} r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
+FROM (SELECT org_id, count(*) AS parked FROM ${table} WHERE parked GROUP BY org_id) p`),
+    // The rows are found before they are joined: with a list of ids, a plan made while the table was small reads all of it for ever.
+    DISPATCH_PARKED: statement<{ id: string; payload: JobPayload<N> }>(`
+WITH x AS MATERIALIZED (
+  SELECT id FROM ${table} WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR UPDATE SKIP LOCKED
+), p AS (
+  UPDATE ${table} SET parked = false FROM x WHERE ${table}.id = x.id RETURNING ${table}.*
+), o AS (${insertJobs(job, { from: 'p', id: 'p.id', payload: payloadFrom('p') })}
+  RETURNING id, payload
+)
+SELECT id, payload FROM o`),
+  };
+}
+
+export type RunStatements<N extends JobName> = ReturnType<typeof runStatements<N>>;

@@ -1,0 +1,181 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { JobName, JobPayload } from '@aps/contracts';
+import { advisoryLock, alreadyCommitted, Database, NO_CALLER, OneByOne, type Ahead } from '@aps/platform/database';
+import { counter, durationHistogram } from '@aps/platform/observability';
+import { Outbox } from '@aps/platform/outbox';
+import { NotBegun, type JobContext } from '@aps/platform/queues';
+import { ProcessIdentity } from '@aps/platform/runtime';
+import { inSpan, type Span } from '@aps/platform/tracing';
+import type { ClaimAnswer, ClaimedRun, OwnedRun, RunKind } from './run-kind';
+import { LeaseEnded, RunLeases } from './run-leases';
+import { CAP_MARGIN, type Claiming } from './run.sql';
+
+/** How long a run of a suspended organization, or one whose worker may still live, is left alone at least. */
+const RETRY_MS = 10_000;
+
+const duration = durationHistogram('run_duration_seconds', 'Time from the claim of a run to its end', ['kind', 'outcome']);
+const delay = durationHistogram('run_queue_delay_seconds', 'Time from the dispatch of a run to its claim', ['kind']);
+const redelivered = counter('lease_expired_total', 'Runs that were claimed again after their owner had gone silent', ['kind']);
+
+/**
+ * Runs durable runs of every kind: decides who runs one, and whether it runs at all, keeps it while it is at work, and sees to what
+ * becomes of it. A run goes on from what its journal says, so it makes no difference whether this is its first delivery, or its owner
+ * died after any of its steps.
+ */
+@Injectable()
+export class Runs {
+  private readonly logger = new Logger('Runs');
+  private readonly nearCap = new OneByOne();
+
+  constructor(
+    private readonly db: Database,
+    private readonly outbox: Outbox,
+    private readonly leases: RunLeases,
+    private readonly self: ProcessIdentity,
+  ) {}
+
+  /** @throws NotBegun when the worker begins nothing new any more, and whatever is a fault of ours: the run is delivered again */
+  async run<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    payload: JobPayload<N>,
+    context: JobContext,
+  ): Promise<void> {
+    const run = await this.claim(kind, payload);
+    if (!run) return;
+    const attributes = { 'aps.org.id': run.org_id, 'aps.run.steps_done': run.steps_done, ...kind.attributesOf(run) };
+    await inSpan(kind.rows.kind, { attributes }, (span) => this.own(kind, run, context, span));
+  }
+
+  /**
+   * Becomes the owner of a run.
+   *
+   * @returns null when there is nothing to run
+   * @throws NotBegun when the worker begins nothing new any more
+   */
+  async claim<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    payload: JobPayload<N>,
+  ): Promise<OwnedRun<R> | null> {
+    const at = this.db.now();
+    const asked = kind.claiming(payload);
+    let ahead = await this.tryToClaim(kind, payload, at);
+    if (!ahead) {
+      // A job is on its way before the transaction that writes its run has committed.
+      await kind.awaitWriter(payload);
+      ahead = await this.tryToClaim(kind, payload, at);
+    }
+    if (!ahead) {
+      await this.outbox.cancel(this.db, asked.run_id);
+      return null;
+    }
+    const { answer: run, committed } = ahead;
+    switch (run.verdict) {
+      case 'claimed':
+        return { ...run, claimed_at: at, committed };
+      case 'busy':
+      case 'early':
+      case 'suspended':
+        await this.outbox.postpone(this.db, run.id, run.retry_at ?? new Date(at.getTime() + RETRY_MS));
+        return null;
+      case 'over_cap': // parked by claimNearCap
+        return null;
+      case 'gone':
+        await this.outbox.cancel(this.db, run.id);
+        return null;
+      default:
+        await kind.refuse(run, run.verdict as F | 'lost');
+        return null;
+    }
+  }
+
+  private async tryToClaim<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    payload: JobPayload<N>,
+    at: Date,
+  ): Promise<Ahead<ClaimAnswer<R, F>> | null> {
+    const { org_id: orgId } = payload as { org_id: string };
+    const cap = await kind.capOf(orgId);
+    const claiming = (cap: number): Claiming => ({ ...kind.claiming(payload), worker: this.self.id, cap, at });
+    if (cap < 0) return kind.claimAhead(claiming(-1));
+    // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
+    const far = cap > CAP_MARGIN ? await kind.claimAhead(claiming(cap - CAP_MARGIN)) : null;
+    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap'
+      ? this.nearCap.run(`${kind.rows.kind}:${orgId}`, () => this.claimNearCap(kind, orgId, claiming(cap)))
+      : far;
+  }
+
+  /** Near the cap, claims of one organization go one after another, so that the count is exact. A run over it is parked. */
+  private async claimNearCap<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    orgId: string,
+    claiming: Claiming,
+  ): Promise<Ahead<ClaimAnswer<R, F>> | null> {
+    // It may have waited for its turn since it was handed to this worker.
+    if (this.self.draining) throw new NotBegun();
+    const answer = await this.db.transaction(NO_CALLER, async (tx) => {
+      await advisoryLock(tx, `cap:${kind.rows.kind}:${orgId}`);
+      const answer = await kind.claim(tx, claiming);
+      if (answer?.verdict === 'over_cap') await kind.park(tx, answer, claiming.at);
+      return answer;
+    });
+    return answer && alreadyCommitted(answer);
+  }
+
+  private async own<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    run: OwnedRun<R>,
+    context: JobContext,
+    span: Span,
+  ): Promise<void> {
+    const started = performance.now();
+    const { kind: name } = kind.rows;
+    if (run.lease_expired) redelivered.inc({ kind: name });
+    else if (!run.taken_over && run.steps_done === 0 && run.deliveries === 0)
+      delay.observe({ kind: name }, Math.max(0, this.db.now().getTime() - run.dispatched_at.getTime()) / 1000);
+    const lease = this.leases.hold(kind.rows, run, context.signal);
+    let outcome = 'error';
+    try {
+      // Whatever has become of it is written down by an owner.
+      outcome = await kind.drive(run, lease, context).finally(() => run.committed);
+    } catch (error) {
+      outcome = await this.onError(kind, run, error, context);
+    } finally {
+      lease.release();
+      span.setAttribute('aps.outcome', outcome);
+      duration.observe({ kind: name, outcome }, (performance.now() - started) / 1000);
+    }
+  }
+
+  private async onError<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    run: OwnedRun<R>,
+    error: unknown,
+    context: JobContext,
+  ): Promise<string> {
+    switch (error instanceof LeaseEnded && error.reason) {
+      case 'stopped':
+      case 'lost':
+        // Whoever stopped or took the run has written down how it goes on.
+        return (error as LeaseEnded).reason;
+      case 'shutdown':
+        await kind.rows.release(this.db, run, true);
+        return 'handed_back';
+      case 'org_suspended':
+        await kind.suspend(run);
+        return 'org_suspended';
+      default:
+    }
+    const failed = await kind.fail(run, error, context);
+    if (failed) return failed;
+    // The lease ends, and the next delivery goes on from the journal.
+    this.logger.error({
+      msg: 'Run interrupted',
+      kind: kind.rows.kind,
+      run_id: run.id,
+      request_id: context.requestId,
+      error: (error as Error)?.stack ?? String(error),
+    });
+    await kind.rows.release(this.db, run, false).catch(() => undefined);
+    throw error;
+  }
+}
