@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { BillingEvent } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import type { Author, By } from '@aps/platform/audit';
-import type { Tx } from '@aps/platform/database';
+import { advisoryLock, type Tx } from '@aps/platform/database';
 import { Decimal } from 'decimal.js';
 import { isPositive, minus } from '../amounts';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { EffectsRepository } from './effects.repository';
-import { readOrder, readSubscription, type ToldOrder } from './payload.policy';
+import { readOrder, readSubscription, subjectsOf, type ToldOrder } from './payload.policy';
 
 /** What a delivery has done. */
 export interface Effect {
@@ -56,6 +56,8 @@ export class BillingEffects {
   async apply(tx: Tx, event: Told, actor?: Author): Promise<Effect> {
     const method = METHODS[event.type];
     if (!method) return said('ignored', null, 'Deliveries of this type change nothing.');
+    // What finds that the order is not there must be found by the order: else neither would have the other tried again.
+    for (const id of subjectsOf(event.payload)) await advisoryLock(tx, `delivery:${id}`);
     return this[method](tx, event, (orgId) => (actor ? { orgId, actor } : OrgScope.system(orgId, 'payment provider')));
   }
 

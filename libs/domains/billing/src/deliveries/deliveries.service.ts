@@ -116,10 +116,10 @@ export class DeliveriesService {
     return left.length;
   }
 
-  /** Those that could not be resolved and are about the same have another try. */
+  /** Those that could not be resolved and are about the same have another try, by a job of its own: that of the last may be just ending. */
   async wake(tx: Tx, { outcome, about }: Effect, id: string): Promise<void> {
     if (outcome !== 'applied' || about.length === 0) return;
-    for (const woken of await this.repository.wake(tx, about, id)) await this.enqueue(tx, woken);
+    for (const event_id of await this.repository.wake(tx, about, id)) await this.outbox.enqueue(tx, 'billing.apply', { event_id });
   }
 
   /** Under the id of the delivery: a job that is there is not doubled. */

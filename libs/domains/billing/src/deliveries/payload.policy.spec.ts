@@ -1,4 +1,4 @@
-import { readOrder, readSubscription } from './payload.policy';
+import { readOrder, readSubscription, subjectsOf } from './payload.policy';
 
 const ORG = '0193488e-8a8c-7cc2-b7a5-1f0c4d1d2a11';
 const at = '2026-11-20T09:30:00Z';
@@ -71,5 +71,16 @@ describe('an order', () => {
     [{ status: 'partially_refunded', refunded_amount: 0, net_amount: 0 }, '1', '0'],
   ])('was paid back as its amounts say: %j', (data, refunded, refunded_amount) => {
     expect(readOrder({ data: { id: 'o', ...data } })).toMatchObject({ refunded, refunded_amount });
+  });
+});
+
+describe('what a delivery is about', () => {
+  it('is its order or subscription, and the subscription of the order, in one order for all', () => {
+    const both = ['a', 'b'];
+    expect(subjectsOf({ data: { id: 'b', subscription_id: 'a' } })).toEqual(both);
+    expect(subjectsOf({ data: { id: 'a', subscription: { id: 'b' } } })).toEqual(both);
+    expect(subjectsOf({ data: { id: 'a', subscription_id: 'a' } })).toEqual(['a']);
+    expect(subjectsOf({ data: { id: 7, subscription_id: null } })).toEqual([]);
+    expect(subjectsOf({})).toEqual([]);
   });
 });

@@ -72,6 +72,13 @@ export function readSubscription(payload: Fields): { told: ToldSubscription; bel
   return { told: { ...toldOf(data, id), customer_id: belongs.customer_id, at: timeOf(data, payload) }, belongs };
 }
 
+/** Names of the order or the subscription that it is about, and of the order's subscription, in an order that all deliveries keep to. */
+export function subjectsOf(payload: Fields): string[] {
+  const data = fields(payload.data);
+  const named = [text(data.id), text(data.subscription_id) ?? text(fields(data.subscription).id)];
+  return [...new Set(named.filter((id) => id !== null))].sort();
+}
+
 /** What an order says of its subscription. Of one that it only names, everything else knows more. */
 function subscriptionOf(order: Fields, id: string): ToldSubscription {
   const data = fields(order.subscription);

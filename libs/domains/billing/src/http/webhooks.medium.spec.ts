@@ -484,6 +484,40 @@ describe('a refund', () => {
   });
 });
 
+describe('deliveries that come while what they need is applied', () => {
+  // Whoever could not be resolved takes its time to say so.
+  const DAWDLE = sql(`
+    CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
+    CREATE TRIGGER dawdle BEFORE UPDATE ON billing_events FOR EACH ROW WHEN (NEW.status = 'unresolved') EXECUTE FUNCTION dawdle()`);
+  beforeAll(() => t.db.execute(DAWDLE));
+  afterAll(() => t.db.execute(sql('DROP FUNCTION dawdle() CASCADE')));
+
+  /** The first is on its way when the other one comes; both are applied in the end. */
+  const tellBoth = async (first: unknown, then: unknown) => {
+    const id = await take(signed(first));
+    await eventually(
+      () => eventOf(id),
+      ({ attempts }) => attempts > 0,
+    );
+    const ids = [id, await take(signed(then))];
+    const isApplied = (events: BillingEvent[]) => events.every(({ status }) => status === 'applied');
+    await eventually(() => Promise.all(ids.map(eventOf)), isApplied);
+  };
+
+  it('are tried again: a refund', async () => {
+    const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
+    const data = { ...order.data, status: 'refunded', refunded_amount: 1_000 };
+    await tellBoth({ type: 'order.refunded', timestamp: nextTime(), data }, order);
+    expect(await ledger()).toEqual(['purchase 1000', 'refund -1000']);
+  });
+
+  it('are tried again: the end of a subscription', async () => {
+    const life = await bought();
+    await tellBoth(about(life, 'revoked', { status: 'canceled' }), life.order);
+    expect(await now()).toMatchObject({ code: 'trial', external: null, granted: 0 });
+  });
+});
+
 describe('applying', () => {
   const BREAK = sql(`ALTER TABLE billing_orders ADD CONSTRAINT broken CHECK (false) NOT VALID`);
   const MEND = sql('ALTER TABLE billing_orders DROP CONSTRAINT broken');
