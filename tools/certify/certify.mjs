@@ -1,7 +1,7 @@
 /**
- * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --seed 42]`: the crash certificate at length, on servers of its own. First plays
- * schedules of things that are done to one chat at the same moment and operations on credits that break off, then sends messages while
- * workers, gateway, Redis and PostgreSQL die. The same, smaller, is part of `npm test`.
+ * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --deliveries 10000 --seed 42]`: the crash certificate at length, on servers of
+ * its own. First plays schedules of things that are done to one chat at the same moment and operations on credits that break off, then sends messages
+ * and deliveries of the payment provider while workers, billing-webhooks, gateway, Redis and PostgreSQL die. The same, smaller, is part of `npm test`.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ const CAMPAIGNS = [
   'libs/domains/billing/src/ledger/ledger-property.medium.spec.ts',
   'libs/domains/chats/src/control/interleavings.medium.spec.ts',
   'apps/chat-worker-e2e/src/certificate.spec.ts',
+  'apps/billing-webhooks-e2e/src/certificate.spec.ts',
 ];
 
 const { values } = parseArgs({
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     messages: { type: 'string', default: '10000' },
     schedules: { type: 'string', default: '5000' },
     ledger: { type: 'string', default: '100000' },
+    deliveries: { type: 'string', default: '10000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
@@ -33,6 +35,7 @@ const run = spawn(process.execPath, [fileURLToPath(new URL('../dev/test.mjs', im
     CERTIFY_MESSAGES: values.messages,
     CERTIFY_SCHEDULES: values.schedules,
     CERTIFY_LEDGER: values.ledger,
+    CERTIFY_DELIVERIES: values.deliveries,
     TEST_SEED: values.seed,
   },
 });
