@@ -68,7 +68,10 @@ export async function certify(platform: Platform, chance: Chance, campaign: Camp
     sent: sender.sent,
     waiting_at_the_flush,
     ...(await verdictOf(platform, lives, deliveries, sender)),
-    broken: await proofOf(platform, lives),
+    broken: await proofOf(
+      platform,
+      lives.map(({ orgId }) => orgId),
+    ),
     seconds: Math.round((performance.now() - began) / 1000),
   };
 }
