@@ -67,7 +67,7 @@ export class Journal {
     for (const end = performance.now() + withinMs; this.hits.size > 0 && performance.now() < end;) await sleep(POLL_MS);
   }
 
-  async verdict(acknowledged: Acknowledged[]): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds'>> {
+  async verdict(acknowledged: Acknowledged[]): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds' | `credits_${string}`>> {
     // The server is a minute or two old, and does not analyze by itself.
     await this.ask('ANALYZE', []);
     const rows = await this.ask<{ message: string; found: boolean; status: string | null; answers: number }>(

@@ -29,7 +29,10 @@ describe('crash certificate', () => {
         async (platform) => {
           const certificate = await certify(platform, new Chance(seed), CAMPAIGN);
           process.stdout.write(`\n${asTable(certificate)}\n\nRepeat with TEST_SEED=${seed}\n`);
-          expect(certificate).toMatchObject({ lost: 0, duplicated: 0, side_effects_twice: 0, side_effects_missing: 0, stuck: 0 });
+          expect(certificate).toMatchObject({
+            ...{ lost: 0, duplicated: 0, side_effects_twice: 0, side_effects_missing: 0, stuck: 0, credits_broken: [] },
+          });
+          expect(certificate.credits_burned).toBeGreaterThan(0);
           expect(certificate.acknowledged).toBeGreaterThanOrEqual(CAMPAIGN.messages);
           await check(platform);
         },

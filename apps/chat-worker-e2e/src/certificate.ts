@@ -44,6 +44,9 @@ export interface Certificate {
   side_effects_missing: number;
   /** Chats that did not come to rest. */
   stuck: number;
+  credits_burned: number;
+  /** Invariants of credits that the proof found broken, by name. */
+  credits_broken: string[];
   /** Seconds from a fault until a turn that it hit went on. */
   recovery_s: { hit: number; p50: number; p95: number; max: number };
   seconds: number;
@@ -56,7 +59,9 @@ const PATIENCE_MS = 90_000;
 /** Longer than a lease, so that others take over what the frozen one holds. */
 const FREEZE_MS = 24_000;
 const WORKERS = ['chat-worker', 'chat-worker:b'] as const;
-export const CAMPAIGN_APPS = ['api-gateway', ...WORKERS] as const;
+export const CAMPAIGN_APPS = ['api-gateway', 'admin-api', ...WORKERS] as const;
+/** More than the messages of any campaign cost. */
+const CREDITS = '1000000';
 
 const words = (n: number): string => Array.from({ length: n }, (_, i) => `w${i}`).join(' ');
 
@@ -116,6 +121,7 @@ export function certify(platform: Platform, chance: Chance, campaign: Campaign):
 async function run(platform: Platform, chance: Chance, campaign: Campaign, journal: Journal): Promise<Certificate> {
   const began = performance.now();
   await makeHelper(platform);
+  await payInCredits(platform);
   const acknowledged: Acknowledged[] = [];
   let sent = 0;
   const client = async () => {
@@ -134,6 +140,7 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
       seed: campaign.seed,
       faults: campaign.faults,
       ...(await journal.verdict(acknowledged)),
+      ...(await creditsOf(platform)),
       seconds: Math.round((performance.now() - began) / 1000),
     };
   } finally {
@@ -146,6 +153,23 @@ async function makeHelper(platform: Platform): Promise<void> {
   const { org_id: org, agent_id: agent } = platform.demo;
   const made = await platform.call('POST', `/api/orgs/${org}/agents`, { body: { name: 'Helper', slug: HELPER, memory_enabled: true } });
   await platform.call('PATCH', `/api/orgs/${org}/agents/${agent}?deploy=true`, { body: { child_agent_ids: [made.body.id] } });
+}
+
+/** Calls are paid in credits from now on. */
+async function payInCredits(platform: Platform): Promise<void> {
+  const { org_id: org } = platform.demo;
+  const subscribed = await platform.admin('PATCH', `/orgs/${org}/subscription`, { overrides: { enforces_credits: true } });
+  const adjusted = await platform.admin('POST', `/orgs/${org}/credits/adjust`, { delta: CREDITS, reason: 'Certificate' });
+  if (subscribed.status >= 300 || adjusted.status >= 300) throw new Error(`Credits answered ${subscribed.status} and ${adjusted.status}`);
+}
+
+/** What the calls have burned, and which invariants of credits the proof finds broken. */
+async function creditsOf(platform: Platform): Promise<Pick<Certificate, 'credits_burned' | 'credits_broken'>> {
+  const { org_id: org } = platform.demo;
+  const { balance } = await persist(() => platform.admin('GET', `/orgs/${org}/credits`).then(keyed));
+  const { invariants } = await persist(() => platform.admin('GET', `/credits/proof?org_id=${org}`).then(keyed));
+  const broken = (invariants as { name: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ name }) => name);
+  return { credits_burned: Math.round((Number(CREDITS) - Number(balance)) * 100) / 100, credits_broken: broken };
 }
 
 /** One chat from its first message until it is at rest. */
@@ -246,9 +270,10 @@ const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance, journal: Jo
 
 /** The certificate as Markdown. */
 export function asTable(certificate: Certificate): string {
-  const { faults, recovery_s: recovery, ...figures } = certificate;
+  const { faults, recovery_s: recovery, credits_broken: broken, ...figures } = certificate;
   const rows: [string, string | number][] = [
     ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value]),
+    ['invariants of credits that are broken', broken.join(', ') || 'none'],
     ['turns that a fault hit', recovery.hit],
     ['recovery, s (p50 / p95 / max)', `${recovery.p50} / ${recovery.p95} / ${recovery.max}`],
     ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),
