@@ -37,7 +37,7 @@ export interface Certificate extends Verdict {
 const APPLIERS = ['billing-webhooks', 'billing-webhooks:b'] as const;
 export const CAMPAIGN_APPS = ['api-gateway', 'admin-api', ...APPLIERS] as const satisfies Instance[];
 
-/** Of so many deliveries one is sent twice. */
+/** Of ten deliveries so many are sent twice. */
 const TWICE_OF_TEN = 3;
 /** The last of them wait for a lock until Redis has been flushed. */
 const HELD_MAX = 40;
@@ -76,6 +76,7 @@ export async function certify(platform: Platform, chance: Chance, campaign: Camp
   };
 }
 
+/** Organizations whose lives come to so many deliveries. */
 async function livesOf(platform: Platform, chance: Chance, deliveries: number): Promise<Life[]> {
   const catalog = await catalogOf(platform);
   const lives: Life[] = [];
@@ -145,11 +146,12 @@ function atRest(platform: Platform): Promise<unknown> {
 }
 
 /** The certificate as Markdown. */
-export function asTable({ faults, broken, ...figures }: Certificate): string {
+export function asTable({ faults, wrong, broken, ...figures }: Certificate): string {
   const rows: [string, string | number][] = [
-    ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), Number(value)]),
-    ['broken invariants', broken.join(', ') || 'none'],
+    ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value]),
+    ['organizations that are not as their life says', wrong.length],
+    ['invariants of credits that are broken', broken.join(', ') || 'none'],
     ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),
   ];
-  return ['| Crash certificate of deliveries | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+  return ['| Deliveries | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
 }

@@ -19,7 +19,7 @@ export interface Verdict {
   orders: number;
   /** Of these, the ones whose credits were not granted exactly once. */
   granted_wrong: number;
-  /** Organizations whose plan, state or balances are not what their life says, and which. */
+  /** How organizations differ from what their life says. */
   wrong: string[];
 }
 
