@@ -20,10 +20,15 @@ export function built(kind: 'apps' | 'tools', name: string): string {
 export const isInstalled = (name: string): boolean =>
   (process.env.PATH ?? '').split(path.delimiter).some((folder) => folder && existsSync(path.join(folder, name)));
 
+/** Ports that were given out: until its process listens, one that is taken seems free. */
+const given = new Set<number>();
+
 /** Drawn from below the range that the system hands out to outgoing connections, which would take it before the child does. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
+    if (given.has(port)) continue;
+    given.add(port);
     const free = await new Promise<boolean>((resolve) => {
       const server = net.createServer();
       server.once('error', () => resolve(false));
