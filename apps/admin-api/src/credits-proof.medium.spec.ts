@@ -103,7 +103,7 @@ describe('the proof of credits', () => {
       ${more && `, ${more.split('=')[1]}`}
     FROM credit_ledger l WHERE l.org_id = $1 AND l.seq = ${LAST}`;
   const balance = (delta: string) => `UPDATE org_credits SET balance = balance + ${delta}, ledger_seq = ledger_seq + 1 WHERE org_id = $1`;
-  const ONE_BURN = `(SELECT id FROM credit_ledger WHERE org_id = $1 AND kind = 'burn' LIMIT 1)`;
+  const ONE_BURN = `(SELECT id FROM credit_ledger WHERE org_id = $1 AND kind = 'burn' AND ref_id IS NOT NULL LIMIT 1)`;
   it.each<[string[], string[]]>([
     [['balance_is_ledger_sum'], [`UPDATE org_credits SET balance = balance + 1 WHERE org_id = $1`]],
     [['balance_is_ledger_sum'], [`UPDATE org_credits SET purchased_balance = purchased_balance + 1 WHERE org_id = $1`]],
@@ -141,6 +141,15 @@ describe('the proof of credits', () => {
     [['one_effect_per_order', 'no_ledger_row_without_cause'], [`UPDATE billing_orders SET id = id || '-2' WHERE org_id = $1`]],
     [['one_grant_per_period'], [row('grant', `'grant:' || $1 || ':other:' || (SELECT substring(key FROM ':(\\d{4}-.*T.*)$') FROM credit_ledger WHERE org_id = $1 AND key ~ 'grant:.*\\dT' LIMIT 1)`, '1'), balance('1')]], // prettier-ignore
     [['no_ledger_row_without_cause'], [row('burn', `'burn:none:' || $1`, '-1'), balance('-1')]],
+    [
+      ['one_burn_per_receipt', 'burn_is_receipt_credits'],
+      [
+        row('burn', `'burn:again:' || $1`, '-1'),
+        `UPDATE credit_ledger l SET ref_type = 'receipt', ref_id = b.ref_id, key = 'burn:' || b.ref_id || ':again' FROM credit_ledger b
+          WHERE b.id = ${ONE_BURN} AND l.key = 'burn:again:' || $1`,
+        balance('-1'),
+      ],
+    ],
     [['no_ledger_row_without_cause'], [row('adjust', `'adjust:' || $1`, '5'), balance('5')]],
     [['no_ledger_row_without_cause'], [row('purchase', `'polar:order:none:' || $1`, '5'), balance('5')]],
   ])('names %j where a row was forged', async (names, forged) => {
@@ -153,6 +162,19 @@ describe('the proof of credits', () => {
     const found = (await prove(org)).invariants.find(({ name }: { name: string }) => name === names[0]);
     expect([found.violations > 0, found.sample.length > 0]).toEqual([true, true]);
     expect((await prove()).ok).toBe(false);
+  });
+
+  it('says by how much in all, and shows the first five', async () => {
+    const org = await busy();
+    await t.db.execute(
+      sql(
+        `INSERT INTO call_holds (work, org_id, receipt_id, unit, amount, expires_at) SELECT 'forged:' || $1::uuid || n, $1::uuid, $1::uuid, 'credits', 1.5, now() + interval '1 day' FROM generate_series(1, 7) n`,
+      ),
+      [org],
+    );
+    const found = (await prove(org)).invariants.find(({ ok }: { ok: boolean }) => !ok);
+    expect(found).toMatchObject({ name: 'holds_are_open_and_young', checked: 7, violations: 7, difference: '10.5' });
+    expect(found.sample.map(({ org_id }: { org_id: string }) => org_id)).toEqual(Array(5).fill(org));
   });
 
   it('is refused by the database to whoever comes by the front door', async () => {
