@@ -1,6 +1,7 @@
 import { aPlan, movesOf, onPlan, subscriptionOf } from '@aps/billing/testing';
 import type { Plan } from '@aps/entities';
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
 import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
@@ -332,6 +333,17 @@ describe('the credits of an organization, administered', () => {
         (await call('GET', at('/credits/forensics?days=60'))).body.buckets.reduce((n: number, b: { calls: number }) => n + b.calls, 0),
       ).toBe(4);
       expect(outcome(await call('GET', at('/credits/forensics?days=0')))).toEqual([422, 'validation_error']);
+      // What somebody could do who gets past the triggers.
+      await t.db.transaction(NO_CALLER, async (tx) => {
+        await tx.execute(sql(`SET LOCAL session_replication_role = 'replica'`));
+        await tx.execute(sql(`DELETE FROM inference_receipts WHERE org_id = $1 AND model_key = 'other'`), [org.id]);
+        await tx.execute(sql('UPDATE org_credits SET balance = balance + 1 WHERE org_id = $1'), [org.id]);
+      });
+      expect((await call('GET', at('/credits/forensics?days=7'))).body).toMatchObject({
+        ledger_total: '2996.5',
+        reconciled: false,
+        unreceipted_burns: 1,
+      });
       expect(outcome(await call('GET', `/orgs/${uuidv7()}/credits/forensics`))).toEqual([404, 'not_found']);
     });
   });

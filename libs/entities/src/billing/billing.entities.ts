@@ -259,7 +259,6 @@ export type LedgerKind = 'grant' | 'purchase' | 'burn' | 'expire' | 'adjust' | '
 @Entity('credit_ledger')
 @Unique('credit_ledger_key', ['key'])
 @Unique('credit_ledger_seq', ['org_id', 'seq'])
-@Index('credit_ledger_ref', ['ref_type', 'ref_id'], { where: 'ref_id IS NOT NULL' })
 @Check('credit_ledger_bucket', `bucket IN ('granted', 'purchased')`)
 @Check('credit_ledger_kind', `kind IN ('grant', 'purchase', 'burn', 'expire', 'adjust', 'refund', 'reset')`)
 @Check('credit_ledger_delta', 'delta <> 0')

@@ -44,13 +44,15 @@ const BUCKETS = statement<ForensicsBucket>(`
     GROUP BY 1, 2, 3
   ) b ORDER BY b.day DESC, b.credits DESC, b.feature, b.model_key`);
 
+// Burns without a receipt are found in two indexes, which have both in the same order.
 const ALL_TIME = statement<Pick<Forensics, 'ledger_total' | 'reconciled' | 'unreceipted_burns'>>(`
-  SELECT trim_scale(coalesce(l.total, 0))::text AS ledger_total, coalesce(c.balance + c.purchased_balance, 0) = coalesce(l.total, 0) AS reconciled, coalesce(l.unreceipted, 0) AS unreceipted_burns
-  FROM organizations o LEFT JOIN org_credits c ON c.org_id = o.id CROSS JOIN LATERAL (
-    SELECT sum(l.delta) AS total, (count(*) FILTER (WHERE l.kind = 'burn' AND r.id IS NULL))::int AS unreceipted
-    FROM credit_ledger l LEFT JOIN inference_receipts r ON l.kind = 'burn' AND r.id = l.ref_id::uuid
-    WHERE l.org_id = o.id
-  ) l WHERE o.id = $1 AND o.deleted_at IS NULL`);
+  SELECT trim_scale(l.total)::text AS ledger_total, coalesce(c.balance + c.purchased_balance, 0) = l.total AS reconciled, u.burns AS unreceipted_burns
+  FROM organizations o LEFT JOIN org_credits c ON c.org_id = o.id
+  CROSS JOIN (SELECT coalesce(sum(l.delta), 0) AS total FROM credit_ledger l WHERE l.org_id = $1) l
+  CROSS JOIN (
+    SELECT count(*)::int AS burns FROM credit_ledger l LEFT JOIN inference_receipts r ON r.id = l.ref_id::uuid WHERE l.org_id = $1 AND l.kind = 'burn' AND r.id IS NULL
+  ) u
+  WHERE o.id = $1 AND o.deleted_at IS NULL`);
 
 /** Reads what calls have cost, for operators. */
 @Injectable()
