@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { BillingEvent } from '@aps/entities';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import { insertJobs } from '@aps/platform/outbox';
 
 // The payload is the text that came: no number of it is another one.
 const STORE = statement(`
-  INSERT INTO billing_events (id, delivery_id, type, payload, status, error, next_attempt_at)
-  VALUES ($1, $2, $3, $4::jsonb, $5, $6, CASE $5 WHEN 'received' THEN now() END)
-  ON CONFLICT (provider, delivery_id) DO NOTHING`);
+  WITH e AS (
+    INSERT INTO billing_events (id, delivery_id, type, payload, status, error, next_attempt_at)
+    VALUES ($1, $2, $3, $4::jsonb, $5, $6, CASE $5 WHEN 'received' THEN now() END)
+    ON CONFLICT (provider, delivery_id) DO NOTHING RETURNING id, status
+  ), o AS (${insertJobs('billing.apply', { from: `e WHERE e.status = 'received'`, id: 'e.id', payload: { event_id: 'e.id' } })})
+  SELECT FROM e`);
 const KNOWN = statement<{ id: string }>(`SELECT id FROM billing_events WHERE provider = 'polar' AND delivery_id = $1`);
 
 const BEGIN = statement<Pick<BillingEvent, 'type' | 'payload' | 'attempts'>>(`
@@ -31,13 +35,13 @@ const LEFT = statement<{ id: string }>(`
 /** Deliveries as they are stored. */
 @Injectable()
 export class DeliveriesRepository {
-  /** @returns false where it was stored before */
+  /** With the job that applies it, where it is received. @returns false where it was stored before */
   async store(
-    tx: Tx,
+    db: Db,
     event: { id: string; delivery_id: string; type: string; payload: string; status: 'received' | 'ignored'; error: string | null },
   ): Promise<boolean> {
     const { id, delivery_id, type, payload, status, error } = event;
-    return (await tx.execute(STORE, [id, delivery_id, type, payload, status, error])) > 0;
+    return (await db.execute(STORE, [id, delivery_id, type, payload, status, error])) > 0;
   }
 
   async idOf(db: Db, deliveryId: string): Promise<string> {

@@ -68,17 +68,17 @@ export class DeliveriesService {
     return this.store(id, { type: 'unreadable', payload, status: 'ignored', error: 'The body is no JSON object that can be kept.' });
   }
 
-  private store(
+  /** With its job, in one statement: the provider waits for it. */
+  private async store(
     delivery_id: string,
     event: { type: string; payload: string; status: 'received' | 'ignored'; error: string | null },
   ): Promise<{ id: string; isNew: boolean }> {
     const id = uuidv7();
-    return this.db.transaction(NO_CALLER, async (tx) => {
-      if (!(await this.repository.store(tx, { id, delivery_id, ...event })))
-        return { id: await this.repository.idOf(tx, delivery_id), isNew: false };
-      if (event.status === 'received') await this.enqueue(tx, id);
-      return { id, isNew: true };
-    });
+    if (!(await this.repository.store(this.db, { id, delivery_id, ...event })))
+      return { id: await this.repository.idOf(this.db, delivery_id), isNew: false };
+    // The provider waits for what is stored alone.
+    if (event.status === 'received') void this.outbox.handOut(this.db, [{ id, name: 'billing.apply', payload: { event_id: id } }]);
+    return { id, isNew: true };
   }
 
   /**
