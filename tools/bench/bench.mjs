@@ -2,7 +2,7 @@
  * `npm run bench`: what the platform costs beside the least code that does the same (the floor), in one run, as ratios.
  *
  *   --quick            about a minute instead of several: fewer and shorter rounds
- *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, growth, separated by commas
+ *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, growth, separated by commas
  *   --profile <folder> the product's processes write CPU profiles there; `node tools/bench/profile.mjs <file>` sums one up
  *
  * Prints Markdown. Ends with 0 unless something breaks: ratios are for people to judge. docs/operations/performance.md explains them.
@@ -16,6 +16,8 @@ import { checkNode, ensureInstalled } from '../dev/lib/install.mjs';
 import { stopAll } from './lib/children.mjs';
 import { startServers } from './lib/servers.mjs';
 import { Floor, Product } from './lib/systems.mjs';
+import { credits } from './sections/credits.mjs';
+import { deliveries } from './sections/deliveries.mjs';
 import { firstToken } from './sections/first-token.mjs';
 import { flood } from './sections/flood.mjs';
 import { governance } from './sections/governance.mjs';
@@ -28,7 +30,21 @@ import { stops } from './sections/stops.mjs';
 import { streams } from './sections/streams.mjs';
 import { turns } from './sections/turns.mjs';
 
-const SECTIONS = { start, reads, turns, 'first-token': firstToken, held, streams, stops, flood, governance, metering, growth };
+const SECTIONS = {
+  start,
+  reads,
+  turns,
+  'first-token': firstToken,
+  held,
+  streams,
+  stops,
+  flood,
+  governance,
+  metering,
+  deliveries,
+  credits,
+  growth,
+};
 
 function options() {
   const { values } = parseArgs({

@@ -34,6 +34,21 @@ export async function call(url, options = {}) {
   return text && JSON.parse(text);
 }
 
+/** Sends a body as it is. @returns {Promise<number>} the status, once the answer is there */
+export function post(url, headers, body) {
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(body) } };
+    const request = http.request(url, options, (response) =>
+      response
+        .resume()
+        .on('end', () => resolve(response.statusCode))
+        .on('error', reject),
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
 /**
  * Takes an answer as fast as it comes, and keeps no more of it than its end.
  *

@@ -88,10 +88,10 @@ export class Floor extends System {
 }
 
 export class Product extends System {
-  /** @param options.admin with what operators call, too */
-  constructor({ dir, env, seed }, { profileDir, admin = false } = {}) {
+  /** @param options.admin with what operators call, too; `billing`: and with what takes deliveries in */
+  constructor({ dir, env, seed }, { profileDir, admin = false, billing = false } = {}) {
     super();
-    Object.assign(this, { dir, seed, admin });
+    Object.assign(this, { dir, seed, admin, billing });
     this.env = env;
     this.flags = profileDir ? ['--cpu-prof', '--cpu-prof-dir', path.resolve(profileDir)] : [];
   }
@@ -102,8 +102,12 @@ export class Product extends System {
     this.chatsUrl = this.chatsOf(this.seed.agent_id);
     const adminPort = this.admin && (await freePort());
     if (this.admin) this.env = { ...this.env, ADMIN_API_URL: `http://127.0.0.1:${adminPort}` };
+    const billingPort = this.billing && (await freePort());
+    if (this.billing) this.env = { ...this.env, BILLING_WEBHOOKS_URL: (this.billingUrl = `http://127.0.0.1:${billingPort}`) };
     const apps = [await this.app('api-gateway', port), await this.app('chat-worker')];
-    return this.admin ? [...apps, await this.app('admin-api', adminPort)] : apps;
+    if (this.admin) apps.push(await this.app('admin-api', adminPort));
+    if (this.billing) apps.push(await this.app('billing-webhooks', billingPort));
+    return apps;
   }
 
   async app(name, port) {
@@ -116,6 +120,11 @@ export class Product extends System {
       INTERNAL_PORT: String(internal),
     };
     return new Child(name, { file: appMain(name), dir: this.dir, env, flags: this.flags, readyUrl: `http://127.0.0.1:${internal}/readyz` });
+  }
+
+  /** Of billing-webhooks. */
+  get billingPid() {
+    return this.pids.at(-1);
   }
 
   chatsOf(agentId) {
