@@ -22,7 +22,7 @@ const seed = (org, rows) => `
   INSERT INTO inference_receipts (id, org_id, feature, agent_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
     input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost, credits, rate_card_version, enforced, duration_ms, created_at)
   SELECT uuidv7(at - now()), '${org}', (ARRAY['turn', 'title', 'compaction'])[1 + n % 3], '${org}', 'mock', 'agent', '${org}', 1000, 0, 0, 400, 100, 1, 1, 1, 2, 0.002, 0.2, 1, true, 20, at
-  FROM (SELECT n, now() - interval '${DAYS} days' * (1 - n::float / ${rows + 1}) AS at FROM generate_series(1, ${rows}) n) s;
+  FROM (SELECT n, now() - interval '${DAYS - 1} days' * (1 - n::float / ${rows + 1}) AS at FROM generate_series(1, ${rows}) n) s;
   INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, actor_id, balance_after, created_at)
   VALUES (uuidv7(interval '-${DAYS + 1} days'), '${org}', 1, 'granted', ${GRANTED}, 'adjust', 'adjust:bench', '', '${org}', ${GRANTED}, now() - interval '${DAYS + 1} days');
   INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, ref_type, ref_id, rate_card_version, balance_after, created_at)

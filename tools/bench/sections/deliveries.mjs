@@ -60,7 +60,9 @@ async function applied(url) {
 
 export async function deliveries({ product: shared, servers, quick }) {
   await shared.stop();
-  const product = await new Product(servers, { billing: true }).start();
+  const product = new Product(servers, { billing: true });
+  product.flags = shared.flags;
+  await product.start();
   const port = await freePort();
   const floor = await new Child('floor-deliveries', {
     file: fileURLToPath(new URL('../floor/deliveries.mjs', import.meta.url)),
