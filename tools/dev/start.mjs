@@ -145,6 +145,7 @@ class DevelopmentStack {
       MAX_OWNED_ORGS: '0',
       NODE_ENV: 'development',
       DEV_SEED_FILE: this.file('seed.json'),
+      DATABASE_DIRECT_URL: this.servers.postgres.url,
     };
     return {
       ...own,

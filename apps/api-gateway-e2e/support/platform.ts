@@ -155,6 +155,7 @@ export class Platform extends ApiClient {
     const common: NodeJS.ProcessEnv = {
       ...inherited,
       ...testEnvironment(database.url),
+      DATABASE_DIRECT_URL: database.url,
       NODE_ENV: 'development',
       LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info',
       ...(redis && { REDIS_URL: redis.url }),

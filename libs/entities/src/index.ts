@@ -14,6 +14,7 @@ import * as event from './platform/event.entity';
 import * as idempotencyKey from './platform/idempotency-key.entity';
 import * as outboundMail from './platform/outbound-mail.entity';
 import * as outbox from './platform/outbox.entity';
+import * as runOwner from './platform/run-owner.entity';
 import * as worker from './platform/worker.entity';
 
 export * from './agents/agents.entities';
@@ -33,6 +34,7 @@ export * from './platform/event.entity';
 export * from './platform/idempotency-key.entity';
 export * from './platform/outbound-mail.entity';
 export * from './platform/outbox.entity';
+export * from './platform/run-owner.entity';
 export * from './platform/worker.entity';
 export { MIGRATIONS } from './migrations';
 export { SCHEMA_EXTRAS } from './schema-extras';
@@ -76,5 +78,6 @@ export const ENTITIES: EntityClass[] = [
   idempotencyKey,
   outboundMail,
   outbox,
+  runOwner,
   worker,
 ].flatMap((file) => classesOf(file as unknown as Record<string, unknown>));

@@ -34,6 +34,7 @@ export async function startServers() {
       ...developmentSecrets(dir),
       NODE_ENV: 'production',
       DATABASE_URL: stack.postgres.url,
+      DATABASE_DIRECT_URL: stack.postgres.url,
       REDIS_URL: stack.redis.url,
       MAIL_DIR: path.join(dir, 'mail'),
       CREDITS_DEFAULT_NEW_ORG_PLAN: PLAN,

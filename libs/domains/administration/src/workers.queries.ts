@@ -25,11 +25,11 @@ const PAGE = statement<WorkerView>(`
     SELECT id, app, version, started_at, last_seen_at, draining, queues, (count(*) OVER ())::int AS total
     FROM workers WHERE ${SEEN_LATELY} ORDER BY started_at, id LIMIT $1 OFFSET $2
   ), l AS (
-    SELECT t.lease_owner, json_agg(json_build_object('kind', 'turn', 'id', t.id, 'org_id', t.org_id, 'fence', t.fence::text, 'expires_at', t.lease_expires_at)
+    SELECT w.id, json_agg(json_build_object('kind', 'turn', 'id', t.id, 'org_id', t.org_id, 'fence', t.fence::text, 'expires_at', t.lease_expires_at)
       ORDER BY t.lease_expires_at, t.id) AS leases
-    FROM turns t JOIN w ON w.id = t.lease_owner WHERE t.lease_owner IS NOT NULL GROUP BY t.lease_owner
+    FROM turns t JOIN w ON w.id = split_part(t.lease_owner, '#', 1) WHERE t.lease_owner IS NOT NULL GROUP BY w.id
   )
-  SELECT w.*, coalesce(l.leases, '[]') AS leases FROM w LEFT JOIN l ON l.lease_owner = w.id ORDER BY w.started_at, w.id`);
+  SELECT w.*, coalesce(l.leases, '[]') AS leases FROM w LEFT JOIN l ON l.id = w.id ORDER BY w.started_at, w.id`);
 const COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM workers WHERE ${SEEN_LATELY}`);
 
 /** What runs the work, and what waits for it. */

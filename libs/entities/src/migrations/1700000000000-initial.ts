@@ -190,10 +190,11 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"idempotency_keys_expires_at\" ON \"idempotency_keys\"  (\"expires_at\") ");
     await runner.query("CREATE TABLE \"outbound_mails\" (\"id\" uuid NOT NULL, \"recipient\" text NOT NULL, \"subject\" text NOT NULL, \"body\" text, \"status\" text NOT NULL DEFAULT 'pending', \"attempts\" integer NOT NULL DEFAULT '0', \"claimed_until\" TIMESTAMP WITH TIME ZONE, \"last_error\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"sent_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"outbound_mails_pending_has_body\" CHECK (status <> 'pending' OR body IS NOT NULL), CONSTRAINT \"outbound_mails_status\" CHECK (status IN ('pending', 'sent', 'failed')), CONSTRAINT \"PK_569f1642c6060bb097e58430cc3\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"outbound_mails_created_at\" ON \"outbound_mails\"  (\"created_at\") ");
-    await runner.query("CREATE TABLE \"outbox\" (\"id\" uuid NOT NULL, \"job\" text NOT NULL, \"version\" integer NOT NULL, \"payload\" jsonb NOT NULL, \"request_id\" text, \"traceparent\" text, \"available_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"publishes\" integer NOT NULL DEFAULT '0', \"failures\" integer NOT NULL DEFAULT '0', \"last_error\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_340ab539f309f03bdaa14aa7649\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"outbox\" (\"id\" uuid NOT NULL, \"job\" text NOT NULL, \"version\" integer NOT NULL, \"payload\" jsonb NOT NULL, \"request_id\" text, \"traceparent\" text, \"available_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"publishes\" integer NOT NULL DEFAULT '0', \"generation\" integer NOT NULL DEFAULT '0', \"failures\" integer NOT NULL DEFAULT '0', \"last_error\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_340ab539f309f03bdaa14aa7649\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"outbox_available\" ON \"outbox\"  (\"available_at\") ");
     await runner.query("CREATE TABLE \"dead_letters\" (\"id\" uuid NOT NULL, \"job\" text NOT NULL, \"version\" integer NOT NULL, \"payload\" jsonb NOT NULL, \"request_id\" text, \"error\" text NOT NULL, \"failed_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_084e63809483fb0a9c48aae607f\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"dead_letters_failed\" ON \"dead_letters\"  (\"failed_at\") ");
+    await runner.query("CREATE TABLE \"run_owners\" (\"n\" SERIAL NOT NULL, \"owner\" text NOT NULL, CONSTRAINT \"PK_beb9dcf3dbe4b3a176d1af281b1\" PRIMARY KEY (\"n\"))");
     await runner.query("CREATE TABLE \"workers\" (\"id\" text NOT NULL, \"app\" text NOT NULL, \"version\" text NOT NULL, \"started_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"last_seen_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"draining\" boolean NOT NULL, \"queues\" jsonb NOT NULL, CONSTRAINT \"PK_e950c9aba3bd84a4f193058d838\" PRIMARY KEY (\"id\"))");
     await runner.query("ALTER TABLE \"sessions\" ADD CONSTRAINT \"FK_085d540d9f418cfbdc7bd55bb19\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"api_tokens\" ADD CONSTRAINT \"FK_b74883f5884a42fd8496d389b25\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
@@ -297,6 +298,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"api_tokens\" DROP CONSTRAINT \"FK_b74883f5884a42fd8496d389b25\"");
     await runner.query("ALTER TABLE \"sessions\" DROP CONSTRAINT \"FK_085d540d9f418cfbdc7bd55bb19\"");
     await runner.query("DROP TABLE \"workers\"");
+    await runner.query("DROP TABLE \"run_owners\"");
     await runner.query("DROP INDEX \"dead_letters_failed\"");
     await runner.query("DROP TABLE \"dead_letters\"");
     await runner.query("DROP INDEX \"outbox_available\"");

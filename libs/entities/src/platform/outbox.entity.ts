@@ -14,6 +14,8 @@ export class OutboxRow {
   @Column('timestamptz') available_at: Date;
   /** How often the relay has published it; 0 = only its writer has. */
   @Column('int', { default: 0 }) publishes: number;
+  /** Of its delivery: a new one does not wait for the queue to give up the old one, whose worker is gone. */
+  @Column('int', { default: 0 }) generation: number;
   @Column('int', { default: 0 }) failures: number;
   @Column('text', { nullable: true }) last_error: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;

@@ -10,6 +10,15 @@ export const databaseConfig = configSection('database', {
       secret: true,
     },
   ),
+  directUrl: setting(
+    'DATABASE_DIRECT_URL',
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+      .optional(),
+    'The same database past any pooler, for the one session by which a worker is known to live; without, a lost worker is noticed when its leases run out',
+    { secret: true },
+  ),
   poolSize: setting(
     'DATABASE_POOL_SIZE',
     integer(16, 1, 500),

@@ -29,10 +29,29 @@ export function insertJobs<N extends JobName>(
 /** The part of a statement that removes the jobs of the rows of `from`: their effect is there. */
 export const deleteJobs = (job: { from: string; id: string }): string => `DELETE FROM outbox USING ${job.from} WHERE outbox.id = ${job.id}`;
 
-export const TAKE = statement<{ id: string; job: string; payload: unknown; request_id: string | null; traceparent: string | null }>(`
+/** A job's row, for its publication. */
+export interface JobRow {
+  id: string;
+  job: string;
+  payload: unknown;
+  request_id: string | null;
+  traceparent: string | null;
+  generation: number;
+}
+const COLUMNS = ['id', 'job', 'payload', 'request_id', 'traceparent', 'generation'];
+
+/**
+ * The part of a statement that has the jobs of the rows of `from` delivered anew, whatever the queue still believes of them: their worker
+ * is gone, or has handed them back. Returns {@link JobRow}s, to be handed out once that is committed ({@link Outbox.handOutRows}).
+ */
+export const redeliverJobs = (job: { from: string; id: string }): string => `
+  UPDATE outbox SET generation = outbox.generation + 1, available_at = now() + ${GRACE} FROM ${job.from} WHERE outbox.id = ${job.id}
+  RETURNING ${COLUMNS.map((column) => `outbox.${column}`).join(', ')}`;
+
+export const TAKE = statement<JobRow>(`
   UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1
   WHERE id IN (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, job, payload, request_id, traceparent`);
+  RETURNING ${COLUMNS.join(', ')}`);
 export const OLDEST_DUE = statement<{ seconds: number }>(
   'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
 );

@@ -4,7 +4,7 @@ import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type Que
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import type { JobsOptions, Queue } from 'bullmq';
 import { uuidv7 } from 'uuidv7';
-import { CANCEL, INSERT, POSTPONE } from './outbox.sql';
+import { CANCEL, INSERT, POSTPONE, type JobRow } from './outbox.sql';
 
 /** A job as the outbox keeps it. Its id is the id of the row, of the queue's job, and usually of the row that it works on. */
 export interface OutboxJob<N extends JobName = JobName> {
@@ -13,6 +13,8 @@ export interface OutboxJob<N extends JobName = JobName> {
   payload: JobPayload<N>;
   requestId?: string;
   traceparent?: string;
+  /** Of its delivery; 0 where nothing is said. */
+  generation?: number;
   /** Jobs without come first, then the lower numbers; at most 2,097,152. The relay publishes without. */
   priority?: number;
 }
@@ -90,6 +92,11 @@ export class Outbox {
     else await publish();
   }
 
+  /** The same for rows as a statement returns them. Jobs that this version of the service does not know are left to one that does. */
+  handOutRows(db: Db, rows: JobRow[]): Promise<void> {
+    return this.handOut(db, jobsOf(rows));
+  }
+
   /** Puts jobs whose rows are committed onto their queues. Publishing a job that is there already changes nothing. */
   async publish(jobs: OutboxJob[]): Promise<void> {
     if (jobs.length === 1) {
@@ -134,9 +141,27 @@ export class Outbox {
 
   /** The time of a job is what tells its age to all workers, whichever process has published it. */
   private optionsOf(job: OutboxJob): JobsOptions {
-    return { ...JOB_OPTIONS, jobId: job.id, timestamp: this.db.now().getTime(), ...(job.priority && { priority: job.priority }) };
+    return { ...JOB_OPTIONS, jobId: deliveryId(job), timestamp: this.db.now().getTime(), ...(job.priority && { priority: job.priority }) };
   }
 }
+
+/** Rows as jobs, without those that this version of the service does not know. */
+export const jobsOf = (rows: JobRow[]): OutboxJob[] =>
+  rows
+    .filter((row) => row.job in JOBS)
+    .map((row) => ({
+      id: row.id,
+      name: row.job as JobName,
+      payload: row.payload as JobPayload<JobName>,
+      requestId: row.request_id ?? undefined,
+      traceparent: row.traceparent ?? undefined,
+      generation: row.generation,
+    }));
+
+/** Under which the queue knows a delivery. */
+const deliveryId = ({ id, generation }: OutboxJob): string => (generation ? `${id}.${generation}` : id);
+/** The job that a delivery is of. */
+export const jobIdOf = (deliveryId: string): string => deliveryId.split('.', 1)[0];
 
 function envelope(job: OutboxJob): JobEnvelope {
   return {

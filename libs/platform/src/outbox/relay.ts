@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { BeforeApplicationShutdown, Inject, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
-import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { gauge } from '@aps/platform/observability';
 import { CommandRedis, redisConfig } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
-import { Outbox, type OutboxJob } from './outbox';
+import { jobsOf, Outbox } from './outbox';
 import { DUE_AGAIN, DUE_ALL, OLDEST_DUE, TAKE } from './outbox.sql';
 
 const TICK_MS = 1_000;
@@ -71,15 +70,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   /** @returns how many rows were published */
   async publishDue(): Promise<number> {
     const rows = await this.db.query(TAKE, [BATCH, REPUBLISH_S]);
-    const jobs = rows
-      .filter((r) => r.job in JOBS)
-      .map((r): OutboxJob => ({
-        id: r.id,
-        name: r.job as JobName,
-        payload: r.payload as JobPayload<JobName>,
-        requestId: r.request_id ?? undefined,
-        traceparent: r.traceparent ?? undefined,
-      }));
+    const jobs = jobsOf(rows);
     try {
       if (jobs.length) await this.outbox.publish(jobs);
     } catch (error) {

@@ -3,7 +3,7 @@ import { DiscoveryModule, DiscoveryService, MetadataScanner, Reflector } from '@
 import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram, gauge } from '@aps/platform/observability';
-import { Outbox, OutboxRelayModule } from '@aps/platform/outbox';
+import { jobIdOf, Outbox, OutboxRelayModule } from '@aps/platform/outbox';
 import { connectRedis, redisConfig } from '@aps/platform/redis';
 import { failSpan, inSpan, traceparentOf, type Span } from '@aps/platform/tracing';
 import { ProcessIdentity } from '@aps/platform/runtime';
@@ -118,7 +118,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     // It was on its way when the worker began to drain.
     if (this.self.draining) return this.handBack(queue, job, token);
     const handler = this.handlers.get(job.name);
-    const id = job.id ?? '';
+    const id = jobIdOf(job.id ?? '');
     if (!handler) {
       // A newer version of the service put it there; its row stays until a worker of that version takes it.
       finished.inc({ queue, job: job.name, outcome: 'unknown' });
@@ -139,7 +139,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
   }
 
   private async handle(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, span: Span, token: string | undefined): Promise<void> {
-    const id = job.id ?? '';
+    const id = jobIdOf(job.id ?? '');
     const stop = seconds.startTimer({ queue, job: job.name });
     const context: JobContext = {
       jobId: id,
@@ -168,7 +168,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   /** Errors end here: the row decides about another try, so the queue itself never has to keep a failed job. */
   private async onError(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, error: Error): Promise<void> {
-    const id = job.id ?? '';
+    const id = jobIdOf(job.id ?? '');
     const attempts = QUEUE_POLICY[queue].attempts;
     const [row] = await this.db.query(FAILED_AGAIN, [id]).catch(() => [{ failures: 0 }]);
     const failures = row?.failures ?? 0;

@@ -1,5 +1,7 @@
 export * from './run-kind';
 export * from './run-leases';
+export * from './run-owner';
+export * from './run-reaper';
 export * from './run-rows';
 export * from './run-sweeper';
 export {

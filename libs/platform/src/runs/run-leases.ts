@@ -2,6 +2,7 @@ import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
 import { counter, gauge } from '@aps/platform/observability';
 import { runtimeConfig } from '@aps/platform/runtime';
+import { RunOwner } from './run-owner';
 import type { RunRows } from './run-rows';
 import { LEASE_S } from './run.sql';
 
@@ -57,7 +58,10 @@ export class RunLeases implements OnApplicationShutdown {
   private lastBeat = performance.now();
   private draining = false;
 
-  constructor(private readonly db: Database) {
+  constructor(
+    private readonly db: Database,
+    private readonly owner: RunOwner,
+  ) {
     this.timer = setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
     gauge('runs_running', 'Runs that are at work in this process', ['kind'], (g) => {
       const held = [...this.held.values()];
@@ -132,7 +136,7 @@ export class RunLeases implements OnApplicationShutdown {
   }
 
   private async keep(rows: RunRows, leases: Held[]): Promise<void> {
-    const alive = await rows.heartbeat(this.db, leases);
+    const alive = await rows.heartbeat(this.db, await this.owner.named(), leases);
     for (const lease of leases) {
       // It may have ended by itself while the statement ran.
       if (this.held.get(lease.id) !== lease) continue;

@@ -14,19 +14,27 @@ export class RunRows<N extends JobName = JobName> {
     return this.sql.of.kind;
   }
 
-  /** Keeps the leases of these runs. @returns the ones that are still this worker's, and whether their organization is suspended */
-  async heartbeat(db: Db, runs: { id: string; fence: string }[]): Promise<Map<string, { suspended: boolean }>> {
-    const rows = await db.query(this.sql.HEARTBEAT, [runs.map((r) => r.id), runs.map((r) => r.fence)]);
+  /** Keeps the leases of these runs, under the name that their owner has now. @returns the ones that are still this worker's, and whether their organization is suspended */
+  async heartbeat(db: Db, owner: string, runs: { id: string; fence: string }[]): Promise<Map<string, { suspended: boolean }>> {
+    const rows = await db.query(this.sql.HEARTBEAT, [runs.map((r) => r.id), runs.map((r) => r.fence), owner]);
     return new Map(rows.map((r) => [r.id, r]));
   }
 
-  /**
-   * Hands a run back: the next delivery finds no lease.
-   *
-   * @param free the delivery does not count, because nothing went wrong (a worker shuts down)
-   */
-  async release(db: Db, run: { id: string; fence: string }, free: boolean): Promise<void> {
-    await db.execute(this.sql.RELEASE, [run.id, run.fence, free ? 1 : 0]);
+  /** Gives up a run that something went wrong with: the next delivery finds no lease, and counts. */
+  async release(db: Db, run: { id: string; fence: string }): Promise<void> {
+    await db.execute(this.sql.RELEASE, [run.id, run.fence]);
+  }
+
+  /** Has another worker go on with a run at once. The delivery does not count, because nothing went wrong. */
+  async handBack(db: Db, run: { id: string; fence: string }): Promise<void> {
+    await this.outbox.handOutRows(db, await db.query(this.sql.HAND_BACK, [run.id, run.fence]));
+  }
+
+  /** Has other workers go on with all runs of an owner that is gone; published after the commit. @returns how many there were */
+  async reap(tx: Tx, owner: string): Promise<number> {
+    const jobs = await tx.query(this.sql.REAP, [owner]);
+    await this.outbox.handOutRows(tx, jobs);
+    return jobs.length;
   }
 
   /** Writes the job of a run, for one that is to be gone on with; published after the commit. */
@@ -75,13 +83,15 @@ export class RunRows<N extends JobName = JobName> {
   }
 
   /**
-   * Makes the jobs of runs due whose lease or wait is over and which nobody has taken up: their job was lost, or was still held by the
-   * queue when it was published again.
+   * Has workers go on with runs whose lease is over, which the queue may still believe to be under way, and with those whose wait is
+   * over while their job means to look much later.
    *
    * @returns how many
    */
-  wakeUnowned(db: Db): Promise<number> {
-    return db.execute(this.sql.WAKE_UNOWNED);
+  async wakeUnowned(db: Db): Promise<number> {
+    const jobs = await db.query(this.sql.TAKE_UNOWNED);
+    await this.outbox.handOutRows(db, jobs);
+    return jobs.length + (await db.execute(this.sql.WAKE_WAITING));
   }
 
   /** Organizations with runs that are over the cap, and how many of their runs are at work. */

@@ -3,6 +3,7 @@ import type { JobName } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import type { ClaimedRun, RunKind } from './run-kind';
+import type { RunRows } from './run-rows';
 
 /**
  * Finds what nobody told anybody: runs that nobody owns any more, and runs over the cap whose slot became free while they were being
@@ -10,6 +11,9 @@ import type { ClaimedRun, RunKind } from './run-kind';
  */
 @Injectable()
 export class RunSweeper {
+  /** The rows of every kind. */
+  readonly kinds: RunRows[] = [];
+
   constructor(
     private readonly maintenance: Maintenance,
     private readonly db: Database,
@@ -17,6 +21,7 @@ export class RunSweeper {
 
   /** Sweeps this kind from now on. */
   register<N extends JobName, R extends ClaimedRun, F extends string>(kind: RunKind<N, R, F>): void {
+    this.kinds.push(kind.rows);
     // Every sweep takes all there is.
     this.maintenance.register({ name: `runs_${kind.rows.kind}`, everyS: 5, batch: Infinity, run: () => this.sweep(kind) });
   }

@@ -1,6 +1,6 @@
 import type { JobName, JobPayload } from '@aps/contracts';
 import { batchStatement, statement, type BatchStatement } from '@aps/platform/database';
-import { insertJobs } from '@aps/platform/outbox';
+import { insertJobs, redeliverJobs, type JobRow } from '@aps/platform/outbox';
 
 /** How long a claim holds without a heartbeat. */
 export const LEASE_S = 20;
@@ -134,24 +134,36 @@ WITH held AS MATERIALIZED (
   SELECT r.id FROM ${table} r JOIN unnest($1::uuid[], $2::bigint[]) AS h(id, fence) ON r.id = h.id AND r.fence = h.fence WHERE r.status = 'running'
   FOR NO KEY UPDATE OF r SKIP LOCKED
 ), b AS (
-  UPDATE ${table} SET lease_expires_at = ${LEASE} FROM k WHERE ${table}.id = k.id
+  UPDATE ${table} SET lease_expires_at = ${LEASE}, lease_owner = $3 FROM k WHERE ${table}.id = k.id
 )
 SELECT held.id, ${of.isSuspended('held.org_id')} AS suspended FROM held`),
     RELEASE: statement(`
 WITH r AS (
-  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - $3, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
 )
 UPDATE outbox SET available_at = now() FROM r WHERE outbox.id = r.id`),
+    HAND_BACK: statement<JobRow>(`
+WITH r AS (
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - 1, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
+)${redeliverJobs({ from: 'r', id: 'r.id' })}`),
+    // Few runs are owned, beside all that there are.
+    REAP: statement<JobRow>(`
+WITH r AS (
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE lease_owner = $1 AND status = 'running' RETURNING id
+)${redeliverJobs({ from: 'r', id: 'r.id' })}`),
     PARK: statement(`UPDATE ${table} SET parked = true, status = 'queued', ${NO_LEASE} WHERE id = $1`),
     NOTE_WAIT: statement(`UPDATE ${table} SET wait = $2, deliveries = 0 WHERE id = $1`),
     BEGIN_WAIT: statement(`UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1`),
     END_WAIT: statement(`UPDATE ${table} SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`),
     END: statement(`UPDATE ${table} SET error = $3, ${runOver('$2', '$4')} WHERE id = $1`),
-    WAKE_UNOWNED: statement(`
+    // Without a lease it is found no second time; until somebody claims it the relay publishes it again and again.
+    TAKE_UNOWNED: statement<JobRow>(`
+WITH r AS (
+  UPDATE ${table} SET lease_expires_at = NULL WHERE lease_owner IS NOT NULL AND status = 'running' AND lease_expires_at < now() - interval '1 second' RETURNING id
+)${redeliverJobs({ from: 'r', id: 'r.id' })}`),
+    WAKE_WAITING: statement(`
 UPDATE outbox SET available_at = now() FROM ${table} r
-WHERE r.id = outbox.id AND outbox.available_at > now() + interval '5 seconds'
-  AND ((r.status = 'running' AND r.lease_expires_at < now() - interval '1 second')
-    OR (r.status = 'waiting' AND (r.wait->>'resume_at')::timestamptz < now() - interval '1 second'))`),
+WHERE r.id = outbox.id AND outbox.available_at > now() + interval '5 seconds' AND r.status = 'waiting' AND (r.wait->>'resume_at')::timestamptz < now() - interval '1 second'`),
     PARKED_ORGS: statement<{ org_id: string; running: number; parked: number }>(`
 SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM ${table} r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
 FROM (SELECT org_id, count(*) AS parked FROM ${table} WHERE parked GROUP BY org_id) p`),

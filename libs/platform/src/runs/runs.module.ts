@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { RunLeases } from './run-leases';
+import { RunOwner } from './run-owner';
+import { RunReaper } from './run-reaper';
 import { RunSweeper } from './run-sweeper';
 import { Runs } from './runs';
 
 /** For worker applications: what runs the kinds of runs that domains have. */
-@Module({ providers: [Runs, RunLeases, RunSweeper], exports: [Runs, RunLeases, RunSweeper] })
+@Module({ providers: [Runs, RunLeases, RunOwner, RunReaper, RunSweeper], exports: [Runs, RunLeases, RunSweeper] })
 export class RunsModule {}

@@ -8,6 +8,7 @@ import { ProcessIdentity } from '@aps/platform/runtime';
 import { inSpan, type Span } from '@aps/platform/tracing';
 import type { ClaimAnswer, ClaimedRun, OwnedRun, RunKind } from './run-kind';
 import { LeaseEnded, RunLeases } from './run-leases';
+import { RunOwner } from './run-owner';
 import { CAP_MARGIN, type Claiming } from './run.sql';
 
 /** How long a run of a suspended organization, or one whose worker may still live, is left alone at least. */
@@ -31,6 +32,7 @@ export class Runs {
     private readonly db: Database,
     private readonly outbox: Outbox,
     private readonly leases: RunLeases,
+    private readonly owner: RunOwner,
     private readonly self: ProcessIdentity,
   ) {}
 
@@ -95,7 +97,8 @@ export class Runs {
   ): Promise<Ahead<ClaimAnswer<R, F>> | null> {
     const { org_id: orgId } = payload as { org_id: string };
     const cap = await kind.capOf(orgId);
-    const claiming = (cap: number): Claiming => ({ ...kind.claiming(payload), worker: this.self.id, cap, at });
+    const worker = this.owner.name ?? (await this.owner.named());
+    const claiming = (cap: number): Claiming => ({ ...kind.claiming(payload), worker, cap, at });
     if (cap < 0) return kind.claimAhead(claiming(-1));
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
     const far = cap > CAP_MARGIN ? await kind.claimAhead(claiming(cap - CAP_MARGIN)) : null;
@@ -158,7 +161,7 @@ export class Runs {
         // Whoever stopped or took the run has written down how it goes on.
         return (error as LeaseEnded).reason;
       case 'shutdown':
-        await kind.rows.release(this.db, run, true);
+        await kind.rows.handBack(this.db, run);
         return 'handed_back';
       case 'org_suspended':
         await kind.suspend(run);
@@ -175,7 +178,7 @@ export class Runs {
       request_id: context.requestId,
       error: (error as Error)?.stack ?? String(error),
     });
-    await kind.rows.release(this.db, run, false).catch(() => undefined);
+    await kind.rows.release(this.db, run).catch(() => undefined);
     throw error;
   }
 }

@@ -89,6 +89,7 @@ export async function createTestDatabase(schema: SchemaSources): Promise<TestDat
   await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
   const url = withName(name);
   process.env.DATABASE_URL = url;
+  process.env.DATABASE_DIRECT_URL = url;
   const filesDir = process.env.FILES_DIR!;
   loadConfig();
   const dataSource = await createDataSource(schema, { url, poolSize: 8 }).initialize();

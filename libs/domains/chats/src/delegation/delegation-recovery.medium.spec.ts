@@ -259,7 +259,7 @@ describe('delegation when workers die, or all comes at once', () => {
     );
     const alive = await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT id FROM turns WHERE id = $1 FOR UPDATE'), [held[0].id]);
-      return turns.runs.heartbeat(app.db, [...held, { id: crypto.randomUUID(), fence: '1' }]);
+      return turns.runs.heartbeat(app.db, 'one', [...held, { id: crypto.randomUUID(), fence: '1' }]);
     });
     expect([...alive.keys()].sort()).toEqual(held.map((h) => h.id).sort());
     const renewed = await app.db.query(
@@ -270,7 +270,7 @@ describe('delegation when workers die, or all comes at once', () => {
     );
     expect(renewed).toEqual([{ renewed: false }, { renewed: true }]);
     await app.db.execute(sql('UPDATE turns SET fence = fence + 1 WHERE id = $1'), [held[1].id]);
-    expect([...(await turns.runs.heartbeat(app.db, held)).keys()]).toEqual([held[0].id]);
+    expect([...(await turns.runs.heartbeat(app.db, 'one', held)).keys()]).toEqual([held[0].id]);
     jest.restoreAllMocks();
     for (const { chat } of held) {
       await app.expireLease(chat);

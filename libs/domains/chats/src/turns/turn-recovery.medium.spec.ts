@@ -92,7 +92,7 @@ describe('turns that are cut off at a bad moment', () => {
     const turns = get(TurnRepository);
     const expired = async () => (await metrics.getSingleMetric('lease_expired_total')!.get()).values[0]?.value ?? 0;
     const ends: [(claim: TurnAnswer, chat: string) => Promise<unknown>, number][] = [
-      [(claim) => turns.runs.release(app.db, claim, true), 0],
+      [(claim) => turns.runs.release(app.db, claim), 0],
       [(_, chat) => app.expireLease(chat), 1],
     ];
     for (const [end, counts] of ends) {

@@ -1,0 +1,124 @@
+import { RunOwnerRow, Turn } from '@aps/entities';
+import { OutboxRelay } from '@aps/platform/outbox';
+import { RunOwner, RunReaper, Runs } from '@aps/platform/runs';
+import type { ProcessIdentity } from '@aps/platform/runtime';
+import { sql } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
+import type { Client } from 'pg';
+import { chatsService, script, type TestOrg } from '../testing/chats';
+import { TurnRepository, type TurnAnswer } from './turn.repository';
+
+const app = chatsService();
+let org: TestOrg;
+beforeEach(async () => (org = await app.org()));
+const held: (() => void)[] = [];
+afterEach(() => {
+  jest.restoreAllMocks();
+  for (const letGo of held.splice(0)) letGo();
+});
+
+const replies = ({ messages }: { messages?: unknown }) =>
+  (messages as { role: string; content: string }[]).flatMap((m) => (m.role === 'assistant' ? m.content : []));
+
+/** Another worker, as far as PostgreSQL sees it. */
+async function anOwner(name: string): Promise<{ die: () => Promise<void> }> {
+  const owner = new RunOwner({ id: name } as ProcessIdentity);
+  await owner.named();
+  const { client } = (owner as unknown as { session: { client: Client } }).session;
+  return {
+    die: () => {
+      owner.beforeApplicationShutdown();
+      return client.end();
+    },
+  };
+}
+
+/** A turn that another worker has claimed, and whose delivery the queue believes to be under way. */
+async function heldBy(name: string): Promise<{ chat: string; claim: TurnAnswer }> {
+  const inert = jest.spyOn(app.get(Runs), 'run').mockImplementation(() => new Promise((resolve) => held.push(resolve)));
+  const chat = await app.chat(org);
+  const { turn_id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
+  await eventually(
+    () => Promise.resolve(inert.mock.calls.length),
+    (n) => n > 0,
+  );
+  const claim = await app.get(TurnRepository).claim(app.db, { run_id: turn_id, key: chat, worker: name, cap: -1, at: new Date() });
+  inert.mockRestore();
+  return { chat, claim: claim! };
+}
+
+const turn = (id: string) => app.db.manager.findOneByOrFail(Turn, { id });
+const isKnown = (owner: string) => app.db.manager.existsBy(RunOwnerRow, { owner });
+
+describe('the runs of a worker', () => {
+  it('that dies go on elsewhere, long before their leases run out', async () => {
+    const owner = await anOwner('dies');
+    const { chat, claim } = await heldBy('dies');
+    await owner.die();
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+    const after = await turn(claim.id);
+    expect([after.status, BigInt(after.fence) > BigInt(claim.fence)]).toEqual(['done', true]);
+    expect(await isKnown('dies')).toBe(false);
+  });
+
+  it('that lives, or only stands still, are left alone', async () => {
+    const owner = await anOwner('lives');
+    const { chat, claim } = await heldBy('lives');
+    await app.get(RunReaper).reap();
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'lives', fence: claim.fence });
+    expect(await isKnown('lives')).toBe(true);
+    await owner.die();
+    await app.settled(org, chat, 1);
+  });
+
+  it('that has no session are left to their leases', async () => {
+    const { chat, claim } = await heldBy('nobody');
+    await app.get(RunReaper).reap();
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'nobody' });
+    await app.expireLease(chat);
+    await app.settled(org, chat, 1);
+  });
+
+  it('are given away once, however many notice its death', async () => {
+    const owner = await anOwner('noticed');
+    const { chat, claim } = await heldBy('noticed');
+    await owner.die();
+    await Promise.all(Array.from({ length: 8 }, () => app.get(RunReaper).reap()));
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+    expect(await turn(claim.id)).toMatchObject({ status: 'done', steps_done: 1 });
+  });
+
+  it('whose session is broken off go on under its new name, and no claim is made without one', async () => {
+    const self = app.get(RunOwner);
+    const name = self.name;
+    const chat = await app.chat(org);
+    await app.send(org, chat, script({ text: 'one two three', chunk_delay_ms: 300 }));
+    await app.until(org, chat, (c) => c.status === 'RUNNING');
+    await app.db.query(
+      sql(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'aps-run-owner' AND datname = current_database()`,
+      ),
+    );
+    const renamed = await eventually(
+      () => Promise.resolve(self.name),
+      (now) => now !== undefined && now !== name,
+    );
+    expect(renamed).toMatch(/#\d+$/);
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['one two three']);
+    const next = await app.chat(org);
+    await app.send(org, next, script({ text: 'four', delay_ms: 300 }));
+    await eventually(
+      () => app.db.query(sql<{ lease_owner: string | null }>('SELECT lease_owner FROM turns WHERE chat_id = $1'), [next]),
+      ([row]) => row.lease_owner === renamed,
+    );
+    await app.settled(org, next, 1);
+    expect([await isKnown(name!), await isKnown(renamed!)]).toEqual([false, true]);
+  });
+
+  it('that shuts down go on elsewhere at once: neither relay nor sweep nor queue is waited for', async () => {
+    const { chat, claim } = await heldBy('leaves');
+    jest.spyOn(app.get(OutboxRelay), 'publishDue').mockResolvedValue(0);
+    await app.get(TurnRepository).runs.handBack(app.db, claim);
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+  });
+});

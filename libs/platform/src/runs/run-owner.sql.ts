@@ -1,0 +1,26 @@
+import { statement } from '@aps/platform/database';
+
+/** The first number of all advisory locks by which owners live; the second is the owner's. */
+const LOCKS = 0x617073;
+
+/** On the owner's own connection: takes the lock of a new number, and only then is there anything to find. */
+export const ENTER = `
+  WITH n AS MATERIALIZED (SELECT nextval(pg_get_serial_sequence('run_owners', 'n'))::int AS n),
+       locked AS MATERIALIZED (SELECT n, pg_try_advisory_lock(${LOCKS}, n) AS held FROM n)
+  INSERT INTO run_owners (n, owner) SELECT n, $1 FROM locked WHERE held AND pg_backend_pid() = $2 RETURNING n`;
+export const LEAVE = 'DELETE FROM run_owners WHERE n = $1';
+
+/**
+ * Owners whose session is gone. After a restart of the database all are, until they have come back: for as long as that may take, none is
+ * taken for dead.
+ */
+export const GONE = statement<{ n: number; owner: string }>(`
+  SELECT o.n, o.owner FROM run_owners o
+  WHERE pg_postmaster_start_time() < now() - interval '10 seconds'
+    AND NOT EXISTS (
+      SELECT FROM pg_locks l
+      WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = o.n::oid AND l.objsubid = 2 AND l.granted
+        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))`);
+/** Whether it is gone for certain; holds until the transaction ends. */
+export const TAKE_PLACE = statement<{ gone: boolean }>(`SELECT pg_try_advisory_xact_lock(${LOCKS}, $1::int) AS gone`);
+export const REMOVE = statement('DELETE FROM run_owners WHERE n = $1');

@@ -1,0 +1,57 @@
+import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
+import { Database, databaseConfig, NO_CALLER } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { GONE, REMOVE, TAKE_PLACE } from './run-owner.sql';
+import { RunSweeper } from './run-sweeper';
+
+const LOOK_MS = 500;
+
+const reaped = counter('runs_reaped_total', 'Runs that were given to other workers because their owner had died', ['kind']);
+
+/**
+ * Looks for owners that have died, and gives their runs to other workers at once. Every worker does; one of them gets the dead owner's
+ * lock. Owners that stand still, or whose machine has vanished, keep theirs: their leases tell.
+ */
+@Injectable()
+export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('RunReaper');
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly db: Database,
+    private readonly sweeper: RunSweeper,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!databaseConfig.value.directUrl) return;
+    // While the database is away nobody is known to be dead.
+    this.timer = setInterval(() => {
+      this.looking ??= this.reap().then(
+        () => (this.looking = undefined),
+        () => (this.looking = undefined),
+      );
+    }, LOOK_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+  }
+
+  /** Gives away the runs of all owners that are gone. */
+  async reap(): Promise<void> {
+    for (const { n, owner } of await this.db.query(GONE)) {
+      await this.db.transaction(NO_CALLER, async (tx) => {
+        const [{ gone }] = await tx.query(TAKE_PLACE, [n]);
+        // Another worker is at it.
+        if (!gone || (await tx.execute(REMOVE, [n])) === 0) return;
+        for (const rows of this.sweeper.kinds) {
+          const runs = await rows.reap(tx, owner);
+          tx.afterCommit(() => reaped.inc({ kind: rows.kind }, runs));
+        }
+        tx.afterCommit(() => this.logger.warn(`The worker ${owner} has died; its runs go on elsewhere`));
+      });
+    }
+  }
+}
