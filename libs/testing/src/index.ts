@@ -1,4 +1,4 @@
-export * from './eventually';
+export { eventually } from '@aps/platform/testing';
 export { TEST_PLAN } from './plan';
 export * from './test-service';
 export * from './random';

@@ -1,6 +1,7 @@
 import type { JobName, JobPayload } from '@aps/contracts';
-import type { Db, Tx } from '@aps/platform/database';
+import { NO_CALLER, type Db, type Tx } from '@aps/platform/database';
 import type { Outbox } from '@aps/platform/outbox';
+import { LeaseEnded } from './run-leases';
 import type { RunStatements } from './run.sql';
 
 /** The rows of a kind of run, as far as every kind has them, with the jobs that deliver them. */
@@ -12,6 +13,26 @@ export class RunRows<N extends JobName = JobName> {
 
   get kind(): string {
     return this.sql.of.kind;
+  }
+
+  /**
+   * Does a step of a run: what `fn` writes, and that it is done, are there together or not at all.
+   *
+   * @param ends the run is over with it, as this
+   * @throws LeaseEnded when the run is not this owner's any more
+   */
+  async step(
+    db: Db,
+    run: { id: string; fence: string },
+    fn: (tx: Tx) => Promise<void>,
+    ends?: { status: string; at: Date },
+  ): Promise<void> {
+    await db.transaction(NO_CALLER, async (tx) => {
+      if ((await tx.query(this.sql.LOCK_OWNED, [run.id, run.fence])).length === 0) throw new LeaseEnded('lost');
+      await fn(tx);
+      await tx.execute(this.sql.STEP_DONE, [run.id]);
+      if (ends) await this.end(tx, run.id, { ...ends, error: null });
+    });
   }
 
   /** Keeps the leases of these runs, under the name that their owner has now. @returns the ones that are still this worker's, and whether their organization is suspended */

@@ -74,7 +74,7 @@ export const claimStatement = (
   },
 ): BatchStatement<Claiming> =>
   batchStatement<Claiming>(
-    kind === 'turn' ? 'claim' : `claim_${kind}`,
+    `claim_${kind}`,
     (item) => item.key,
     (locked) => `
 WITH i AS MATERIALIZED (
@@ -125,6 +125,8 @@ export function runStatements<N extends JobName>(of: RunTable<N>) {
     Object.fromEntries(Object.entries<string>(payload).map(([field, column]) => [field, `${row}.${column}`])) as typeof payload;
   return {
     of,
+    LOCK_OWNED: statement<{ id: string }>(`SELECT id FROM ${table} WHERE id = $1 AND fence = $2 AND status = 'running' FOR UPDATE`),
+    STEP_DONE: statement(`UPDATE ${table} SET ${stepDone(table)} WHERE id = $1`),
     // Rows that somebody is writing are left to the next beat: one statement that holds some runs and waits for others could be waited for
     // by those that hold one of them and wait for another.
     HEARTBEAT: statement<{ id: string; suspended: boolean }>(`

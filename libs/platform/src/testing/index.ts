@@ -3,3 +3,4 @@ export * from './test-database';
 export * from './smtp-server';
 export * from './sql';
 export * from './watch-errors';
+export * from './eventually';

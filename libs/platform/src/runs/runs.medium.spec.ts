@@ -1,0 +1,209 @@
+import { Injectable, Module } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { MaintenanceModule } from '@aps/platform/maintenance';
+import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
+import { JobHandler, WorkersModule } from '@aps/platform/queues';
+import { PlatformModule, type ProcessIdentity } from '@aps/platform/runtime';
+import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
+import type { Client } from 'pg';
+import { LeaseEnded, RunLeases, RunOwner, Runs, RunsModule, RunSweeper } from '.';
+import { COUNTING_TABLES, CountKind } from './testing/counting';
+
+@Injectable()
+class Titles {
+  @JobHandler('chat.title')
+  async run(): Promise<void> {}
+}
+
+@Module({ imports: [RunsModule], providers: [CountKind, Titles] })
+class CountModule {}
+
+interface Row {
+  status: string;
+  steps_done: number;
+  deliveries: number;
+  parked: boolean;
+  lease_owner: string | null;
+}
+
+describe('a second kind of run', () => {
+  let database: TestDatabase;
+  let app: TestingModule;
+  let kind: CountKind;
+  let org: string;
+
+  beforeAll(async () => {
+    const schema = { entities: ENTITIES, migrations: MIGRATIONS };
+    database = await createTestDatabase(schema);
+    for (const table of COUNTING_TABLES) await database.db.execute(sql(table));
+    metrics.clear();
+    app = await Test.createTestingModule({
+      imports: [
+        PlatformModule.forRoot('test', schema),
+        IdempotencyModule,
+        MaintenanceModule,
+        CountModule,
+        WorkersModule.forQueues('titles'),
+      ],
+    })
+      .setLogger(new NestLogger(createLogger('test')))
+      .compile();
+    await app.init();
+    kind = app.get(CountKind, { strict: false });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+  beforeEach(() => {
+    org = crypto.randomUUID();
+    kind.cap = -1;
+    kind.before = () => Promise.resolve();
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const rowOf = async (id: string): Promise<Row> => (await database.db.query(sql<Row>('SELECT * FROM counts WHERE id = $1'), [id]))[0];
+  const ended = (id: string) =>
+    eventually(
+      () => rowOf(id),
+      (row) => !['queued', 'running', 'waiting'].includes(row.status),
+    );
+  const said = async (id: string): Promise<number[]> =>
+    (await database.db.query(sql<{ number: number }>('SELECT number FROM counted WHERE run_id = $1 ORDER BY at'), [id])).map(
+      (r) => r.number,
+    );
+  const left = () => database.db.query(sql('SELECT id FROM outbox'));
+
+  it('does each of its steps once, and leaves nothing behind', async () => {
+    const runs = await Promise.all(Array.from({ length: 40 }, (_, i) => kind.start(org, 1 + (i % 5))));
+    for (const [i, id] of runs.entries()) {
+      expect(await ended(id)).toMatchObject({ status: 'done', steps_done: 1 + (i % 5), lease_owner: null });
+      expect(await said(id)).toEqual(Array.from({ length: 1 + (i % 5) }, (_, n) => n + 1));
+    }
+    expect(await left()).toEqual([]);
+  });
+
+  it('waits without a slot, and goes on when its time has come', async () => {
+    kind.cap = 1;
+    const [sleeper, other] = [await kind.start(org, 3, 1), await kind.start(org, 1)];
+    expect(await ended(other)).toMatchObject({ status: 'done' });
+    expect(await ended(sleeper)).toMatchObject({ status: 'done' });
+    expect(await said(sleeper)).toEqual([1, 2, 3]);
+  });
+
+  it('is never at work more often than its cap, and parks the others until a slot is free', async () => {
+    kind.cap = 2;
+    const counts: number[] = [];
+    kind.before = async () => {
+      const [{ n }] = await database.db.query(
+        sql<{ n: number }>(`SELECT count(*)::int AS n FROM counts WHERE org_id = $1 AND status = 'running'`),
+        [org],
+      );
+      counts.push(n);
+    };
+    const runs = await Promise.all(Array.from({ length: 8 }, () => kind.start(org, 4)));
+    while ((await Promise.all(runs.map(rowOf))).some(({ status }) => status !== 'done'))
+      await app.get(RunSweeper, { strict: false }).sweep(kind);
+    expect(Math.max(...counts)).toBe(2);
+    for (const id of runs) expect(await said(id)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('goes on from its last finished step wherever its worker dies', async () => {
+    const deaths = new Map<string, number>();
+    kind.before = async (run, number) => {
+      if (deaths.get(run.id) !== number) return;
+      deaths.delete(run.id);
+      await database.db.execute(sql(`UPDATE counts SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [run.id]);
+      throw new LeaseEnded('lost');
+    };
+    const runs = await Promise.all(
+      [1, 2, 3, 4].map(async (number) => {
+        const id = await kind.start(org, 4);
+        deaths.set(id, number);
+        return id;
+      }),
+    );
+    await eventually(
+      () => Promise.resolve(deaths.size),
+      (n) => n === 0,
+    );
+    await app.get(RunSweeper, { strict: false }).sweep(kind);
+    for (const id of runs) {
+      await ended(id);
+      expect(await said(id)).toEqual([1, 2, 3, 4]);
+    }
+  });
+
+  it('whose worker is gone goes on at once', async () => {
+    const owner = new RunOwner({ id: 'another worker' } as ProcessIdentity);
+    await owner.named();
+    const mine = app.get(RunOwner, { strict: false });
+    const [name, dead] = [mine.name, 'another worker'];
+    let letGo: (() => void) | undefined;
+    const hangs = new Promise<void>((begun) => {
+      kind.before = (_, number) =>
+        number === 2 && !letGo
+          ? new Promise((resolve) => {
+              letGo = resolve;
+              begun();
+            })
+          : Promise.resolve();
+    });
+    mine.name = dead;
+    const id = await kind.start(org, 3);
+    await hangs;
+    mine.name = name;
+    owner.beforeApplicationShutdown();
+    await (owner as unknown as { session: { client: Client } }).session.client.end();
+    expect(await ended(id)).toMatchObject({ status: 'done' });
+    // It wakes up, and may write nothing any more.
+    letGo!();
+    await eventually(
+      () => Promise.resolve((app.get(RunLeases, { strict: false }) as unknown as { held: Map<string, unknown> }).held.size),
+      (n) => n === 0,
+    );
+    expect(await said(id)).toEqual([1, 2, 3]);
+  });
+
+  it('is given up after three deliveries without a finished step', async () => {
+    kind.before = () => Promise.reject(new Error('a fault of ours'));
+    const id = await kind.start(org, 1);
+    const lost = await eventually(
+      async () => {
+        await database.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
+        return rowOf(id);
+      },
+      (row) => row.status === 'lost',
+    );
+    expect(lost).toMatchObject({ deliveries: 3, steps_done: 0 });
+    expect(await left()).toEqual([]);
+  });
+
+  it('waits while its organization is held', async () => {
+    await database.db.execute(sql('INSERT INTO held_orgs VALUES ($1)'), [org]);
+    const id = await kind.start(org, 1);
+    await eventually(
+      () =>
+        database.db.query(
+          sql<{ later: boolean }>(`SELECT available_at > now() + interval '6 seconds' AS later FROM outbox WHERE id = $1`),
+          [id],
+        ),
+      ([row]) => row.later,
+    );
+    expect(await rowOf(id)).toMatchObject({ status: 'queued', deliveries: 0 });
+    await database.db.execute(sql('DELETE FROM held_orgs'));
+    await database.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
+    expect(await ended(id)).toMatchObject({ status: 'done' });
+  });
+
+  it('is claimed by one of those who ask at the same moment', async () => {
+    jest.spyOn(app.get(Runs, { strict: false }), 'run').mockResolvedValue();
+    const id = await kind.start(org, 1);
+    const payload = { org_id: org, run_id: id } as never;
+    const claims = await Promise.all(Array.from({ length: 8 }, () => app.get(Runs, { strict: false }).claim(kind, payload)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(await rowOf(id)).toMatchObject({ status: 'running', deliveries: 1 });
+  });
+});

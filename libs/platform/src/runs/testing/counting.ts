@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
+import { Database, statement, type Ahead, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { JobHandler, type JobContext } from '@aps/platform/queues';
+import { uuidv7 } from 'uuidv7';
+import { z } from 'zod';
+import {
+  claimStatement,
+  RunKind,
+  RunRows,
+  Runs,
+  runStatements,
+  RunSweeper,
+  type ClaimAnswer,
+  type ClaimedRun,
+  type Claiming,
+  type Lease,
+  type OwnedRun,
+  type RunTable,
+} from '..';
+
+/*
+ * A second kind of run, as small as one can be: it counts to a number, and every number it has said stands in a table. What is here is what
+ * a kind has to say of itself.
+ */
+
+const JOB = 'test.count' as JobName;
+Object.assign(JOBS, { [JOB]: { queue: 'titles', version: 1, payload: z.object({ org_id: z.uuid(), run_id: z.uuid() }) } });
+type Payload = { org_id: string; run_id: string };
+
+export const COUNTING_TABLES = [
+  `CREATE TABLE counts (id uuid PRIMARY KEY, org_id uuid NOT NULL, wanted int NOT NULL, nap_after int, status text NOT NULL DEFAULT 'queued',
+     lease_owner text, lease_expires_at timestamptz, fence bigint NOT NULL DEFAULT 0, parked boolean NOT NULL DEFAULT false, wait jsonb,
+     deliveries int NOT NULL DEFAULT 0, steps_done int NOT NULL DEFAULT 0, error jsonb, dispatched_at timestamptz NOT NULL DEFAULT now(),
+     started_at timestamptz, finished_at timestamptz)`,
+  'CREATE TABLE counted (run_id uuid NOT NULL, number int NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())',
+  'CREATE TABLE held_orgs (org_id uuid PRIMARY KEY)',
+];
+
+const COUNTS = {
+  kind: 'count',
+  table: 'counts',
+  job: JOB,
+  payload: { org_id: 'org_id', run_id: 'id' },
+  isSuspended: (org) => `EXISTS (SELECT FROM held_orgs h WHERE h.org_id = ${org})`,
+} satisfies RunTable & { payload: Record<keyof Payload, string> };
+const SQL = runStatements<JobName>(COUNTS);
+const CLAIM = claimStatement(COUNTS, {
+  from: 'counts r',
+  lock: 'r',
+  key: 'id',
+  columns: 'r.wanted, r.nap_after',
+  isGone: 'false',
+  refusals: [],
+  effects: '',
+  answer: 'v.wanted, v.nap_after',
+});
+const INSERT = statement('INSERT INTO counts (id, org_id, wanted, nap_after) VALUES ($1, $2, $3, $4)');
+const SAY = statement('INSERT INTO counted (run_id, number) VALUES ($1, $2)');
+
+interface Count extends ClaimedRun {
+  wanted: number;
+  /** It sleeps for a moment after this number. */
+  nap_after: number | null;
+}
+
+@Injectable()
+export class CountKind extends RunKind<JobName, Count> {
+  readonly rows: RunRows<JobName>;
+  cap = -1;
+  /** What a spec does in the middle of a run. */
+  before: (run: Count, number: number) => Promise<void> = () => Promise.resolve();
+
+  constructor(
+    private readonly db: Database,
+    private readonly runs: Runs,
+    outbox: Outbox,
+    sweeper: RunSweeper,
+  ) {
+    super();
+    this.rows = new RunRows(SQL, outbox);
+    sweeper.register(this);
+  }
+
+  start(orgId: string, wanted: number, napAfter: number | null = null): Promise<string> {
+    const id = uuidv7();
+    return this.db.transaction({}, async (tx) => {
+      await tx.execute(INSERT, [id, orgId, wanted, napAfter]);
+      await this.rows.dispatch(tx, id, { org_id: orgId, run_id: id } as unknown as JobPayload<JobName>);
+      return id;
+    });
+  }
+
+  @JobHandler(JOB, { ownsRow: true })
+  deliver(payload: JobPayload<JobName>, context: JobContext): Promise<void> {
+    return this.runs.run(this, payload, context);
+  }
+
+  capOf = () => Promise.resolve(this.cap);
+  claiming = (payload: JobPayload<JobName>) => {
+    const { run_id } = payload as unknown as Payload;
+    return { run_id, key: run_id };
+  };
+  claim = (tx: Tx, claiming: Claiming) => tx.batched<Claiming, ClaimAnswer<Count>>(CLAIM, claiming).then(withTimes);
+  claimAhead = async (claiming: Claiming): Promise<Ahead<ClaimAnswer<Count>> | null> => {
+    const answer = await this.db.transaction({}, (tx) => this.claim(tx, claiming));
+    return answer && { answer, committed: Promise.resolve() };
+  };
+  awaitWriter = () => Promise.resolve();
+  park = (tx: Tx, { id }: Count) => this.rows.park(tx, id);
+  refuse = ({ id }: Count, why: string) => this.rows.end(this.db, id, { status: why, error: null, at: this.db.now() });
+  suspend = ({ id }: Count) => this.rows.end(this.db, id, { status: 'held', error: null, at: this.db.now() });
+  fail = () => Promise.resolve(null);
+  attributesOf = () => ({});
+
+  async drive(run: OwnedRun<Count>, lease: Lease): Promise<string> {
+    for (let number = run.steps_done + 1; ; number++) {
+      lease.requireNext();
+      await this.before(run, number);
+      const ends = number === run.wanted ? { status: 'done', at: this.db.now() } : undefined;
+      await this.rows.step(this.db, run, (tx) => tx.execute(SAY, [run.id, number]).then(() => undefined), ends);
+      if (ends) return 'done';
+      if (number !== run.nap_after) continue;
+      await this.rows.beginWait(this.db, run.id, { resume_at: new Date(this.db.now().getTime() + 300).toISOString() });
+      return 'waiting';
+    }
+  }
+}
+
+const withTimes = <R extends ClaimAnswer<Count> | null>(row: R): R =>
+  row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
