@@ -181,6 +181,25 @@ describe('a second kind of run', () => {
     expect(await left()).toEqual([]);
   });
 
+  it('is given up as soon as the database is back, where it was away when a step broke off', async () => {
+    const release = jest.spyOn(kind.rows, 'release');
+    for (const why of ['terminated', 'refused']) release.mockRejectedValueOnce(new Error(`Connection ${why}`));
+    kind.before = (_, number) => {
+      kind.before = () => Promise.resolve();
+      return Promise.reject(new Error(`Connection terminated before ${number}`));
+    };
+    const id = await kind.start(org, 2);
+    await eventually(
+      async () => {
+        await database.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
+        return rowOf(id);
+      },
+      ({ status }) => status === 'done',
+    );
+    expect(await said(id)).toEqual([1, 2]);
+    expect(release).toHaveBeenCalledTimes(3);
+  });
+
   it('waits while its organization is held', async () => {
     await database.db.execute(sql('INSERT INTO held_orgs VALUES ($1)'), [org]);
     const id = await kind.start(org, 1);

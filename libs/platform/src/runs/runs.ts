@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobName, JobPayload } from '@aps/contracts';
 import { advisoryLock, alreadyCommitted, Database, NO_CALLER, OneByOne, type Ahead } from '@aps/platform/database';
@@ -8,8 +9,9 @@ import { ProcessIdentity } from '@aps/platform/runtime';
 import { inSpan, type Span } from '@aps/platform/tracing';
 import type { ClaimAnswer, ClaimedRun, OwnedRun, RunKind } from './run-kind';
 import { LeaseEnded, RunLeases } from './run-leases';
+import type { RunRows } from './run-rows';
 import { RunOwner } from './run-owner';
-import { CAP_MARGIN, type Claiming } from './run.sql';
+import { CAP_MARGIN, LEASE_S, type Claiming } from './run.sql';
 
 /** How long a run of a suspended organization, or one whose worker may still live, is left alone at least. */
 const RETRY_MS = 10_000;
@@ -178,7 +180,20 @@ export class Runs {
       request_id: context.requestId,
       error: (error as Error)?.stack ?? String(error),
     });
-    await kind.rows.release(this.db, run).catch(() => undefined);
+    await this.release(kind.rows, run, context.signal);
     throw error;
+  }
+
+  /** While the database is away nothing can be given up; once the lease is over nothing need be. */
+  private async release(rows: RunRows, run: ClaimedRun, shutdown: AbortSignal): Promise<void> {
+    const until = performance.now() + LEASE_S * 1_000;
+    for (let waitMs = 100; performance.now() < until && !shutdown.aborted; waitMs = Math.min(2 * waitMs, 1_000)) {
+      const released = await rows.release(this.db, run).then(
+        () => true,
+        () => false,
+      );
+      if (released) return;
+      await sleep(waitMs);
+    }
   }
 }
