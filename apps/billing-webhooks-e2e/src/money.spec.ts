@@ -21,7 +21,7 @@ describe('money, when things go wrong', () => {
     upstream = new Upstream(new URL(platform.env.MOCK_ROUTE_BASE_URL!).origin);
     await upstream.start();
     governance = new Governance(platform, upstream);
-    // Before all others, whose calls it would cut; its leases run out while they run.
+    // Before all others, whose calls it would cut; its turns go on while they run.
     recovered = await killedBeforeReceipts(governance);
   }, 120_000);
 

@@ -29,7 +29,7 @@ describe('governance of models while chats run', () => {
     upstream = new Upstream(new URL(platform.env.MOCK_ROUTE_BASE_URL!).origin);
     await upstream.start();
     governance = new Governance(platform, upstream);
-    // Before all others, whose calls it would cut; its lease runs out while they run.
+    // Before all others, whose calls it would cut; its turns go on while they run.
     recovered = await killedAmongCalls(governance);
   }, 120_000);
 

@@ -5,8 +5,7 @@ import { statement } from '@aps/platform/database';
  * How long the relay leaves a new row to the process that wrote it. The writer publishes right after its commit without touching the
  * row again, so the fast path costs no second write; only a crash in between costs this wait.
  */
-export const PUBLISH_GRACE_MS = 5_000;
-const GRACE = `interval '${PUBLISH_GRACE_MS} milliseconds'`;
+const GRACE = `interval '5 seconds'`;
 
 /**
  * The part of a statement that writes jobs, one for each row of `from`, for statements that write them with what causes them. Whoever

@@ -51,7 +51,7 @@ export class RunRows<N extends JobName = JobName> {
     await this.outbox.handOutRows(db, await db.query(this.sql.HAND_BACK, [run.id, run.fence]));
   }
 
-  /** Has other workers go on with all runs of an owner that is gone; published after the commit. @returns how many there were */
+  /** Has other workers go on with the runs of an owner that is gone, but for those that have lost one before; published after the commit. @returns how many */
   async reap(tx: Tx, owner: string): Promise<number> {
     const jobs = await tx.query(this.sql.REAP, [owner]);
     await this.outbox.handOutRows(tx, jobs);

@@ -148,10 +148,11 @@ UPDATE outbox SET available_at = now() FROM r WHERE outbox.id = r.id`),
 WITH r AS (
   UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - 1, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
 )${redeliverJobs({ from: 'r', id: 'r.id' })}`),
-    // Few runs are owned, beside all that there are.
+    // Few runs are owned, beside all that there are. One that has lost a worker before, and no step done since, may be what kills them: it is
+    // left to its lease, so that workers that die again and again do not use up its deliveries, nor those of whatever runs beside it, in seconds.
     REAP: statement<JobRow>(`
 WITH r AS (
-  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE lease_owner = $1 AND status = 'running' RETURNING id
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE lease_owner = $1 AND status = 'running' AND deliveries <= 1 RETURNING id
 )${redeliverJobs({ from: 'r', id: 'r.id' })}`),
     PARK: statement(`UPDATE ${table} SET parked = true, status = 'queued', ${NO_LEASE} WHERE id = $1`),
     NOTE_WAIT: statement(`UPDATE ${table} SET wait = $2, deliveries = 0 WHERE id = $1`),

@@ -71,6 +71,20 @@ describe('the runs of a worker', () => {
     await app.settled(org, chat, 1);
   });
 
+  it('that dies over them a second time in a row are left to their leases: they may be why', async () => {
+    const owner = await anOwner('dies again');
+    const { chat, claim } = await heldBy('dies again');
+    await app.db.execute(sql('UPDATE turns SET deliveries = 2 WHERE id = $1'), [claim.id]);
+    await owner.die();
+    await eventually(
+      () => isKnown('dies again'),
+      (known) => !known,
+    );
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'dies again', fence: claim.fence });
+    await app.expireLease(chat);
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+  });
+
   it('that has no session are left to their leases', async () => {
     const { chat, claim } = await heldBy('nobody');
     await app.get(RunReaper).reap();
