@@ -23,12 +23,8 @@ function keep(file, mode, make) {
 
 // PostgreSQL runs as a user of its own, and nobody else mounts this one.
 const password = keep('postgres/password', 0o444, () => randomBytes(24).toString('hex'));
-keep(
-  'apps/secrets.env',
-  0o400,
-  () => {
-    const database = `postgres://aps:${password}@postgres:5432/agent_platform`;
-    return `DATABASE_URL=${database}\nDATABASE_DIRECT_URL=${database}\nMASTER_KEYS=1:${randomBytes(32).toString('base64')}\n`;
-  },
-);
+keep('apps/secrets.env', 0o400, () => {
+  const database = `postgres://aps:${password}@postgres:5432/agent_platform`;
+  return `DATABASE_URL=${database}\nDATABASE_DIRECT_URL=${database}\nMASTER_KEYS=1:${randomBytes(32).toString('base64')}\n`;
+});
 keep('internal/secrets.env', 0o400, () => `INTERNAL_TOKEN_SECRET=${randomBytes(32).toString('hex')}\n`);

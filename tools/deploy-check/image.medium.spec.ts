@@ -144,7 +144,9 @@ describe('The images', () => {
     const [password, apps, internalSecrets] = contents();
     expect(password).toMatch(/^[0-9a-f]{48}$/);
     expect(apps).toMatch(
-      new RegExp(`^DATABASE_URL=(postgres://aps:${password}@postgres:5432/agent_platform)\nDATABASE_DIRECT_URL=\\1\nMASTER_KEYS=1:[A-Za-z0-9+/]{43}=\n$`),
+      new RegExp(
+        `^DATABASE_URL=(postgres://aps:${password}@postgres:5432/agent_platform)\nDATABASE_DIRECT_URL=\\1\nMASTER_KEYS=1:[A-Za-z0-9+/]{43}=\n$`,
+      ),
     );
     expect(internalSecrets).toMatch(/^INTERNAL_TOKEN_SECRET=[0-9a-f]{64}\n$/);
     expect(statSync(path.join(folder, 'apps/secrets.env')).mode & 0o777).toBe(0o400);
