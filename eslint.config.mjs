@@ -114,6 +114,24 @@ const WRITES_PLATFORM = ['Literal', 'TemplateElement'].map((node) => ({
   message: 'Jobs and events are written by Outbox, by insertJobs() and deleteJobs(), and by appendEvents() of platform.',
 }));
 
+/** Who writes which tables of chats. Everybody reads; the parts of statements that other rooms need are exported by these. */
+const CHAT_ROOMS = {
+  state: 'chats|messages',
+  turns: 'turns|turn_steps|chat_compactions',
+  delegation: 'child_waits',
+  hitl: 'hitl_requests',
+  tools: 'todos',
+};
+const writesForeign = (own) =>
+  Object.entries(CHAT_ROOMS)
+    .filter(([room]) => room !== own)
+    .flatMap(([room, tables]) =>
+      ['Literal', 'TemplateElement'].map((node) => ({
+        selector: String.raw`${node}[value${node === 'Literal' ? '' : '.raw'}=/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(?:${tables})\b/]`,
+        message: `The room ${room} alone writes this table.`,
+      })),
+    );
+
 const forbid = (files, ignores, selectors) => ({
   files,
   ignores: [...ignores, ...NO_SPECS],
@@ -184,7 +202,14 @@ export default tseslint.config(
     ['libs/platform/src/{database,runs}/**'],
     [...foldsAddresses, MADE_LATE, ...batches],
   ),
-  forbid(BATCHED, ['libs/platform/src/**'], [...foldsAddresses, ...WRITES_PLATFORM, MADE_LATE]),
+  forbid(BATCHED, [], [...foldsAddresses, ...WRITES_PLATFORM, MADE_LATE, ...writesForeign(null)]),
+  ...Object.keys(CHAT_ROOMS).map((room) =>
+    forbid(
+      [`libs/domains/chats/src/${room}/**/*.{repository,queries,sql}.ts`],
+      [],
+      [...foldsAddresses, ...WRITES_PLATFORM, MADE_LATE, ...writesForeign(room)],
+    ),
+  ),
   forbid(['libs/platform/src/{database,runs}/**/*.ts'], ['libs/platform/src/database/{listing,tables}.ts'], [...foldsAddresses, MADE_LATE]),
   // Tools stand outside of the house and look at all of it.
   { files: ['tools/**/*.ts'], rules: { '@nx/enforce-module-boundaries': 'off' } },

@@ -25,7 +25,7 @@ const NEVER_NULL_THERE: Record<string, string> = {
   'libs/domains/chats/src/turns/turn.repository.ts wait': 'a waiting turn has one',
   'libs/domains/chats/src/delegation/delegation.repository.ts parent_chat_id': 'orphans had a parent',
   'libs/domains/chats/src/delegation/delegation.repository.ts result': 'a wait that is finished has one',
-  'libs/domains/chats/src/hitl/hitl.repository.ts pause': 'only chats with a pause',
+  'libs/domains/chats/src/state/chat-state.repository.ts pause': 'only chats with a pause',
 };
 
 const STATEMENT = '../../libs/platform/src/database/statement';

@@ -7,13 +7,16 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RunsModule } from '@aps/platform/runs';
 import { PromptsModule, PromptToolsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
-import { ChatLog } from './chat-log';
-import { ChatLogRepository } from './chat-log.repository';
-import { ChatsQueries } from './chats.queries';
-import { ChatsRepository } from './chats.repository';
+import { ChatLog } from './state/chat-log';
+import { ChatLogRepository } from './state/chat-log.repository';
+import { ChatsQueries } from './reading/chats.queries';
+import { ChatEnds } from './state/chat-ends';
+import { ChatState } from './state/chat-state.repository';
+import { DispatchRepository } from './turns/dispatch.repository';
+import { SendRepository } from './sending/send.repository';
 import { ChatsService } from './chats.service';
 import { CONTROL, CONTROL_PARTS } from './control';
-import { CostQueries } from './cost.queries';
+import { CostQueries } from './reading/cost.queries';
 import { ChildWaits } from './delegation/child-waits';
 import { DelegateTool } from './delegation/delegate.tool';
 import { DelegationRepository } from './delegation/delegation.repository';
@@ -25,12 +28,12 @@ import { HitlRepository } from './hitl/hitl.repository';
 import { HitlService } from './hitl/hitl.service';
 import { HumanEscalation } from './hitl/human-escalation';
 import { HumanWaits } from './hitl/human-waits';
-import { MessageFiles } from './message-files';
-import { QueueDepth } from './queue-depth';
-import { RolloutChatsModule } from './rollout-chats.module';
-import { SendService } from './send.service';
+import { MessageFiles } from './sending/message-files';
+import { QueueDepth } from './turns/queue-depth';
+import { RolloutChatsModule } from './reading/rollout-chats.module';
+import { SendService } from './sending/send.service';
 import { NoConnections, SwitchableConnections } from './switchable-connections';
-import { TimelineQueries } from './timeline.queries';
+import { TimelineQueries } from './reading/timeline.queries';
 import { TogglesRepository } from './toggles.repository';
 import { TogglesService } from './toggles.service';
 import { CoreTools } from './tools/core-tools';
@@ -68,7 +71,10 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     ChatLog,
     ChatLogRepository,
     ChatsQueries,
-    ChatsRepository,
+    ChatState,
+    ChatEnds,
+    DispatchRepository,
+    SendRepository,
     ChatsService,
     SendService,
     MessageFiles,
@@ -101,7 +107,10 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     HitlRepository,
     HitlQueries,
     HitlService,
-    ChatsRepository,
+    ChatState,
+    ChatEnds,
+    DispatchRepository,
+    SendRepository,
     ChatsQueries,
     ChatsService,
     QueueDepth,

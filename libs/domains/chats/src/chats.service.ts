@@ -5,8 +5,8 @@ import { notFound, refuseField, type ModelMode } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import type { ChatRow } from './chat.types';
-import { ChatsRepository } from './chats.repository';
+import type { ChatRow } from './state/chat.types';
+import { ChatState } from './state/chat-state.repository';
 
 export interface NewChat {
   title?: string | null;
@@ -20,7 +20,7 @@ export interface NewChat {
 export class ChatsService {
   constructor(
     private readonly db: Database,
-    private readonly chats: ChatsRepository,
+    private readonly chats: ChatState,
     private readonly agents: AgentsQueries,
     private readonly entitlements: Entitlements,
   ) {}
@@ -39,8 +39,9 @@ export class ChatsService {
     // Environments come with their own domain; until then no id can be one of this organization's.
     if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
     const now = this.db.now();
+    const id = uuidv7();
     const chat: ChatRow = {
-      id: uuidv7(),
+      id,
       org_id: scope.orgId,
       agent_id: live.agent_id,
       agent_revision_id: live.revision_id,
@@ -60,7 +61,7 @@ export class ChatsService {
       sandbox_enabled: input.sandbox_enabled ?? null,
       model_mode_override: input.model_mode_override ?? null,
       parent_chat_id: null,
-      root_chat_id: null,
+      root_chat_id: id,
       source_chat_id: null,
       origin_kind: 'user',
       origin_ref_id: null,
@@ -73,7 +74,7 @@ export class ChatsService {
       created_at: now,
       updated_at: now,
     };
-    await this.db.transaction(scope, (tx) => this.chats.insert(tx, scope, chat));
-    return { ...chat, root_chat_id: chat.id };
+    await this.db.transaction(scope, (tx) => this.chats.insert(tx, live, chat));
+    return chat;
   }
 }

@@ -1,6 +1,6 @@
-export * from './chat.types';
+export * from './state/chat.types';
 export * from './chats.module';
-export { ChatsQueries } from './chats.queries';
+export { ChatsQueries } from './reading/chats.queries';
 export { ChatsService, type NewChat } from './chats.service';
 export {
   AgentEndService,
@@ -15,17 +15,17 @@ export {
   type StopResult,
   type TerminateResult,
 } from './control';
-export type { Breakdown, BillingUnit, ModelCost, TypeCost } from './cost.policy';
-export { CostQueries, type ChatCosts } from './cost.queries';
+export type { Breakdown, BillingUnit, ModelCost, TypeCost } from './reading/cost.policy';
+export { CostQueries, type ChatCosts } from './reading/cost.queries';
 export type { AnswerInput, StoredCall } from './hitl/hitl.policy';
 export { HitlQueries, type HitlFilter } from './hitl/hitl.queries';
 export { HitlService, type NewRequest } from './hitl/hitl.service';
 export { EXPIRES_S, HEARTBEAT_S } from './presence/presence.store';
 export { PresenceModule } from './presence/presence.module';
 export { PresenceService, type Viewer } from './presence/presence.service';
-export { SendService, type MessageInput, type SendResult } from './send.service';
+export { SendService, type MessageInput, type SendResult } from './sending/send.service';
 export { SwitchableConnections, type SwitchableConnection } from './switchable-connections';
-export { answererOf, TimelineQueries, type TimelineEntry, type TimelineRow } from './timeline.queries';
+export { answererOf, TimelineQueries, type TimelineEntry, type TimelineRow } from './reading/timeline.queries';
 export type { Toggle, ToggleChange } from './toggles.policy';
 export { TogglesService, type ChatToggles } from './toggles.service';
 export { TitleService } from './turns/title.service';

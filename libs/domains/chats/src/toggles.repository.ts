@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
-import { VISIBLE_CHAT } from './chats.repository';
+import { VISIBLE_CHAT } from './state/visible-chats.sql';
 
 const GET = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT}`);
 const LOCK = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`);
-const SET = statement('UPDATE chats SET enabled_scopes = $3, updated_at = $4 WHERE org_id = $1 AND id = $2');
 
 export interface ChatScopes {
   agent_revision_id: string;
@@ -24,9 +23,5 @@ export class TogglesRepository {
   /** The same, locked for the rest of the transaction. */
   async lock(tx: Db, scope: OrgScope, agentId: string, chatId: string): Promise<ChatScopes | null> {
     return (await tx.query(LOCK, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
-  }
-
-  async set(tx: Db, scope: OrgScope, chatId: string, scopes: string[] | null, at: Date): Promise<void> {
-    await tx.execute(SET, [scope.orgId, chatId, scopes, at]);
   }
 }

@@ -3,6 +3,7 @@ import { AgentRevisions } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
+import { ChatState } from './state/chat-state.repository';
 import { SwitchableConnections } from './switchable-connections';
 import {
   enabledAfter,
@@ -30,6 +31,7 @@ export class TogglesService {
   constructor(
     private readonly db: Database,
     private readonly chats: TogglesRepository,
+    private readonly state: ChatState,
     private readonly revisions: AgentRevisions,
     private readonly connections: SwitchableConnections,
   ) {}
@@ -57,7 +59,7 @@ export class TogglesService {
       if (!locked) throw notFound('Chat');
       const wanted = enabledAfter(known, locked.enabled_scopes, change);
       if (sameScopes(wanted, locked.enabled_scopes)) return view(known, locked.enabled_scopes);
-      await this.chats.set(tx, scope, chatId, wanted, this.db.now());
+      await this.state.setScopes(tx, chatId, wanted, this.db.now());
       return view(known, wanted);
     });
   }

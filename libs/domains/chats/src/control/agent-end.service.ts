@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
-import type { NewEvent } from '../chat.types';
-import { ChatLog } from '../chat-log';
+import type { NewEvent } from '../state/chat.types';
+import { ChatLog } from '../state/chat-log';
+import { ChatEnds } from '../state/chat-ends';
+import { ChatState } from '../state/chat-state.repository';
 import { ChildWaits } from '../delegation/child-waits';
 import { HitlService } from '../hitl/hitl.service';
 import { ControlRepository } from './control.repository';
@@ -19,10 +21,12 @@ export class AgentEndService {
   constructor(
     private readonly db: Database,
     private readonly control: ControlRepository,
+    private readonly chats: ChatState,
     private readonly teardown: Teardown,
     private readonly log: ChatLog,
     private readonly questions: HitlService,
     private readonly children: ChildWaits,
+    private readonly ends: ChatEnds,
   ) {}
 
   /** Does nothing for chats that are over already, so it may run twice. */
@@ -48,8 +52,8 @@ export class AgentEndService {
     const events: NewEvent[] = [];
     if (chat.turn) {
       const waits = await this.teardown.endTurns(tx, [chat], 'agent_deleted', at);
-      await this.control.clearTurns(tx, [chat.id], at, chat.turn.status === 'running');
-      await this.control.setStopReason(tx, chat.id, 'agent_deleted');
+      await this.chats.clearTurns(tx, [chat.id], at, chat.turn.status === 'running');
+      await this.chats.setStopReason(tx, chat.id, 'agent_deleted');
       await this.children.abandonOf(tx, [chat.id]);
       events.push(...(waits.get(chat.id) ?? []), {
         type: 'status_changed',
@@ -57,6 +61,6 @@ export class AgentEndService {
       });
     }
     await this.log.tell(tx, chat.id, [...cancelled, ...events], at);
-    if (chat.turn) await this.children.onChatEnded(tx, chat, 'stopped');
+    if (chat.turn) await this.ends.tell(tx, chat, 'stopped');
   }
 }

@@ -4,11 +4,14 @@ import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
-import type { NewEvent } from '../chat.types';
-import { ChatLog } from '../chat-log';
-import { isTerminable } from '../chats.policy';
+import type { NewEvent } from '../state/chat.types';
+import { ChatLog } from '../state/chat-log';
+import { ChatEnds } from '../state/chat-ends';
+import { effectOf } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
 import { ChildWaits } from '../delegation/child-waits';
 import { HitlService } from '../hitl/hitl.service';
+import { TodoRepository } from '../tools/todo.repository';
 import { ControlRepository, type ControlledChat } from './control.repository';
 import { Teardown } from './teardown';
 
@@ -26,10 +29,13 @@ export class CloseService {
   constructor(
     private readonly db: Database,
     private readonly control: ControlRepository,
+    private readonly chats: ChatState,
     private readonly teardown: Teardown,
     private readonly log: ChatLog,
     private readonly questions: HitlService,
     private readonly children: ChildWaits,
+    private readonly ends: ChatEnds,
+    private readonly todos: TodoRepository,
     private readonly audit: Audit,
   ) {}
 
@@ -43,7 +49,7 @@ export class CloseService {
     return this.db.transaction(scope, async (tx) => {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
-      if (!isTerminable(chat))
+      if (effectOf('terminate', chat) === 'none')
         return {
           chat_id: chat.id,
           status: chat.status,
@@ -53,9 +59,9 @@ export class CloseService {
         };
       const at = this.db.now();
       const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
-      await this.control.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
+      await this.chats.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
       await this.log.tell(tx, chat.id, [...events, closed(chat, 'terminated')], at);
-      await this.children.onChatEnded(tx, chat, 'cancelled');
+      await this.ends.tell(tx, chat, 'cancelled');
       return { chat_id: chat.id, status: 'ARCHIVED', terminated: true, completed_at: at, cancelled_hitl_request_ids: cancelled };
     });
   }
@@ -63,11 +69,11 @@ export class CloseService {
   /** Archives a locked chat as its user wants. What it does is stopped; a question to a human stays open, and its answer changes nothing any more. */
   async archive(tx: Tx, chat: ControlledChat, at: Date): Promise<void> {
     const waits = await this.teardown.endTurns(tx, [chat], 'stopped', at);
-    await this.control.clearTurns(tx, [chat.id], at, chat.turn?.status === 'running');
+    await this.chats.clearTurns(tx, [chat.id], at, chat.turn?.status === 'running');
     await this.children.abandonOf(tx, [chat.id]);
-    await this.control.archive(tx, chat.id, { stopReason: 'user_archived', completedAt: null, at });
+    await this.chats.archive(tx, chat.id, { stopReason: 'user_archived', completedAt: null, at });
     await this.log.tell(tx, chat.id, [...(waits.get(chat.id) ?? []), closed(chat, 'user_archived')], at);
-    await this.children.onChatEnded(tx, chat, 'archived');
+    await this.ends.tell(tx, chat, 'archived');
   }
 
   /**
@@ -81,8 +87,9 @@ export class CloseService {
       if (!chat) throw notFound('Chat');
       const at = this.db.now();
       await this.endAll(tx, chat, 'deleted', at);
-      await this.control.remove(tx, chat.id, at);
-      await this.children.onChatEnded(tx, chat, 'deleted');
+      await this.todos.invalidate(tx, chat.id, at);
+      await this.chats.remove(tx, chat.id, at);
+      await this.ends.tell(tx, chat, 'deleted');
       await this.audit.record(tx, scope, 'chat.deleted', { kind: 'chat', id: chat.id }, { agent_id: agentId });
     });
   }
@@ -95,7 +102,7 @@ export class CloseService {
   ): Promise<{ events: NewEvent[]; cancelled: string[] }> {
     const { ids: cancelled, events } = await this.questions.cancelForChat(tx, chat.id, reason);
     const waits = await this.teardown.endTurns(tx, [chat], reason, at);
-    await this.control.clearTurns(tx, [chat.id], at, false);
+    await this.chats.clearTurns(tx, [chat.id], at, false);
     await this.children.abandonOf(tx, [chat.id]);
     return { events: [...(waits.get(chat.id) ?? []), ...events], cancelled };
   }

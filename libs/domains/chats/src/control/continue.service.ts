@@ -3,10 +3,11 @@ import { Blockers, refusalOf, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { agentDeleted } from '../chats.errors';
-import { isContinuable } from '../chats.policy';
-import { ChatsRepository } from '../chats.repository';
-import { QueueDepth, type Room } from '../queue-depth';
+import { agentDeleted } from '../state/chats.errors';
+import { effectOf } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
+import { DispatchRepository } from '../turns/dispatch.repository';
+import { QueueDepth, type Room } from '../turns/queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
 import { TurnQuotes } from '../turns/turn-quotes';
 
@@ -17,7 +18,8 @@ const NOT_OVER: readonly string[] = ['queued', 'running', 'waiting'];
 export class ContinueService {
   constructor(
     private readonly db: Database,
-    private readonly chats: ChatsRepository,
+    private readonly chats: ChatState,
+    private readonly turns: DispatchRepository,
     private readonly dispatch: TurnDispatch,
     private readonly blockers: Blockers,
     private readonly quotes: TurnQuotes,
@@ -46,9 +48,9 @@ export class ContinueService {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       if (chat.agent_deleted) throw agentDeleted();
-      const last = await this.chats.newestTurn(tx, chat.id);
+      const last = await this.turns.newest(tx, chat.id);
       if (last?.cause === 'continue' && NOT_OVER.includes(last.status)) return;
-      if (!isContinuable(chat)) {
+      if (effectOf('continue', chat) === 'refuse') {
         throw new DomainError(
           'not_continuable',
           'Only a failed chat, or one that was closed for a reason that has passed, can be continued.',

@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ChatStatus, TurnStatus, TurnWait } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
-import { deleteJobs } from '@aps/platform/outbox';
-import { runOver } from '@aps/platform/runs';
-import type { Pause } from '../chat.types';
-import { VISIBLE_CHAT } from '../chats.repository';
+import type { Pause } from '../state/chat.types';
+import { VISIBLE_CHAT } from '../state/visible-chats.sql';
 
 /** A chat under its row's lock, with the turn that is dispatched and not over. */
 export interface ControlledChat {
@@ -44,38 +42,15 @@ const LOCK_CHATS = statement<Omit<ControlledChat, 'turn'> & { current_turn_id: s
 // A statement of its own: what is joined to a row that had to be waited for would be older than the row.
 const TURNS = statement<{ id: string; status: TurnStatus; wait: TurnWait | null }>('SELECT id, status, wait FROM turns WHERE id = ANY($1)');
 
-const END_TURNS = statement(`
-  WITH t AS (
-    UPDATE turns SET ${runOver(`CASE WHEN turns.status = 'queued' AND turns.started_at IS NULL THEN 'skipped' ELSE 'stopped' END`, '$2')}
-    WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting') RETURNING id
-  ), o AS (${deleteJobs({ from: 't', id: 't.id' })})
-  SELECT count(*)::int AS n FROM t`);
-
 const BUSY = statement<{ id: string }>(`
   SELECT c.id FROM chats c
   WHERE c.agent_id = $2 AND c.org_id IS NOT DISTINCT FROM $1 AND c.deleted_at IS NULL AND ($3::uuid IS NULL OR c.id > $3)
     AND (c.current_turn_id IS NOT NULL OR EXISTS (SELECT 1 FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending'))
   ORDER BY c.id LIMIT $4`);
 
-const CLEAR_TURNS = statement<{ id: string; stop_requested_at: Date | null }>(`
-  UPDATE chats SET pause = NULL, current_turn_id = NULL, pending_turns = 0, updated_at = $2,
-    status = CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 'ACTIVE' ELSE status END,
-    stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
-  WHERE id = ANY($1) RETURNING id, stop_requested_at`);
-
-const ARCHIVE = statement(
-  `UPDATE chats SET status = 'ARCHIVED', stop_reason = $2, error = NULL, archived_at = $3, completed_at = coalesce($4, completed_at), updated_at = $3 WHERE id = $1`,
-);
-const SET_STOP_REASON = statement('UPDATE chats SET stop_reason = $2 WHERE id = $1');
-const REMOVE =
-  statement(`WITH t AS (UPDATE todos SET status = 'invalidated', updated_at = $2 WHERE chat_id = $1 AND status IN ('pending', 'in_progress'))
-       UPDATE chats SET deleted_at = $2, updated_at = $2 WHERE id = $1`);
 const WITH_UNREAD = statement<{ id: string }>(
   `SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`,
 );
-const RENAME = statement('UPDATE chats SET title = $2, updated_at = $3 WHERE id = $1');
-const SHARE = statement('UPDATE chats SET shared = $2, updated_at = $3 WHERE id = ANY($1) AND shared <> $2');
-
 /** Rows of chats as those see them who stop and close them. All of it works on many chats at once. */
 @Injectable()
 export class ControlRepository {
@@ -122,26 +97,6 @@ export class ControlRepository {
     return chats.map(({ current_turn_id: turnId, ...chat }) => ({ ...chat, turn: (turnId && live.get(turnId)) || null }));
   }
 
-  /** Ends every turn of these chats, and removes their jobs. */
-  async endTurns(tx: Tx, chatIds: string[], at: Date): Promise<void> {
-    await tx.query(END_TURNS, [chatIds, at]);
-  }
-
-  /**
-   * Leaves chats whose turns are over without anything to do.
-   *
-   * @param stopped stamps them as asked to stop, by the database's time, like a turn's dispatch: gateways' clocks differ
-   */
-  async clearTurns(tx: Tx, chatIds: string[], at: Date, stopped: boolean): Promise<Map<string, Date | null>> {
-    const rows = await tx.query(CLEAR_TURNS, [chatIds, at, stopped]);
-    return new Map(rows.map((r) => [r.id, r.stop_requested_at]));
-  }
-
-  /** Closes a chat that does nothing any more. */
-  async archive(tx: Tx, chatId: string, how: { stopReason: string; completedAt: Date | null; at: Date }): Promise<void> {
-    await tx.execute(ARCHIVE, [chatId, how.stopReason, how.at, how.completedAt]);
-  }
-
   /**
    * Chats of an agent that do something, or ask humans, after a chat in the order of their ids.
    *
@@ -151,27 +106,9 @@ export class ControlRepository {
     return (await db.query(BUSY, [orgId, agentId, after, limit])).map((r) => r.id);
   }
 
-  /** Notes why chats do nothing any more. */
-  async setStopReason(tx: Tx, chatId: string, reason: string): Promise<void> {
-    await tx.execute(SET_STOP_REASON, [chatId, reason]);
-  }
-
-  /** From here on nobody finds the chat. What the agent still meant to do is invalid. */
-  async remove(tx: Tx, chatId: string, at: Date): Promise<void> {
-    await tx.execute(REMOVE, [chatId, at]);
-  }
-
   /** Of these chats, those whose children have come to something that no turn has read. */
   async withUnread(tx: Tx, chatIds: string[]): Promise<Set<string>> {
     const rows = await tx.query(WITH_UNREAD, [chatIds]);
     return new Set(rows.map((r) => r.id));
-  }
-
-  async rename(tx: Tx, chatId: string, title: string | null, at: Date): Promise<void> {
-    await tx.execute(RENAME, [chatId, title, at]);
-  }
-
-  async share(tx: Tx, chatIds: string[], shared: boolean, at: Date): Promise<void> {
-    await tx.execute(SHARE, [chatIds, shared, at]);
   }
 }

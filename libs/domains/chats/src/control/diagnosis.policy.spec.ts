@@ -1,6 +1,6 @@
 import type { Blocker } from '@aps/billing';
 import { CHAT_STATUSES } from '@aps/entities';
-import { allowedActions, type ChatAction } from '../chats.policy';
+import { allowedActions, type ChatAction } from './actions.policy';
 import { blockedBy, nextAction as nextOf, type BlockedBy, type ChatFacts } from './diagnosis.policy';
 
 const t0 = new Date('2026-05-01T10:00:00.000Z');

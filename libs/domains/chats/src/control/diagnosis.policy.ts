@@ -1,6 +1,7 @@
 import type { Blocker } from '@aps/billing';
-import type { ChatError, Pause } from '../chat.types';
-import { isContinuable, type ChatAction, type ControlState } from '../chats.policy';
+import type { ChatError, Pause } from '../state/chat.types';
+import { effectOf, type FoundChat } from '../state/chat-state.policy';
+import type { ChatAction } from './actions.policy';
 
 export const BLOCKED_BY = [
   'human',
@@ -37,7 +38,7 @@ export const NEXT_ACTIONS = [
 export type NextAction = (typeof NEXT_ACTIONS)[number];
 
 /** A chat as its rows tell, without any queue being asked. */
-export interface ChatFacts extends ControlState {
+export interface ChatFacts extends FoundChat {
   org_id: string;
   pause: Pause | null;
   error: ChatError | null;
@@ -79,7 +80,7 @@ export function blockedBy(chat: ChatFacts): BlockedBy | null {
 
 function closedBy(chat: ChatFacts): BlockedBy | null {
   const code = chat.status === 'ARCHIVED' ? chat.stop_reason : chat.status === 'ERRORED' ? (chat.error?.code ?? null) : null;
-  if (code === null || !isContinuable(chat)) return null;
+  if (code === null || effectOf('continue', chat) === 'refuse') return null;
   const since = chat.archived_at ?? chat.last_turn_at;
   if (code in SPENDING) return { kind: SPENDING[code as keyof typeof SPENDING], since, ref: code };
   return ROUTE_ERRORS.includes(code) ? { kind: 'route', since, ref: code } : null;
@@ -96,7 +97,7 @@ export function nextAction(
   if (by?.kind === 'org_suspended') return 'unsuspend';
   if (by?.kind === 'human') return 'answer';
   if (chat.turn) return 'wait';
-  const continuable = isContinuable(chat);
+  const continuable = effectOf('continue', chat) === 'resume';
   if (continuable && blocker) return blocker.code === 'budget_exceeded' ? 'raise_budget' : 'add_credits';
   if (by?.kind === 'route') return 'fix_route';
   // What lies in the request fails again.

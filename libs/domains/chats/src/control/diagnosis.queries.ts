@@ -4,11 +4,11 @@ import { notFound, type MessageFinish } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
-import type { ChatError } from '../chat.types';
-import { allowedActions, type ChatAction } from '../chats.policy';
-import { agentDeletedAt, VISIBLE_CHAT } from '../chats.repository';
+import type { ChatError } from '../state/chat.types';
+import { allowedActions, type ChatAction } from './actions.policy';
+import { agentDeletedAt, VISIBLE_CHAT } from '../state/visible-chats.sql';
 import { blockedBy, nextAction, type BlockedBy, type ChatFacts, type NextAction } from './diagnosis.policy';
-import { HAS_OPENING } from './retry.repository';
+import { HAS_OPENING } from './retry.queries';
 
 export interface Diagnosis {
   state: ChatStatus;

@@ -4,7 +4,7 @@ import { CloseService } from './close.service';
 import { ContinueService } from './continue.service';
 import { ControlRepository } from './control.repository';
 import { DiagnosisQueries } from './diagnosis.queries';
-import { RetryRepository } from './retry.repository';
+import { RetryQueries } from './retry.queries';
 import { RetryService } from './retry.service';
 import { StopService } from './stop.service';
 import { Teardown } from './teardown';
@@ -20,4 +20,4 @@ export * from './update.service';
 
 /** What controls chats, for the module. */
 export const CONTROL = [StopService, CloseService, UpdateService, ContinueService, RetryService, DiagnosisQueries, AgentEndService];
-export const CONTROL_PARTS = [ControlRepository, RetryRepository, Teardown, TurnDispatch];
+export const CONTROL_PARTS = [ControlRepository, RetryQueries, Teardown, TurnDispatch];

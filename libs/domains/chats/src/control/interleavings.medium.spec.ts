@@ -2,6 +2,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { random } from '@aps/testing';
+import { isMove } from '../testing/moves';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 
 /** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the first one's seed. */
@@ -9,16 +10,6 @@ const SCHEDULES = Number(process.env.CERTIFY_SCHEDULES ?? 200);
 const AT_ONCE = 16;
 /** Far more than a schedule takes on a busy machine. */
 const SCHEDULE_MS = 1_200;
-
-/** Every change of status that a chat may go through, by what it was. */
-const TABLE: Record<string, string[]> = {
-  // To itself: a wait begins or ends, or something that had not begun is stopped.
-  ACTIVE: ['ACTIVE', 'RUNNING', 'ARCHIVED', 'ERRORED'],
-  RUNNING: ['ACTIVE', 'PAUSED', 'ERRORED', 'ARCHIVED'],
-  PAUSED: ['ACTIVE', 'ARCHIVED'],
-  ERRORED: ['ACTIVE', 'ARCHIVED'],
-  ARCHIVED: [],
-};
 
 interface Sent {
   message_id: string;
@@ -144,7 +135,7 @@ describe('what is done to one chat at the same moment', () => {
     let status = 'ACTIVE';
     for (const { data } of events.filter((e) => e.type === 'status_changed')) {
       expectThat(data.from === status, `${String(data.from)} was told where it was ${status}`);
-      expectThat(TABLE[status].includes(data.to as string), `${status}>${String(data.to)} is no change of the table`);
+      expectThat(isMove(status, data.to as string), `${status}>${String(data.to)} is no change of the table`);
       status = data.to as string;
     }
     expectThat(status === row.status, `${String(row.status)} is not what was told last, ${status}`);

@@ -3,27 +3,29 @@ import { AgentsQueries } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database } from '@aps/platform/database';
+import { Database, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
-import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
-import { agentDeleted } from '../chats.errors';
-import { carriedChoices } from '../chats.policy';
-import { ChatsRepository } from '../chats.repository';
-import { MessageFiles } from '../message-files';
-import { QueueDepth, type Room } from '../queue-depth';
+import { eventMessage, type NewEvent } from '../state/chat.types';
+import { agentDeleted } from '../state/chats.errors';
+import { ChatLog } from '../state/chat-log';
+import { ChatState } from '../state/chat-state.repository';
+import { DispatchRepository, type NewTurn } from '../turns/dispatch.repository';
+import { carriedChoices } from '../turns/turn-choices';
+import { MessageFiles } from '../sending/message-files';
+import { QueueDepth, type Room } from '../turns/queue-depth';
 import { TurnDispatch } from '../turns/turn-dispatch';
-import { runOf } from '../turns/turn.repository';
-import { RetryRepository } from './retry.repository';
+import { RetryQueries, type OpeningMessage } from './retry.queries';
 
 /** Begins chats anew, as chats of their own. */
 @Injectable()
 export class RetryService {
   constructor(
     private readonly db: Database,
-    private readonly rows: RetryRepository,
-    private readonly chats: ChatsRepository,
-    private readonly outbox: Outbox,
+    private readonly rows: RetryQueries,
+    private readonly chats: ChatState,
+    private readonly turns: DispatchRepository,
+    private readonly log: ChatLog,
     private readonly files: MessageFiles,
     private readonly dispatch: TurnDispatch,
     private readonly agents: AgentsQueries,
@@ -68,19 +70,67 @@ export class RetryService {
       const live = await this.agents.forNewChat(tx, scope, agentId);
       if (!live) throw agentDeleted();
       await this.depth.confirm(tx, room);
-      const choices = await this.rows.choicesOf(tx, opening[0].turn_id);
-      const chat = { ...source, ...live, new_id: turn.chat_id, created_by: source.created_by && scope.actor.userId };
-      const copies = await this.rows.insert(tx, scope, chat, opening, {
-        id: turn.id,
-        choices: choices && carriedChoices(choices, direct),
-        at,
+      const first = opening[0].turn_id;
+      const choices = first && (await this.turns.choicesOf(tx, first));
+      const { environment_id, sandbox_enabled, model_mode_override, enabled_scopes, origin_kind, origin_ref_id } = source;
+      await this.chats.insert(tx, live, {
+        id: turn.chat_id,
+        org_id: scope.orgId,
+        created_by: source.created_by && scope.actor.userId,
+        environment_id,
+        sandbox_enabled,
+        model_mode_override,
+        enabled_scopes,
+        source_chat_id: source.id,
+        origin_kind,
+        origin_ref_id,
+        created_at: at,
       });
-      for (const [i, { attachments }] of opening.entries())
-        if (attachments?.length) await this.files.carry(tx, scope, copies[i], attachments);
-      await this.outbox.enqueue(tx, 'turn.run', runOf({ ...turn, org_id: scope.orgId }), { id: turn.id, publishedByCaller: true });
+      const copies = await this.carry(tx, scope, opening, turn, at);
+      const begun: NewTurn = {
+        id: turn.id,
+        seq: 1,
+        cause: 'retry',
+        messageId: copies.at(-1) ?? null,
+        choices: choices ? carriedChoices(choices, direct) : null,
+        unpricedAllowed: false,
+      };
+      await this.dispatch.begin(tx, { id: turn.chat_id, org_id: scope.orgId }, begun, { publishedByCaller: true, at });
       if (attempt) await this.idempotency.attach(tx, attempt, turn.chat_id);
     });
     return this.publish(scope, turn);
+  }
+
+  /** Repeats the opening in the new chat, with its files. @returns the ids of the copies */
+  private async carry(
+    tx: Tx,
+    scope: OrgScope,
+    opening: OpeningMessage[],
+    turn: { id: string; chat_id: string },
+    at: Date,
+  ): Promise<string[]> {
+    const events: NewEvent[] = [];
+    const ids: string[] = [];
+    for (const { content, attachments, author_id } of opening) {
+      const id = uuidv7();
+      const message = { id, role: 'user' as const, content };
+      const seq = await this.chats.append(tx, turn.chat_id, {
+        ...message,
+        attachments,
+        author_id,
+        turn_id: turn.id,
+        turn_no: 1,
+        created_at: at,
+      });
+      if (attachments?.length) await this.files.carry(tx, scope, id, attachments);
+      events.push({
+        type: 'message_created',
+        data: { message: eventMessage({ ...message, seq, attachments: attachments ?? [], at }), turn_id: turn.id },
+      });
+      ids.push(id);
+    }
+    await this.log.tell(tx, turn.chat_id, events, at);
+    return ids;
   }
 
   /** A repeat of a request whose first try made its chat and got no further. */
@@ -89,7 +139,7 @@ export class RetryService {
     const id = await this.db.transaction(scope, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
-      const last = await this.chats.newestTurn(tx, chat.id);
+      const last = await this.turns.newest(tx, chat.id);
       // It runs or has run: nothing is left to dispatch.
       if (chat.status !== 'ERRORED' || last?.status !== 'cancelled') return null;
       if (chat.agent_deleted) throw agentDeleted();

@@ -3,9 +3,11 @@ import { notFound } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
-import type { NewEvent, Pause } from '../chat.types';
-import { ChatLog } from '../chat-log';
-import { stopEffect } from '../chats.policy';
+import type { NewEvent, Pause } from '../state/chat.types';
+import { ChatLog } from '../state/chat-log';
+import { ChatEnds } from '../state/chat-ends';
+import { effectOf } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
 import { ChildWaits } from '../delegation/child-waits';
 import { ControlRepository, type ControlledChat } from './control.repository';
 import { Teardown } from './teardown';
@@ -25,9 +27,11 @@ export class StopService {
   constructor(
     private readonly db: Database,
     private readonly control: ControlRepository,
+    private readonly chats: ChatState,
     private readonly teardown: Teardown,
     private readonly log: ChatLog,
     private readonly children: ChildWaits,
+    private readonly ends: ChatEnds,
   ) {}
 
   /**
@@ -55,7 +59,7 @@ export class StopService {
           tree.map((c) => c.id),
         );
       const stopped = await this.stopLocked(tx, tree, how.reason ?? null);
-      if (stopped.has(chat.id)) await this.children.onChatEnded(tx, chat, 'stopped');
+      if (stopped.has(chat.id)) await this.ends.tell(tx, chat, 'stopped');
       const requestedAt = stopped.get(chat.id);
       return {
         chat_id: chat.id,
@@ -70,11 +74,11 @@ export class StopService {
 
   /** Stops those of these locked chats that do something. @returns when each of them was asked to */
   private async stopLocked(tx: Tx, chats: ControlledChat[], reason: string | null): Promise<Map<string, Date>> {
-    const busy = chats.filter((c) => stopEffect(c) !== 'none');
+    const busy = chats.filter((c) => effectOf('stop', c) !== 'none');
     if (busy.length === 0) return new Map();
     const at = this.db.now();
     const waits = await this.teardown.endTurns(tx, busy, 'stopped', at);
-    const requested = await this.control.clearTurns(
+    const requested = await this.chats.clearTurns(
       tx,
       busy.map((c) => c.id),
       at,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Broadcaster } from '@aps/platform/broadcast';
 import type { Tx } from '@aps/platform/database';
-import type { NewEvent } from '../chat.types';
+import type { NewEvent } from '../state/chat.types';
 import { ChildWaits } from '../delegation/child-waits';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
@@ -47,7 +47,7 @@ export class Teardown {
       const told = await this.waits.abandon(tx, turn!.wait!, reason);
       if (told.length) events.set(id, told);
     }
-    await this.control.endTurns(
+    await this.turns.endAll(
       tx,
       busy.map((c) => c.id),
       at,

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
-import { ChatLog } from '../chat-log';
-import { isArchivable, mayShare } from '../chats.policy';
+import { ChatLog } from '../state/chat-log';
+import { effectOf } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
+import { mayShare } from './actions.policy';
 import { CloseService } from './close.service';
 import { ControlRepository, type ControlledChat } from './control.repository';
 
@@ -19,6 +21,7 @@ export class UpdateService {
   constructor(
     private readonly db: Database,
     private readonly control: ControlRepository,
+    private readonly chats: ChatState,
     private readonly closing: CloseService,
     private readonly log: ChatLog,
   ) {}
@@ -47,7 +50,7 @@ export class UpdateService {
           ['archived'],
           'An archived chat stays archived; only continuing it can open it again, where that is possible.',
         );
-      if (patch.archived && isArchivable(chat)) await this.closing.archive(tx, chat, at);
+      if (patch.archived && effectOf('archive', chat) === 'close') await this.closing.archive(tx, chat, at);
     });
   }
 
@@ -59,7 +62,7 @@ export class UpdateService {
         root_chat_id: chat.root_chat_id,
       });
     }
-    await this.control.share(
+    await this.chats.share(
       tx,
       tree.map((c) => c.id),
       shared,
@@ -68,7 +71,7 @@ export class UpdateService {
   }
 
   private async rename(tx: Tx, chat: ControlledChat, title: string | null, at: Date): Promise<void> {
-    await this.control.rename(tx, chat.id, title, at);
+    await this.chats.rename(tx, chat.id, title, at);
     await this.log.tell(tx, chat.id, [{ type: 'title_changed', data: { title } }], at);
   }
 }

@@ -1,11 +1,10 @@
 import { headOf } from './text';
 
-/** How a child chat came to its end, or to its rest. */
-export type ChildEnd = 'done' | 'failed' | 'stopped' | 'cancelled' | 'archived' | 'abandoned' | 'deleted';
+import type { ChatEnd } from '../state/chat-ends';
 
 /** What the parent is told of a child that has ended. */
 export interface ChildResult {
-  status: ChildEnd;
+  status: ChatEnd;
   child_chat_id: string;
   /** Slug of the child's agent. */
   agent: string;
@@ -20,7 +19,7 @@ export const MAX_CHILD_RESULT_CHARS = 20_000;
 
 /** What a child came to, as its parent gets it. */
 export function childResult(
-  status: ChildEnd,
+  status: ChatEnd,
   child: { id: string; agent: string; said: string | null; error: { code: string; message: string } | null; stop_reason: string | null },
 ): ChildResult {
   const error =

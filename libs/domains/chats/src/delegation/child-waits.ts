@@ -2,10 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../chat-log';
-import { eventMessage, type NewEvent } from '../chat.types';
+import { ChatLog } from '../state/chat-log';
+import { eventMessage, type NewEvent } from '../state/chat.types';
+import { ChatEnds, type ChatEnd, type EndListener } from '../state/chat-ends';
+import { ChatState } from '../state/chat-state.repository';
+import { DispatchRepository } from '../turns/dispatch.repository';
 import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
-import { childResult, type ChildEnd, type ChildResult } from './child-result';
+import { childResult, type ChildResult } from './child-result';
 import { DelegationRepository, type OpenWait, type UnreadResult } from './delegation.repository';
 
 const ended = counter('delegations_ended_total', 'Child chats whose parents were told of their end', ['status', 'told']);
@@ -19,26 +22,26 @@ const CLOSED: readonly string[] = ['ARCHIVED', 'ABANDONED'];
  * Locks are taken from the child upward: the child's rows, then the parent's, then the row of the wait.
  */
 @Injectable()
-export class ChildWaits implements WaitSource {
+export class ChildWaits implements WaitSource, EndListener {
   readonly kind = 'children';
 
   constructor(
     private readonly db: Database,
     private readonly rows: DelegationRepository,
     private readonly waits: TurnWaits,
+    private readonly chats: ChatState,
+    private readonly turns: DispatchRepository,
     private readonly log: ChatLog,
+    ends: ChatEnds,
   ) {
     waits.register(this);
+    ends.register(this);
   }
 
   /**
-   * Tells a chat's parent that it has come to rest. To be called, in the same transaction and after writing that down, by whoever ends a
-   * chat's turn without another to follow, or closes a chat; harmless for chats that have no parent, go on, or were told of before.
-   * A chat that only pauses does not end.
-   *
-   * @param chat locked by this transaction
+   * Tells a chat's parent that it has come to rest. Nothing is to be told of chats that have no parent, go on, or were told of before.
    */
-  async onChatEnded(tx: Tx, chat: { id: string }, how: ChildEnd): Promise<void> {
+  async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd): Promise<void> {
     const at = this.db.now();
     await this.notifyOfUnread(tx, chat.id, at);
     // Its own children have nobody any more; the sweeper sees to them.
@@ -48,12 +51,9 @@ export class ChildWaits implements WaitSource {
   }
 
   /**
-   * Locks the parent that waits for a chat, for who will tell it of the end after writing a receipt: what that burns is taken from its
-   * organization's credits, whose lock is the last one of a transaction.
-   *
-   * @param chat locked by this transaction
+   * Locks the parent that waits for a chat.
    */
-  async holdParent(tx: Tx, chat: { id: string }): Promise<void> {
+  async hold(tx: Tx, chat: { id: string }): Promise<void> {
     const wait = await this.rows.openOf(tx, chat.id);
     if (wait) await this.rows.lockParent(tx, wait.parent_chat_id);
   }
@@ -101,7 +101,7 @@ export class ChildWaits implements WaitSource {
     await this.log.tell(tx, chatId, events, at);
   }
 
-  private async notifyParent(tx: Tx, chatId: string, wait: OpenWait, how: ChildEnd, at: Date): Promise<void> {
+  private async notifyParent(tx: Tx, chatId: string, wait: OpenWait, how: ChatEnd, at: Date): Promise<void> {
     const parent = await this.rows.lockParent(tx, wait.parent_chat_id);
     if (parent.deleted_at || CLOSED.includes(parent.status)) return this.rows.abandon(tx, { childChatIds: [chatId] }, at);
     const child = await this.rows.outcomeOf(tx, chatId);
@@ -138,7 +138,8 @@ export class ChildWaits implements WaitSource {
   /** Leaves what a child came to in its parent's transcript, where the next turn reads it. */
   private async note(tx: Tx, parentChatId: string, result: ChildResult, at: Date): Promise<NewEvent> {
     const message = { id: uuidv7(), role: 'system' as const, content: JSON.stringify(result), at };
-    const { seq, turn_id } = await this.rows.insertNote(tx, parentChatId, message);
+    const { turn_id, turn_no } = await this.turns.nextReader(tx, parentChatId);
+    const seq = await this.chats.append(tx, parentChatId, { ...message, turn_id, turn_no, created_at: at });
     return { type: 'message_created', data: { message: eventMessage({ ...message, seq }), turn_id } };
   }
 }

@@ -6,9 +6,10 @@ import { Outbox } from '@aps/platform/outbox';
 import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
-import { eventMessage } from '../chat.types';
-import { ChatsRepository, type NewMessage } from '../chats.repository';
-import { QueueDepth } from '../queue-depth';
+import { eventMessage } from '../state/chat.types';
+import { SendRepository, type NewMessage } from '../sending/send.repository';
+import { ChatState } from '../state/chat-state.repository';
+import { QueueDepth } from '../turns/queue-depth';
 import { runOf } from '../turns/turn.repository';
 import { refusalOf, titleOf } from './delegation.policy';
 import { DelegationRepository } from './delegation.repository';
@@ -37,7 +38,8 @@ export class DelegateTool {
     catalog: ToolCatalog,
     private readonly db: Database,
     private readonly rows: DelegationRepository,
-    private readonly chats: ChatsRepository,
+    private readonly chats: ChatState,
+    private readonly sending: SendRepository,
     private readonly agents: AgentsQueries,
     private readonly delegates: AgentDelegates,
     private readonly revisions: AgentRevisions,
@@ -85,7 +87,23 @@ export class DelegateTool {
     const at = this.db.now();
     const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
     const childId = uuidv7();
-    await this.rows.insertChild(tx, { id: childId, parentId: context.chatId, basis, title: titleOf(task), at });
+    const [parent] = chain;
+    await this.chats.insert(tx, basis, {
+      id: childId,
+      org_id: context.orgId,
+      title: titleOf(task),
+      // Seen by whoever sees the parent, whose row is locked. What its user has switched off there is off here, too.
+      shared: parent.shared,
+      created_by: parent.created_by,
+      sandbox_enabled: parent.sandbox_enabled,
+      enabled_scopes: parent.enabled_scopes,
+      parent_chat_id: parent.id,
+      root_chat_id: parent.root_chat_id ?? parent.id,
+      depth: parent.depth + 1,
+      origin_kind: 'agent',
+      origin_ref_id: parent.id,
+      created_at: at,
+    });
     await this.rows.insertWait(tx, {
       id: uuidv7(),
       childId,
@@ -132,7 +150,7 @@ export class DelegateTool {
       at,
       event: { message, turn_id: turnId },
     };
-    await this.chats.send(tx, scope, agentId, chatId, m);
+    await this.sending.send(tx, scope, agentId, chatId, m);
     await this.outbox.handOut(tx, [{ id: turnId, name: 'turn.run', payload: runOf({ id: turnId, org_id: scope.orgId, chat_id: chatId }) }]);
   }
 }

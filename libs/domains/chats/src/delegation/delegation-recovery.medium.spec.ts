@@ -6,10 +6,11 @@ import { sql } from '@aps/platform/testing';
 import { LeaseEnded, Runs } from '@aps/platform/runs';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import { ChatState } from '../state/chat-state.repository';
+import { DispatchRepository } from '../turns/dispatch.repository';
 import { ModelStepRunner } from '../turns/model-step';
 import { ToolStepRunner } from '../turns/tool-step';
 import { TurnRepository, type ClaimedTurn } from '../turns/turn.repository';
-import { DelegationRepository } from './delegation.repository';
 import { TurnKind } from '../turns/turn.kind';
 
 /** Where a worker dies: before or after the n-th thing of this kind that a turn of this chat does. */
@@ -211,7 +212,9 @@ describe('delegation when workers die, or all comes at once', () => {
         () => app.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
         (rows) => rows.length > 0,
       );
-      await get(DelegationRepository).insertNote(tx, chat, { id: crypto.randomUUID(), content: '{"status":"done"}', at: new Date() });
+      const reader = await get(DispatchRepository).nextReader(tx, chat);
+      const note = { id: crypto.randomUUID(), role: 'system' as const, content: '{"status":"done"}', created_at: new Date() };
+      await get(ChatState).append(tx, chat, { ...note, ...reader });
       return { claim };
     });
     const claim = await claiming.claim;

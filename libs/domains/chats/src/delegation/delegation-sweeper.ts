@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { ChatLog } from '../chat-log';
+import { ChatLog } from '../state/chat-log';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
 import { ChildWaits } from './child-waits';
+import { ChatEnds } from '../state/chat-ends';
+import { mayMove } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
 import { DelegationRepository } from './delegation.repository';
 
 const BATCH = 100;
+
+/** Statuses of a parent whose children nobody waits for. */
+const OVER: readonly string[] = ['ERRORED', 'ARCHIVED', 'ABANDONED'];
 
 /**
  * Ends what nobody else ends of delegation: children that do not run while their parent has failed or is closed are abandoned, and
@@ -24,6 +30,8 @@ export class DelegationSweeper {
     private readonly waits: TurnWaits,
     private readonly endings: TurnEndings,
     private readonly children: ChildWaits,
+    private readonly chats: ChatState,
+    private readonly ends: ChatEnds,
     private readonly log: ChatLog,
   ) {
     maintenance.register({ name: 'delegations', everyS: 5, batch: BATCH, run: () => this.sweep() });
@@ -50,27 +58,27 @@ export class DelegationSweeper {
     if (!child) return;
     const parent = await this.rows.lockParent(tx, child.parent_chat_id);
     await this.rows.settleOrphan(tx, chatId);
-    if (child.deleted_at || !['ACTIVE', 'PAUSED'].includes(child.status)) return;
-    if (!parent.deleted_at && !['ERRORED', 'ARCHIVED', 'ABANDONED'].includes(parent.status)) return;
+    if (child.deleted_at || !mayMove('abandon', child)) return;
+    if (!parent.deleted_at && !OVER.includes(parent.status)) return;
     await this.children.abandonOf(tx, [chatId]);
     if (child.current_turn_id) {
       const wait = await this.turns.waitOf(tx, child.current_turn_id);
       const events = wait ? await this.waits.abandon(tx, wait, 'terminated') : [];
       await this.endings.end(tx, { id: child.current_turn_id, chat_id: chatId, org_id: child.org_id }, child.status, {
         turnStatus: 'cancelled',
-        chatStatus: 'ABANDONED',
+        chat: 'abandon',
         events,
       });
       return;
     }
     const at = this.db.now();
-    await this.rows.setAbandoned(tx, chatId, at);
+    await this.chats.abandon(tx, chatId, at);
     await this.log.tell(
       tx,
       chatId,
       [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }],
       at,
     );
-    await this.children.onChatEnded(tx, { id: chatId }, 'abandoned');
+    await this.ends.tell(tx, { id: chatId }, 'abandoned');
   }
 }

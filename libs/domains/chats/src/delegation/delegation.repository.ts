@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { NewChatBasis } from '@aps/agents';
-import type { ChatStatus } from '@aps/entities';
+import type { Chat, ChatStatus } from '@aps/entities';
 import { statement, type Db, type Tx } from '@aps/platform/database';
-import type { ChatError } from '../chat.types';
+import type { ChatError } from '../state/chat.types';
 import type { ChildResult } from './child-result';
 
 /** A child that its parent has not been told of. */
@@ -32,14 +31,19 @@ export interface ChildOutcome {
 }
 
 /** A chat between one that delegates and its root. */
-export interface ChainChat {
-  id: string;
-  org_id: string;
-  agent_id: string;
-  agent_revision_id: string;
-  root_chat_id: string | null;
-  depth: number;
-}
+export type ChainChat = Pick<
+  Chat,
+  | 'id'
+  | 'org_id'
+  | 'agent_id'
+  | 'agent_revision_id'
+  | 'root_chat_id'
+  | 'depth'
+  | 'shared'
+  | 'created_by'
+  | 'sandbox_enabled'
+  | 'enabled_scopes'
+>;
 
 /** A child whose parent has failed or is closed. */
 export interface Orphan {
@@ -52,22 +56,15 @@ export interface Orphan {
 
 const CHAIN = statement<ChainChat>(`
   WITH RECURSIVE up AS (
-    SELECT c.id, c.org_id, c.agent_id, c.agent_revision_id, c.root_chat_id, c.parent_chat_id, c.depth, 0 AS hops FROM chats c WHERE c.id = $1
+    SELECT c.*, 0 AS hops FROM chats c WHERE c.id = $1
     UNION ALL
-    SELECT c.id, c.org_id, c.agent_id, c.agent_revision_id, c.root_chat_id, c.parent_chat_id, c.depth, up.hops + 1 FROM chats c JOIN up ON c.id = up.parent_chat_id
+    SELECT c.*, up.hops + 1 FROM chats c JOIN up ON c.id = up.parent_chat_id
   )
-  SELECT id, org_id, agent_id, agent_revision_id, root_chat_id, depth FROM up ORDER BY hops`);
+  SELECT id, org_id, agent_id, agent_revision_id, root_chat_id, depth, shared, created_by, sandbox_enabled, enabled_scopes FROM up ORDER BY hops`);
 
 const COUNT_BELOW = statement<{ children_at_work: number; descendants: number }>(`
   SELECT (SELECT count(*)::int FROM chats c WHERE c.parent_chat_id = $1 AND c.current_turn_id IS NOT NULL) AS children_at_work,
          (SELECT count(*)::int FROM chats c WHERE c.root_chat_id = $2 AND c.parent_chat_id IS NOT NULL) AS descendants`);
-
-// Seen by whoever sees the parent, whose row is locked. What its user has switched off there is off here, too.
-const INSERT_CHILD = statement(`
-  INSERT INTO chats (id, org_id, agent_id, agent_revision_id, rollout_id, arm_label, title, shared, created_by, sandbox_enabled, enabled_scopes, parent_chat_id, root_chat_id, depth,
-                     origin_kind, origin_ref_id, created_at, updated_at)
-  SELECT $1, p.org_id, $3, $4, $5, $6, $7, p.shared, p.created_by, p.sandbox_enabled, p.enabled_scopes, p.id, coalesce(p.root_chat_id, p.id), p.depth + 1, 'agent', p.id::text, $8, $8
-  FROM chats p WHERE p.id = $2`);
 
 const INSERT_WAIT = statement(`
   INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id, waits, deadline_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`);
@@ -109,14 +106,6 @@ const TAKE_RESULT = statement<{ result: ChildResult | null }>(
 const WAIT_NO_MORE = statement(
   `UPDATE child_waits SET waits = false, deadline_at = NULL WHERE child_chat_id = ANY($1) AND status = 'open'`,
 );
-const INSERT_NOTE = statement<{
-  seq: number;
-  turn_id: string | null;
-}>(`WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $4, updated_at = $4 WHERE id = $1 RETURNING id, org_id, message_seq, turn_seq),
-            n AS (SELECT id, seq FROM turns WHERE chat_id = $1 AND status = 'queued' AND started_at IS NULL ORDER BY seq LIMIT 1)
-       INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_id, turn_no, created_at)
-       SELECT $2, c.org_id, c.id, c.message_seq, 'system', $3, n.id, coalesce(n.seq, c.turn_seq + 1), $4 FROM c LEFT JOIN n ON true
-       RETURNING seq, turn_id`);
 const MARK_ORPHANS = statement('UPDATE child_waits SET orphaned_at = $2 WHERE parent_chat_id = $1 AND orphaned_at IS NULL');
 const ORPHANS = statement<{ id: string }>(
   `SELECT c.id FROM child_waits w JOIN chats c ON c.id = w.child_chat_id WHERE w.orphaned_at IS NOT NULL AND c.status <> 'RUNNING' ORDER BY w.orphaned_at LIMIT $1`,
@@ -125,7 +114,6 @@ const LOCK_ORPHAN = statement<Orphan>(
   `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR UPDATE SKIP LOCKED`,
 );
 const SETTLE_ORPHAN = statement('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1');
-const SET_ABANDONED = statement(`UPDATE chats SET status = 'ABANDONED', pause = NULL, updated_at = $2 WHERE id = $1`);
 const OVERDUE_TURNS = statement<{
   turnId: string;
   chatId: string;
@@ -137,7 +125,7 @@ const OVERDUE_TURNS = statement<{
  * one first. So the end of a child and what its parent does about it come one after the other, and never wait for each other.
  */
 
-/** The table of child waits, and what of chats and messages delegation writes. */
+/** The table of child waits, and what delegation looks at of chats. */
 @Injectable()
 export class DelegationRepository {
   /** What a chat's end is to be told to; null when nobody waits for it or it goes on. */
@@ -206,19 +194,6 @@ export class DelegationRepository {
     else await tx.execute(ABANDON.ofChildren, [where.childChatIds, at]);
   }
 
-  /**
-   * Stores a note of the system for the next turn that has not begun, in a chat that this transaction has locked. The number of the turn
-   * is what makes it context of that turn and of all later ones; the turn itself may not be there yet.
-   */
-  async insertNote(
-    tx: Tx,
-    chatId: string,
-    note: { id: string; content: string; at: Date },
-  ): Promise<{ seq: number; turn_id: string | null }> {
-    const [row] = await tx.query(INSERT_NOTE, [chatId, note.id, note.content, note.at]);
-    return row;
-  }
-
   /** The chat and those above it, its root last. */
   chainOf(tx: Tx, chatId: string): Promise<ChainChat[]> {
     return tx.query(CHAIN, [chatId]);
@@ -228,21 +203,6 @@ export class DelegationRepository {
   async countBelow(tx: Tx, chat: ChainChat): Promise<{ childrenAtWork: number; descendants: number }> {
     const [{ children_at_work: childrenAtWork, descendants }] = await tx.query(COUNT_BELOW, [chat.id, chat.root_chat_id ?? chat.id]);
     return { childrenAtWork, descendants };
-  }
-
-  /** Opens the chat of a delegation below a parent that this transaction has locked. */
-  async insertChild(tx: Tx, child: { id: string; parentId: string; basis: NewChatBasis; title: string; at: Date }): Promise<void> {
-    const { basis } = child;
-    await tx.execute(INSERT_CHILD, [
-      child.id,
-      child.parentId,
-      basis.agent_id,
-      basis.revision_id,
-      basis.rollout_id,
-      basis.arm_label,
-      child.title,
-      child.at,
-    ]);
   }
 
   async insertWait(
@@ -292,11 +252,6 @@ export class DelegationRepository {
   /** Nothing is left to be done about it. To be called under the lock of the parent. */
   async settleOrphan(tx: Tx, chatId: string): Promise<void> {
     await tx.execute(SETTLE_ORPHAN, [chatId]);
-  }
-
-  /** Closes a locked chat that does nothing. */
-  async setAbandoned(tx: Tx, chatId: string, at: Date): Promise<void> {
-    await tx.execute(SET_ABANDONED, [chatId, at]);
   }
 
   /** Waiting turns with a child whose deadline has passed. Those whose other children are not over wait on. */

@@ -1,6 +1,6 @@
 import { DomainError, type Problem } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
-import type { NewEvent } from '../chat.types';
+import type { NewEvent } from '../state/chat.types';
 import type { WaitOutcome } from '../turns/turn-waits';
 import { formProblems } from './form-schema';
 

@@ -36,10 +36,6 @@ const DUE = statement<DueRequest>(
   `SELECT id, org_id, chat_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
 );
 const LOCK_CHAT = statement<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE');
-const SHOW_OPEN = statement<{
-  pause: Record<string, unknown>;
-}>(`UPDATE chats SET pause = jsonb_set(pause, '{request_id}', to_jsonb($2::text))
-       WHERE id = $1 AND status = 'PAUSED' AND pause->>'kind' = 'human' AND pause->>'request_id' <> $2 RETURNING pause`);
 const MEMBER_BY = statement<{ user_id: string }>(
   `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
 );
@@ -111,12 +107,6 @@ export class HitlRepository {
   /** Locks a chat for the rest of the transaction. Null when it is deleted. */
   async lockChat(tx: Tx, chatId: string): Promise<LockedChat | null> {
     return (await tx.query(LOCK_CHAT, [chatId]))[0] ?? null;
-  }
-
-  /** Shows a paused chat's next open question, where the one that it showed has been answered. */
-  async showOpen(tx: Tx, chatId: string, requestId: string): Promise<Record<string, unknown> | null> {
-    const [row] = await tx.query(SHOW_OPEN, [chatId, requestId]);
-    return row?.pause ?? null;
   }
 
   /** A member by user id or address; null when there is none. */

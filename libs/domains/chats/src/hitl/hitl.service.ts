@@ -6,8 +6,9 @@ import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../chat-log';
-import type { NewEvent } from '../chat.types';
+import { ChatLog } from '../state/chat-log';
+import { ChatState } from '../state/chat-state.repository';
+import type { NewEvent } from '../state/chat.types';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { expiryOf } from './hitl.config';
@@ -47,6 +48,7 @@ export class HitlService {
     private readonly db: Database,
     private readonly queries: HitlQueries,
     private readonly requests: HitlRepository,
+    private readonly chats: ChatState,
     private readonly waits: TurnWaits,
     private readonly endings: TurnEndings,
     private readonly log: ChatLog,
@@ -163,7 +165,7 @@ export class HitlService {
       const turn = { id: paused.current_turn_id as string, chat_id: paused.id, org_id: request.org_id };
       await this.endings.end(tx, turn, paused.status, {
         turnStatus: 'stopped',
-        chatStatus: 'ABANDONED',
+        chat: 'abandon',
         stopReason: 'hitl_expired',
         events,
       });
@@ -184,7 +186,7 @@ export class HitlService {
   }
 
   private async showNext(tx: Tx, chatId: string, requestId: string): Promise<NewEvent[]> {
-    const pause = await this.requests.showOpen(tx, chatId, requestId);
+    const pause = await this.chats.showQuestion(tx, chatId, requestId);
     return pause ? [{ type: 'status_changed', data: { from: 'PAUSED', to: 'PAUSED', stop_reason: null, pause } }] : [];
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Db, Tx } from '@aps/platform/database';
-import type { NewEvent } from '../chat.types';
+import type { NewEvent } from '../state/chat.types';
 import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
 import { interruptedResult, outcomeOf } from './hitl.policy';
 import { HitlRepository } from './hitl.repository';

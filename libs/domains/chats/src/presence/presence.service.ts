@@ -3,7 +3,7 @@ import { chatTopic } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { ChatsQueries } from '../chats.queries';
+import { ChatsQueries } from '../reading/chats.queries';
 import { PresenceQueries, type Person } from './presence.queries';
 import { PresenceStore, type ChatRef, type PresenceState } from './presence.store';
 

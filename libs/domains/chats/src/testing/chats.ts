@@ -19,6 +19,7 @@ import { startMockModel, type MockModel } from '../../../../../tools/mock-model/
 import { ChatsHttpModule } from '../http';
 import { ChatsJobsModule } from '../jobs';
 import { TurnKind } from '../turns/turn.kind';
+import { REFUSE_OTHER_MOVES } from './moves';
 
 /** A frame of an event stream. `data` is the envelope. */
 export interface Frame {
@@ -87,6 +88,7 @@ export class ChatsService extends TestService {
     // What stands behind these ports is not built, or not part of this domain.
     Object.assign(blockers, { of: async (orgId: string, db?: Db) => this.blocker ?? (await real(orgId, db)) });
     Object.assign(this.get(SwitchableConnections), { of: () => Promise.resolve(this.connections) });
+    for (const statement of REFUSE_OTHER_MOVES) await this.db.execute(statement);
     this.route = await addRoute(this, 'mock', { base_url: `${this.model.url}/v1` });
     await addModel(this, 'mock', { ...PRICED, route_id: this.route });
     return this;

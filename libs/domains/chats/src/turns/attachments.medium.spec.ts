@@ -9,7 +9,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import type { TranscriptRow } from '../chat.types';
+import type { TranscriptRow } from '../state/chat.types';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { TurnAttachments, withFiles } from './attachments';
 import type { RunningTurn } from './running-turn';

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { FilesQueries, type FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import { contentWith, ModelFiles, type ModelFile, type ResolvedModel, type UserContent } from '@aps/inference';
-import type { TranscriptRow } from '../chat.types';
-import type { CallingTurn } from './turn-calls';
+import type { TranscriptRow } from '../state/chat.types';
+import type { CallingTurn } from './running-turn';
 
 /* What one model call carries of texts, so that no turn eats its worker's memory: 100,000 characters a file, together 400,000 and a quarter of the model's window at most. */
 const TEXTS_CHARACTERS = 400_000;

@@ -1,4 +1,4 @@
-import type { TranscriptRow } from '../chat.types';
+import type { TranscriptRow } from '../state/chat.types';
 import { cutPoint, pieces, tokensOfRows } from './compaction';
 import { toModelMessages } from './transcript';
 

@@ -17,8 +17,9 @@ import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../chat-log';
-import type { NewEvent, TranscriptRow } from '../chat.types';
+import { ChatLog } from '../state/chat-log';
+import { ChatState } from '../state/chat-state.repository';
+import type { NewEvent, TranscriptRow } from '../state/chat.types';
 import { heldTurn } from './held-turn';
 import type { RunningTurn } from './running-turn';
 import { TurnRepository } from './turn.repository';
@@ -102,6 +103,7 @@ export class Compaction {
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
+    private readonly chats: ChatState,
     private readonly runtime: OrgRuntimeService,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
@@ -235,7 +237,7 @@ export class Compaction {
         step_no: null,
         agent_id: claim.agent_id,
       });
-      await this.turns.addCost(tx, claim.chat_id, receipt);
+      await this.chats.addCost(tx, claim.chat_id, receipt);
     }
     const events: NewEvent[] = [
       {

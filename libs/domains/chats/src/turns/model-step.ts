@@ -9,9 +9,9 @@ import { LeaseEnded } from '@aps/platform/runs';
 import { Outbox } from '@aps/platform/outbox';
 import { ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../chat-log';
-import { eventMessage, numbered, type NewEvent } from '../chat.types';
-import { ChildWaits } from '../delegation/child-waits';
+import { ChatLog } from '../state/chat-log';
+import { eventMessage, numbered, type NewEvent } from '../state/chat.types';
+import { ChatEnds } from '../state/chat-ends';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
@@ -82,7 +82,7 @@ export class ModelStepRunner {
     private readonly outbox: Outbox,
     private readonly log: ChatLog,
     private readonly compaction: Compaction,
-    private readonly children: ChildWaits,
+    private readonly ends: ChatEnds,
   ) {}
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
@@ -338,7 +338,7 @@ export class ModelStepRunner {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
-      if (claim.parent_chat_id) await this.children.holdParent(tx, { id: claim.chat_id });
+      if (claim.parent_chat_id) await this.ends.hold(tx, { id: claim.chat_id });
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
@@ -346,13 +346,13 @@ export class ModelStepRunner {
         await this.turns.commitToolStep(tx, { ...call, turnId: claim.id, content: STEP_LIMIT, status: 'failed', wait: null, at: write.at });
       await this.turns.endTurn(tx, claim, {
         turnStatus: 'done',
-        chatStatus: 'ACTIVE',
-        chatError: null,
+        chat: 'rest',
+        error: null,
         stopReason: null,
         at: write.at,
         dispatchNext: true,
       });
-      if (claim.parent_chat_id) await this.children.onChatEnded(tx, { id: claim.chat_id }, 'done');
+      if (claim.parent_chat_id) await this.ends.tell(tx, { id: claim.chat_id }, 'done');
       if (claim.seq <= TURNS_BEFORE_TITLE && claim.chat_title === null) {
         const { requestId, traceparent } = turn;
         await this.outbox.enqueue(

@@ -1,8 +1,9 @@
+import type { ToolGrants } from '@aps/tools';
 import type { SealedAgentConfig } from '@aps/agents';
 import type { TurnWait } from '@aps/entities';
 import type { ResolvedModel } from '@aps/inference';
 import type { Lease, OwnedRun } from '@aps/platform/runs';
-import type { TranscriptRow } from '../chat.types';
+import type { TranscriptRow } from '../state/chat.types';
 import type { TurnSignals } from './turn-signals';
 import type { ClaimedTurn } from './turn.repository';
 
@@ -31,3 +32,19 @@ export interface RunningTurn {
   readonly requestId: string | undefined;
   readonly traceparent: string | undefined;
 }
+
+/** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
+export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' | 'rows' | 'modelSteps'> {
+  readonly claim: Pick<
+    OwnedTurn,
+    'org_id' | 'agent_id' | 'enabled_scopes' | 'model' | 'model_mode_override' | 'chat_mode' | 'reasoning_effort' | 'unpriced_allowed'
+  >;
+  readonly lease: Pick<RunningTurn['lease'], 'signal'>;
+}
+
+/** What a turn may call: the grants of the agent's sealed revision, less what its chat has switched off, with or without a decision log. Fixed at the claim. */
+export const grantsOf = ({ config, claim, decisionLog }: Pick<CallingTurn, 'config' | 'claim' | 'decisionLog'>): ToolGrants => ({
+  ...config,
+  enabled_scopes: claim.enabled_scopes,
+  decision_log: decisionLog,
+});

@@ -8,21 +8,12 @@ const OPENING = statement<UntitledChat>(`
   SELECT c.org_id, c.agent_id, (SELECT left(m.content, ${MAX_OPENING}) FROM messages m WHERE m.chat_id = c.id AND m.role = 'user' ORDER BY m.seq LIMIT 1) AS opening
   FROM chats c WHERE c.id = $1 AND c.title IS NULL AND c.deleted_at IS NULL`);
 const LOCK = statement<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR UPDATE');
-const SET = statement(
-  'UPDATE chats SET title = $2, cost_usd = cost_usd + $3, cost_credits = cost_credits + $4, updated_at = $5 WHERE id = $1',
-);
 
 /** A chat without a title, and what it began with. */
 export interface UntitledChat {
   org_id: string;
   agent_id: string;
   opening: string | null;
-}
-
-/** What finding a title cost; null where it has no price. */
-interface Cost {
-  usd_cost: string | null;
-  credits: string | null;
 }
 
 @Injectable()
@@ -36,9 +27,5 @@ export class TitleRepository {
   async lockUntitled(tx: Tx, chatId: string): Promise<boolean> {
     const [chat] = await tx.query(LOCK, [chatId]);
     return chat !== undefined && chat.title === null;
-  }
-
-  async set(tx: Tx, chatId: string, title: string, cost: Cost | undefined, at: Date): Promise<void> {
-    await tx.execute(SET, [chatId, title, cost?.usd_cost ?? 0, cost?.credits ?? 0, at]);
   }
 }

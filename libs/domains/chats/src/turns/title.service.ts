@@ -10,7 +10,8 @@ import {
   type ReceiptRow,
 } from '@aps/inference';
 import { NO_CALLER, Database } from '@aps/platform/database';
-import { ChatLog } from '../chat-log';
+import { ChatLog } from '../state/chat-log';
+import { ChatState } from '../state/chat-state.repository';
 import { TitleRepository, type UntitledChat } from './title.repository';
 
 const MAX_TITLE = 80;
@@ -25,6 +26,7 @@ export class TitleService {
   constructor(
     private readonly db: Database,
     private readonly titles: TitleRepository,
+    private readonly chats: ChatState,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
@@ -78,8 +80,9 @@ export class TitleService {
     const at = this.db.now();
     return this.db.transaction(NO_CALLER, async (tx) => {
       if (!(await this.titles.lockUntitled(tx, chatId))) return false;
-      await this.titles.set(tx, chatId, title, receipt, at);
-      if (receipt)
+      await this.chats.rename(tx, chatId, title, at);
+      if (receipt) {
+        await this.chats.addCost(tx, chatId, receipt);
         await this.receipts.insert(tx, {
           ...receipt,
           org_id: chat.org_id,
@@ -88,6 +91,7 @@ export class TitleService {
           step_no: null,
           agent_id: chat.agent_id,
         });
+      }
       await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
       return true;
     });

@@ -16,9 +16,10 @@ import {
   type WaitKind,
 } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../chat-log';
-import type { NewEvent } from '../chat.types';
-import { grantsOf } from './grants';
+import { ChatLog } from '../state/chat-log';
+import { ChatState } from '../state/chat-state.repository';
+import type { NewEvent } from '../state/chat.types';
+import { grantsOf } from './running-turn';
 import { CUT_OFF, type OpenCall } from './transcript';
 import type { RunningTurn } from './running-turn';
 import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits, type WaitOutcome } from './turn-waits';
@@ -73,6 +74,7 @@ export class ToolStepRunner {
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
+    private readonly chats: ChatState,
     private readonly catalog: ToolCatalog,
     private readonly log: ChatLog,
     private readonly waits: TurnWaits,
@@ -253,7 +255,7 @@ export class ToolStepRunner {
       grants: grantsOf(turn),
       idempotencyKey: `${claim.id}/${step.stepNo}`,
       signal: lease.signal,
-      charge: (within, cost) => this.turns.addCost(within, claim.chat_id, cost),
+      charge: (within, cost) => this.chats.addCost(within, claim.chat_id, cost),
     };
     try {
       return await (tool.callOut ? tool.callOut(args as never, context) : tool.run(tx!, args as never, context));

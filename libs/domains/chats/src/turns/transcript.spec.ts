@@ -1,4 +1,4 @@
-import type { TranscriptRow } from '../chat.types';
+import type { TranscriptRow } from '../state/chat.types';
 import { storableCalls, toModelMessages } from './transcript';
 
 const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({

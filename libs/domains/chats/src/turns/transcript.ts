@@ -1,7 +1,7 @@
 import type { ToolCallRecord } from '@aps/entities';
 import type { ChatMessage, ProviderState } from '@aps/inference';
 import { storable } from '@aps/platform/database';
-import type { TranscriptRow } from '../chat.types';
+import type { TranscriptRow } from '../state/chat.types';
 import { withFiles, type FilesOfMessages } from './attachments';
 
 /** What the model reads where a call was begun and its outcome never became known. */

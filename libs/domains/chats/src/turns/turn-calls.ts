@@ -7,23 +7,12 @@ import { Database } from '@aps/platform/database';
 import { PromptsQueries } from '@aps/prompts';
 import { ToolCatalog } from '@aps/tools';
 import { TurnAttachments } from './attachments';
-import { grantsOf } from './grants';
 import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
 import { TurnBlocked } from './turn-endings';
-import type { OwnedTurn } from './running-turn';
-import type { RunningTurn } from './running-turn';
+import { grantsOf, type CallingTurn } from './running-turn';
 
 const MEMORIES_IN_PROMPT = 50;
-
-/** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
-export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' | 'rows' | 'modelSteps'> {
-  readonly claim: Pick<
-    OwnedTurn,
-    'org_id' | 'agent_id' | 'enabled_scopes' | 'model' | 'model_mode_override' | 'chat_mode' | 'reasoning_effort' | 'unpriced_allowed'
-  >;
-  readonly lease: Pick<RunningTurn['lease'], 'signal'>;
-}
 
 /** Whether the step that comes now is the last one that the agent is allowed in a turn. */
 export const isLastStep = ({ modelSteps, config }: Pick<CallingTurn, 'modelSteps' | 'config'>): boolean =>

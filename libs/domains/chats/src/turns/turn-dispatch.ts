@@ -3,11 +3,12 @@ import type { OrgScope } from '@aps/guards';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../chat-log';
-import type { ChatError } from '../chat.types';
-import { ChatsRepository, type LockedChat, type TurnToResume } from '../chats.repository';
-import { ChildWaits } from '../delegation/child-waits';
-import { QueueDepth } from '../queue-depth';
+import { ChatLog } from '../state/chat-log';
+import type { ChatError } from '../state/chat.types';
+import { ChatEnds } from '../state/chat-ends';
+import { ChatState, type LockedChat } from '../state/chat-state.repository';
+import { QueueDepth } from './queue-depth';
+import { DispatchRepository, type NewTurn, type TurnCause, type TurnToResume } from './dispatch.repository';
 import { runOf, TurnRepository } from './turn.repository';
 
 const DISPATCH_FAILED: ChatError = { code: 'dispatch_failed', message: 'The turn could not be handed to a worker.', retryable: true };
@@ -19,12 +20,13 @@ export class TurnDispatch {
 
   constructor(
     private readonly db: Database,
-    private readonly chats: ChatsRepository,
+    private readonly chats: ChatState,
+    private readonly rows: DispatchRepository,
     private readonly turns: TurnRepository,
     private readonly outbox: Outbox,
     private readonly depth: QueueDepth,
     private readonly log: ChatLog,
-    private readonly children: ChildWaits,
+    private readonly ends: ChatEnds,
   ) {}
 
   /**
@@ -61,15 +63,15 @@ export class TurnDispatch {
   /** @returns false when the turn has got to a worker after all, others wait behind it, or it answers what others have repeated */
   private async takeBack(turn: { id: string; org_id: string; chat_id: string }): Promise<boolean> {
     return this.db.transaction(NO_CALLER, async (tx) => {
-      const from = await this.turns.lockQueued(tx, turn.id);
+      const from = await this.rows.lockQueued(tx, turn.id);
       if (!from) return false;
       // Somebody was told that it runs. A look of its own: what stood beside a row that had to be waited for would be older than the row.
-      if (await this.turns.isReliedOn(tx, turn.id)) return false;
+      if (await this.rows.isReliedOn(tx, turn.id)) return false;
       const at = this.db.now();
       await this.turns.endTurn(tx, turn, {
         turnStatus: 'cancelled',
-        chatStatus: 'ERRORED',
-        chatError: DISPATCH_FAILED,
+        chat: 'fail',
+        error: DISPATCH_FAILED,
         stopReason: null,
         at,
         dispatchNext: false,
@@ -80,9 +82,18 @@ export class TurnDispatch {
         [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }],
         at,
       );
-      await this.children.onChatEnded(tx, { id: turn.chat_id }, 'cancelled');
+      await this.ends.tell(tx, { id: turn.chat_id }, 'cancelled');
       return true;
     });
+  }
+
+  /** Writes a turn with its job, on a locked chat that runs none. @param how with `publishedByCaller` {@link publish} follows the commit */
+  async begin(tx: Tx, chat: { id: string; org_id: string }, turn: NewTurn, how: { publishedByCaller?: boolean; at: Date }): Promise<void> {
+    const { id } = turn;
+    await this.rows.insert(tx, chat, turn);
+    await this.chats.beginTurn(tx, chat.id, id, how.at);
+    const { publishedByCaller } = how;
+    await this.outbox.enqueue(tx, 'turn.run', runOf({ id, org_id: chat.org_id, chat_id: chat.id }), { id, publishedByCaller });
   }
 
   /**
@@ -95,7 +106,7 @@ export class TurnDispatch {
     tx: Tx,
     chat: LockedChat,
     how: {
-      cause: 'message' | 'continue' | 'retry';
+      cause: TurnCause;
       messageId: string | null;
       last: TurnToResume | null;
       unpricedAllowed?: boolean;
@@ -105,10 +116,11 @@ export class TurnDispatch {
   ): Promise<string> {
     const id = uuidv7();
     const { cause, messageId, last, unpricedAllowed = false, publishedByCaller, at } = how;
-    await this.chats.insertTurn(tx, chat, { id, cause, messageId, choices: last, unpricedAllowed, at });
-    await this.outbox.enqueue(tx, 'turn.run', runOf({ id, org_id: chat.org_id, chat_id: chat.id }), { id, publishedByCaller });
-    if (messageId) await this.turns.relyOn(tx, id, messageId);
-    await this.turns.revive(tx, chat.id, at);
+    const turn = { id, seq: chat.turn_seq + 1, cause, messageId, choices: last, unpricedAllowed };
+    await this.begin(tx, chat, turn, { publishedByCaller, at });
+    // From now on nobody takes the turn back.
+    if (messageId) await this.chats.readBy(tx, id, messageId);
+    await this.chats.revive(tx, chat.id, at);
     await this.log.tell(
       tx,
       chat.id,

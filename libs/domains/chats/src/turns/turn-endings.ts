@@ -2,17 +2,19 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InferenceError } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { ChatLog } from '../chat-log';
-import type { ChatError, NewEvent } from '../chat.types';
-import type { ChildEnd } from '../delegation/child-result';
-import { ChildWaits } from '../delegation/child-waits';
+import { ChatLog } from '../state/chat-log';
+import type { ChatError, NewEvent } from '../state/chat.types';
+import { ChatEnds, type ChatEnd } from '../state/chat-ends';
+import { MOVES } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
 import { TurnWaits } from './turn-waits';
 import { TurnRepository, type TurnRef } from './turn.repository';
 
 interface Ending {
   turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
-  chatStatus: 'ACTIVE' | 'ERRORED' | 'ARCHIVED' | 'ABANDONED';
-  chatError?: ChatError | null;
+  /** How its chat moves. */
+  chat: 'rest' | 'fail' | 'archive' | 'abandon';
+  error?: ChatError | null;
   stopReason?: string | null;
   /** What happened before the status changed. */
   events?: NewEvent[];
@@ -42,7 +44,8 @@ export class TurnEndings {
     private readonly turns: TurnRepository,
     private readonly outbox: Outbox,
     private readonly log: ChatLog,
-    private readonly children: ChildWaits,
+    private readonly chats: ChatState,
+    private readonly ends: ChatEnds,
     private readonly waits: TurnWaits,
   ) {}
 
@@ -56,22 +59,22 @@ export class TurnEndings {
   async failed(turn: TurnRef & { fence: string }, error: ChatError): Promise<void> {
     await this.endOwned(turn, {
       turnStatus: 'failed',
-      chatStatus: 'ERRORED',
-      chatError: error,
+      chat: 'fail',
+      error,
       events: [{ type: 'error', data: { ...error, turn_id: turn.id } }],
     });
   }
 
   /** The organization was suspended while the turn ran. */
   async suspended(turn: TurnRef & { fence: string }): Promise<void> {
-    await this.endOwned(turn, { turnStatus: 'stopped', chatStatus: 'ACTIVE', stopReason: 'org_suspended' });
+    await this.endOwned(turn, { turnStatus: 'stopped', chat: 'rest', stopReason: 'org_suspended' });
   }
 
   /** The next call must not be made for a reason that somebody can lift: the chat is closed until it is continued. */
   async blocked(turn: TurnRef & { fence: string }, { stopReason, message }: TurnBlocked): Promise<void> {
     await this.endOwned(turn, {
       turnStatus: 'failed',
-      chatStatus: 'ARCHIVED',
+      chat: 'archive',
       stopReason,
       events: [{ type: 'blocker', data: { stop_reason: stopReason, message, turn_id: turn.id } }],
     });
@@ -82,22 +85,22 @@ export class TurnEndings {
     const error: ChatError = { code: 'worker_lost', message: 'The workers that ran this turn were lost again and again.', retryable: true };
     await this.endUnowned(turn, {
       turnStatus: 'failed',
-      chatStatus: 'ERRORED',
-      chatError: error,
+      chat: 'fail',
+      error,
       events: [{ type: 'error', data: { ...error, turn_id: turn.id } }],
     });
   }
 
   /** A stop came before it began. */
   async skipped(turn: TurnRef): Promise<void> {
-    await this.endUnowned(turn, { turnStatus: 'skipped', chatStatus: 'ACTIVE' });
+    await this.endUnowned(turn, { turnStatus: 'skipped', chat: 'rest' });
   }
 
   /** Its agent was deleted before it came to a worker. */
   async agentDeleted(turn: TurnRef & { steps_done: number }): Promise<void> {
     await this.endUnowned(turn, {
       turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped',
-      chatStatus: 'ACTIVE',
+      chat: 'rest',
       stopReason: 'agent_deleted',
     });
   }
@@ -120,29 +123,29 @@ export class TurnEndings {
   /** Ends a turn whose chat and turn rows this transaction has locked. */
   async end(tx: Tx, turn: TurnRef, from: string, ending: Ending): Promise<void> {
     const at = this.db.now();
-    const { turnStatus, chatStatus, chatError = null, stopReason = null } = ending;
+    const { turnStatus, chat, error = null, stopReason = null } = ending;
+    const to = MOVES[chat].to;
     // It may have asked humans and not come to wait for them; nobody would read their answers.
     const wait = await this.turns.waitOf(tx, turn.id);
     const withdrawn =
       wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
     const goesOn = await this.turns.endTurn(tx, turn, {
       turnStatus,
-      chatStatus,
-      chatError,
+      chat,
+      error,
       stopReason,
       at,
-      dispatchNext: chatStatus !== 'ARCHIVED' && chatStatus !== 'ABANDONED',
+      dispatchNext: chat !== 'archive' && chat !== 'abandon',
     });
     const events: NewEvent[] = [...withdrawn, ...(ending.events ?? [])];
-    if (from !== chatStatus || stopReason)
-      events.push({ type: 'status_changed', data: { from, to: chatStatus, stop_reason: stopReason, pause: null } });
-    if (chatStatus === 'ERRORED' && goesOn) {
+    if (from !== to || stopReason) events.push({ type: 'status_changed', data: { from, to, stop_reason: stopReason, pause: null } });
+    if (chat === 'fail' && goesOn) {
       // The message that waited behind the failed turn revives the chat, like one that comes after the failure.
-      await this.turns.revive(tx, turn.chat_id, at);
+      await this.chats.revive(tx, turn.chat_id, at);
       events.push({ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } });
     }
     await this.log.tell(tx, turn.chat_id, events, at);
-    await this.children.onChatEnded(tx, { id: turn.chat_id }, endOf(ending));
+    await this.ends.tell(tx, { id: turn.chat_id }, endOf(ending));
   }
 
   /** Lets the oldest turn run that waits for a slot of its organization. What fails is left to the sweeper. */
@@ -156,8 +159,8 @@ export class TurnEndings {
 }
 
 /** The same as a parent of the chat is told. */
-function endOf({ turnStatus, chatStatus }: Ending): ChildEnd {
-  if (chatStatus === 'ARCHIVED') return 'archived';
-  if (chatStatus === 'ABANDONED') return 'abandoned';
+function endOf({ turnStatus, chat }: Ending): ChatEnd {
+  if (chat === 'archive') return 'archived';
+  if (chat === 'abandon') return 'abandoned';
   return turnStatus === 'skipped' ? 'stopped' : turnStatus;
 }

@@ -7,11 +7,12 @@ import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { Holds, InferenceError, type Quote, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
-import type { TranscriptRow } from '../chat.types';
-import { agentDeleted } from '../chats.errors';
-import { ChatsRepository, type AskingChat } from '../chats.repository';
-import type { TurnChoices } from '../chats.policy';
-import { TurnCalls, type CallingTurn } from './turn-calls';
+import type { TranscriptRow } from '../state/chat.types';
+import { agentDeleted } from '../state/chats.errors';
+import { DispatchRepository, type AskingChat } from './dispatch.repository';
+import type { TurnChoices } from './turn-choices';
+import type { CallingTurn } from './running-turn';
+import { TurnCalls } from './turn-calls';
 import { TurnBlocked } from './turn-endings';
 import { TurnRepository } from './turn.repository';
 
@@ -33,7 +34,7 @@ export type TurnQuote = Omit<Quote, 'blocker'> & { model_key: string; blocker: C
 export class TurnQuotes {
   constructor(
     private readonly db: Database,
-    private readonly chats: ChatsRepository,
+    private readonly dispatch: DispatchRepository,
     private readonly turns: TurnRepository,
     private readonly calls: TurnCalls,
     private readonly revisions: AgentRevisions,
@@ -82,7 +83,7 @@ export class TurnQuotes {
   }
 
   private async chat(scope: OrgScope, agentId: string, chatId: string): Promise<AskingChat> {
-    const chat = await this.chats.asking(this.db, scope, agentId, chatId);
+    const chat = await this.dispatch.asking(this.db, scope, agentId, chatId);
     if (!chat) throw notFound('Chat');
     if (chat.agent_deleted) throw agentDeleted();
     return chat;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { Database, type Db, type Tx } from '@aps/platform/database';
-import type { NewEvent, Pause } from '../chat.types';
+import type { NewEvent, Pause } from '../state/chat.types';
 import { TurnRepository, type AnsweredCall } from './turn.repository';
 
 /** What a waiting call gets when its wait is over: a result, or another call that runs in its place. */

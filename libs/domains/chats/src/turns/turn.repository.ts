@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import type { TurnStatus, TurnWait, WaitingCall } from '@aps/entities';
+import type { TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
-import { Outbox } from '@aps/platform/outbox';
-import { RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
-import type { ChatError, NewEvent, Pause, TranscriptRow } from '../chat.types';
-import type { TurnToResume } from '../chats.repository';
+import { deleteJobs, Outbox } from '@aps/platform/outbox';
+import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import type { ChatError, NewEvent, Pause, TranscriptRow } from '../state/chat.types';
+import { ChatState } from '../state/chat-state.repository';
+import { changeChats, insertMessages } from '../state/chat-state.sql';
 import { uuidv7 } from 'uuidv7';
 import { AWAIT_WRITER, CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, KEEP_INTERRUPTED, TRANSCRIPT, TURN_RUNS, type Committing } from './turn.sql';
 
@@ -80,15 +81,23 @@ const LOCK_OPEN = statement<{ status: string }>(
   `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR UPDATE OF c, t`,
 );
 const COMMIT_TOOL_STEP =
-  statement(`WITH c AS (UPDATE chats SET message_seq = message_seq + 1, message_count = message_count + 1, last_message_at = $8 FROM turns t WHERE t.id = $1 AND chats.id = t.chat_id
+  statement(`WITH c AS (${changeChats({ from: 'turns t', id: 't.chat_id', where: 't.id = $1', at: '$8', messageAfter: 'chats.message_seq' })}
                   RETURNING chats.id, chats.org_id, chats.message_seq, t.seq AS turn_no),
-            m AS (INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_call_id, tool_name, turn_id, turn_no, created_at)
-                  SELECT $3, c.org_id, c.id, c.message_seq, 'tool', $4, $5, $6, $1, c.turn_no, $8 FROM c),
+            m AS (${insertMessages('c', {
+              id: '$3',
+              org_id: 'c.org_id',
+              chat_id: 'c.id',
+              seq: 'c.message_seq',
+              role: `'tool'`,
+              content: '$4',
+              tool_call_id: '$5',
+              tool_name: '$6',
+              turn_id: '$1',
+              turn_no: 'c.turn_no',
+              created_at: '$8',
+            })}),
             s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
        UPDATE turns SET wait = $9, ${stepDone('turns')} WHERE id = $1`);
-const IS_RELIED_ON = statement(
-  `SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id WHERE t.id = $1 AND m.role = 'user' AND m.turn_no < t.seq AND m.id IS DISTINCT FROM t.message_id LIMIT 1`,
-);
 const OPEN_CALLS = statement<{ step_no: number; tool_call_id: string }>(
   `SELECT step_no, tool_call_id FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`,
 );
@@ -101,21 +110,6 @@ const COMPACTED_THROUGH = statement<{
 const INSERT_COMPACTION = statement(
   `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
-const ADD_COST = statement('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1');
-const SET_COMPACTION = statement('UPDATE chats SET compaction_id = $2 WHERE id = $1');
-const LOCK_QUEUED = statement<{ status: string }>(
-  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND c.pending_turns = 0 FOR UPDATE OF c, t`,
-);
-const ANSWERING = statement<{
-  id: string;
-  status: Exclude<TurnStatus, 'cancelled'>;
-  begun: boolean;
-}>(`SELECT t.id, t.status, t.started_at IS NOT NULL AS begun FROM messages m JOIN turns t ON t.chat_id = m.chat_id AND t.seq >= m.turn_no
-       WHERE m.id = $1 AND t.status <> 'cancelled' ORDER BY t.status = 'skipped', t.seq LIMIT 1`);
-const RELY_ON = statement('UPDATE messages SET turn_id = $1 WHERE id = $2');
-const OF_MESSAGE = statement<TurnToResume>(
-  `SELECT t.id, t.status, t.cause, t.message_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
-);
 const WAIT_OF = statement<{ wait: TurnWait | null }>('SELECT wait FROM turns WHERE id = $1');
 const LOCK_WAITING = statement<{
   org_id: string;
@@ -124,21 +118,17 @@ const LOCK_WAITING = statement<{
   wait: TurnWait;
 }>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
        WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`);
-const PAUSE_CHAT = statement(
-  `UPDATE chats SET status = 'ACTIVE', pause = $2, updated_at = $3 WHERE id = $1 AND pause->>'kind' IS DISTINCT FROM 'queued'`,
-);
-const CHAT_WAITS = statement(`UPDATE chats SET status = $4, pause = $2, updated_at = $3 WHERE id = $1`);
-const CHAT_GOES_ON = statement(`UPDATE chats SET status = 'ACTIVE', pause = NULL, updated_at = $2 WHERE id = $1`);
 const NEXT_TURN = statement<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`);
 const SKIP_QUEUED = statement(
   `UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`,
 );
-const END_CHAT_TURN = statement(`UPDATE chats SET status = $2, error = $3, stop_reason = $4, pause = NULL, current_turn_id = $5,
-         pending_turns = CASE WHEN $6 THEN greatest(pending_turns - (CASE WHEN $5::uuid IS NULL THEN 0 ELSE 1 END), 0) ELSE 0 END,
-         archived_at = CASE WHEN $2 = 'ARCHIVED' THEN $7::timestamptz ELSE archived_at END, updated_at = $7 WHERE id = $1`);
-const REVIVE = statement(
-  `UPDATE chats SET status = 'ACTIVE', error = NULL, stop_reason = NULL, archived_at = NULL, completed_at = NULL, updated_at = $2 WHERE id = $1`,
-);
+const END_ALL = statement(`
+  WITH t AS (
+    UPDATE turns SET ${runOver(`CASE WHEN turns.status = 'queued' AND turns.started_at IS NULL THEN 'skipped' ELSE 'stopped' END`, '$2')}
+    WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting') RETURNING id
+  ), o AS (${deleteJobs({ from: 't', id: 't.id' })})
+  SELECT count(*)::int AS n FROM t`);
+
 /** The job of a turn. */
 export const runOf = (turn: TurnRef): JobPayload<'turn.run'> => ({ org_id: turn.org_id, chat_id: turn.chat_id, turn_id: turn.id });
 
@@ -148,7 +138,10 @@ export class TurnRepository {
   /** Turns, as far as they are runs like others. */
   readonly runs: RunRows<'turn.run'>;
 
-  constructor(outbox: Outbox) {
+  constructor(
+    private readonly chats: ChatState,
+    outbox: Outbox,
+  ) {
     this.runs = new RunRows(TURN_RUNS, outbox);
   }
 
@@ -288,54 +281,13 @@ export class TurnRepository {
       made.before,
       made.after,
     ]);
-    await tx.execute(SET_COMPACTION, [made.chatId, made.id]);
+    await this.chats.setCompaction(tx, made.chatId, made.id);
     return through;
-  }
-
-  /**
-   * Locks a turn that no worker has begun and no other turn waits behind, with its chat: those behind it were accepted and must run.
-   *
-   * @returns the chat's status, null when there is no such turn
-   */
-  async lockQueued(tx: Db, turnId: string): Promise<string | null> {
-    const [row] = await tx.query(LOCK_QUEUED, [turnId]);
-    return row?.status ?? null;
-  }
-
-  /**
-   * The turn that a message is left to: the first that has read it or will, where there is one; one that was skipped otherwise.
-   *
-   * @returns null when all that might have read it were taken back
-   */
-  async answering(db: Db, messageId: string): Promise<{ id: string; status: Exclude<TurnStatus, 'cancelled'>; begun: boolean } | null> {
-    const [row] = await db.query(ANSWERING, [messageId]);
-    return row ?? null;
   }
 
   /** Locks a turn that is not over, and its chat. @returns the chat's status; null when the turn is over */
   async lockOpen(tx: Tx, turnId: string): Promise<string | null> {
     return (await tx.query(LOCK_OPEN, [turnId]))[0]?.status ?? null;
-  }
-
-  /** Has a turn of a locked chat answer a message that was first sent to another; from then on nobody takes the turn back. */
-  async relyOn(tx: Tx, turnId: string, messageId: string): Promise<void> {
-    await tx.execute(RELY_ON, [turnId, messageId]);
-  }
-
-  /** Whether a turn of a locked chat answers messages whose senders were told so, besides its own. */
-  async isReliedOn(tx: Tx, turnId: string): Promise<boolean> {
-    return (await tx.query(IS_RELIED_ON, [turnId])).length > 0;
-  }
-
-  /** Counts what a call outside of the steps cost; null for what has no price. */
-  async addCost(tx: Tx, chatId: string, cost: { usd_cost: string | null; credits: string | null }): Promise<void> {
-    await tx.execute(ADD_COST, [chatId, cost.usd_cost ?? 0, cost.credits ?? 0]);
-  }
-
-  /** The newest turn that was made for a message. */
-  async ofMessage(db: Db, messageId: string): Promise<TurnToResume | null> {
-    const [row] = await db.query(OF_MESSAGE, [messageId]);
-    return row ?? null;
   }
 
   /** The wait of a turn whose chat this transaction has locked; null when it does not wait. */
@@ -373,25 +325,24 @@ export class TurnRepository {
    */
   async park(tx: Db, turn: { id: string; chat_id: string }, pause: Pause, at: Date): Promise<boolean> {
     await this.runs.park(tx, turn.id);
-    return (await tx.execute(PAUSE_CHAT, [turn.chat_id, JSON.stringify(pause), at])) > 0;
+    return this.chats.park(tx, turn.chat_id, pause, at);
   }
 
   /** Lets a turn wait without a slot. */
   async beginWait(tx: Tx, turn: { id: string; chat_id: string }, wait: TurnWait, pause: Pause, at: Date): Promise<void> {
     await this.runs.beginWait(tx, turn.id, wait);
-    await tx.execute(CHAT_WAITS, [turn.chat_id, JSON.stringify(pause), at, wait.kind === 'human' ? 'PAUSED' : 'ACTIVE']);
+    await this.chats.pause(tx, wait.kind === 'human' ? 'ask' : 'wait', turn.chat_id, pause, at);
   }
 
   /** Dispatches a turn whose wait is over, like one that was just sent. */
   async endWait(tx: Tx, turn: TurnRef, at: Date): Promise<void> {
     await this.runs.endWait(tx, turn.id, runOf(turn));
-    await tx.execute(CHAT_GOES_ON, [turn.chat_id, at]);
+    await this.chats.wake(tx, turn.chat_id, at);
   }
 
   /**
-   * Ends a turn whose chat this transaction has locked, and dispatches what waits behind it.
+   * Ends a turn whose chat this transaction has locked, and dispatches what waits behind it; where its chat is closed, that is over, too.
    *
-   * @param dispatchNext false where what waits behind it is over, too
    * @returns whether a turn of the same chat follows
    */
   async endTurn(
@@ -399,34 +350,26 @@ export class TurnRepository {
     turn: TurnRef,
     end: {
       turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
-      chatStatus: string;
-      chatError: ChatError | null;
+      chat: 'rest' | 'fail' | 'archive' | 'abandon';
+      error: ChatError | null;
       stopReason: string | null;
       at: Date;
+      /** False where what waits behind it is over, too. */
       dispatchNext: boolean;
     },
   ): Promise<boolean> {
-    await this.runs.end(tx, turn.id, { status: end.turnStatus, error: end.chatError, at: end.at });
-    const [next] = end.dispatchNext ? await tx.query(NEXT_TURN, [turn.chat_id]) : [];
-    if (!end.dispatchNext) {
-      await tx.execute(SKIP_QUEUED, [turn.chat_id, end.at]);
-    }
-    await tx.execute(END_CHAT_TURN, [
-      turn.chat_id,
-      end.chatStatus,
-      end.chatError && JSON.stringify(end.chatError),
-      end.stopReason,
-      next?.id ?? null,
-      end.dispatchNext,
-      end.at,
-    ]);
-    if (next) await this.runs.dispatch(tx, next.id, runOf({ ...turn, id: next.id }));
+    const { at, error, stopReason, dispatchNext } = end;
+    await this.runs.end(tx, turn.id, { status: end.turnStatus, error, at });
+    const next = dispatchNext ? ((await tx.query(NEXT_TURN, [turn.chat_id]))[0]?.id ?? null) : null;
+    if (!dispatchNext) await tx.execute(SKIP_QUEUED, [turn.chat_id, at]);
+    await this.chats.endTurn(tx, turn.chat_id, { move: end.chat, error, stopReason, next, othersWait: dispatchNext, at });
+    if (next) await this.runs.dispatch(tx, next, runOf({ ...turn, id: next }));
     await this.runs.dispatchParked(tx, turn.org_id);
-    return next !== undefined;
+    return next !== null;
   }
 
-  /** Makes a locked chat live again: what it failed or was closed for is behind it. */
-  async revive(tx: Db, chatId: string, at: Date): Promise<void> {
-    await tx.execute(REVIVE, [chatId, at]);
+  /** Ends every turn of these locked chats, and removes their jobs. */
+  async endAll(tx: Tx, chatIds: string[], at: Date): Promise<void> {
+    await tx.query(END_ALL, [chatIds, at]);
   }
 }

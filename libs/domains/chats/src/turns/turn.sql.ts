@@ -1,13 +1,13 @@
 import type { MessageFinish } from '@aps/contracts';
-import type { ToolCallRecord } from '@aps/entities';
+import type { ToolCallRecord, Turn } from '@aps/entities';
 import type { ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs, insertJobs } from '@aps/platform/outbox';
 import { appendEvent, appendEvents } from '@aps/platform/realtime';
 import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
-import type { MessageUsage, NewEvent, TranscriptRow } from '../chat.types';
-import { topicOf } from '../chat-log.repository';
-import { agentDeletedAt } from '../chats.repository';
+import type { MessageUsage, NewEvent, TranscriptRow } from '../state/chat.types';
+import { changeChats, insertMessages, topicOf } from '../state/chat-state.sql';
+import { agentDeletedAt } from '../state/visible-chats.sql';
 
 /** Turns, as runs. */
 export const TURNS = {
@@ -17,6 +17,19 @@ export const TURNS = {
   payload: { org_id: 'org_id', chat_id: 'chat_id', turn_id: 'id' },
   isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
 } satisfies RunTable<'turn.run'>;
+
+/**
+ * A part of a statement that adds turns to chats which the statement has locked, one per row of `from`. When they were dispatched is the
+ * database's time under the lock, so that a stop is before or after for everybody.
+ *
+ * @param values SQL per column
+ */
+export function insertTurns(from: string, values: Partial<Record<keyof Turn, string>>): string {
+  const all = { ...values, status: `'queued'`, dispatched_at: 'clock_timestamp()' };
+  return `
+  INSERT INTO turns (${Object.keys(all).join(', ')})
+  SELECT ${Object.values(all).join(', ')} FROM ${from}`;
+}
 
 export const TURN_RUNS = runStatements<'turn.run'>(TURNS);
 
@@ -42,9 +55,14 @@ export const CLAIM = claimStatement(TURNS, {
     { verdict: 'agent_deleted', when: `${agentDeletedAt('l.agent_id')} IS NOT NULL` },
     { verdict: 'skipped', when: 'l.dispatched_at <= l.stop_requested_at' },
   ],
-  effects: `c AS (
-  UPDATE chats SET status = 'RUNNING', pause = NULL, error = NULL, stop_reason = NULL, event_seq = v.event_seq + (CASE WHEN v.chat_status = 'RUNNING' THEN 0 ELSE 1 END), updated_at = v.at
-  FROM v WHERE v.verdict = 'claimed' AND chats.id = v.chat_id
+  effects: `c AS (${changeChats({
+    move: 'begin',
+    from: 'v',
+    id: 'v.chat_id',
+    where: `v.verdict = 'claimed'`,
+    at: 'v.at',
+    set: { event_seq: `v.event_seq + (CASE WHEN v.chat_status = 'RUNNING' THEN 0 ELSE 1 END)` },
+  })}
 ), e AS (${appendEvent({
     from: `v WHERE v.verdict = 'claimed' AND v.chat_status <> 'RUNNING'`,
     topic: topicOf('v.chat_id'),
@@ -150,9 +168,22 @@ WITH i AS MATERIALIZED (
   ) k
 ), l AS MATERIALIZED (
   SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' ${final ? 'AND o.pending_turns = 0' : ''}
-), m AS (
-  INSERT INTO messages (id, org_id, chat_id, seq, role, content, tool_calls, provider_state, model, usage, finish_reason, turn_id, turn_no, created_at)
-  SELECT l.message_id, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', l.content, l.tool_calls, l.provider_state, l.model, l.usage, l.finish_reason, l.turn_id, l.seq, l.at FROM l
+), m AS (${insertMessages('l', {
+      id: 'l.message_id',
+      org_id: 'l.org_id',
+      chat_id: 'l.chat_id',
+      seq: 'l.message_seq + 1',
+      role: `'assistant'`,
+      content: 'l.content',
+      tool_calls: 'l.tool_calls',
+      provider_state: 'l.provider_state',
+      model: 'l.model',
+      usage: 'l.usage',
+      finish_reason: 'l.finish_reason',
+      turn_id: 'l.turn_id',
+      turn_no: 'l.seq',
+      created_at: 'l.at',
+    })}
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
   SELECT l.turn_id, l.step_no, l.org_id, l.chat_id, 'model', 'done', l.message_id, l.detail, l.at - make_interval(secs => (l.receipt->>'duration_ms')::float8 / 1000), l.at FROM l
@@ -182,12 +213,19 @@ WITH i AS MATERIALIZED (
 ), t AS (
   UPDATE turns SET model_steps = turns.model_steps + 1, ${final ? lastStepDone('turns', `'done'`, 'l.at') : stepDone('turns')}
   FROM l WHERE turns.id = l.turn_id
-), c AS (
-  UPDATE chats SET ${final ? `status = 'ACTIVE', current_turn_id = NULL,` : ''}
-         cost_usd = chats.cost_usd + coalesce((l.receipt->>'usd_cost')::numeric, 0), cost_credits = chats.cost_credits + coalesce((l.receipt->>'credits')::numeric, 0),
-         event_seq = l.event_seq + jsonb_array_length(l.events), message_seq = l.message_seq + 1, message_count = chats.message_count + 1,
-         last_message_at = l.at, updated_at = l.at
-  FROM l WHERE chats.id = l.chat_id
+), c AS (${changeChats({
+      from: 'l',
+      id: 'l.chat_id',
+      at: 'l.at',
+      messageAfter: 'l.message_seq',
+      move: final ? 'rest' : undefined,
+      set: {
+        ...(final && { current_turn_id: 'NULL' }),
+        event_seq: 'l.event_seq + jsonb_array_length(l.events)',
+        cost_usd: `chats.cost_usd + coalesce((l.receipt->>'usd_cost')::numeric, 0)`,
+        cost_credits: `chats.cost_credits + coalesce((l.receipt->>'credits')::numeric, 0)`,
+      },
+    })}
 ), ${final ? FINAL_PARTS : INTENTS}
 SELECT l.chat_id AS batch_key, row_to_json(a) AS answer
 FROM l CROSS JOIN LATERAL (
@@ -209,15 +247,23 @@ WITH l AS MATERIALIZED (
   FROM turns t JOIN chats c ON c.id = t.chat_id
   WHERE t.id = $1 AND t.fence = $2 AND t.status = 'stopped' AND t.steps_done = $4::int - 1 AND c.turn_seq = t.seq AND c.status IN ('ACTIVE', 'ARCHIVED') AND c.deleted_at IS NULL
   FOR UPDATE OF c, t
-), m AS (
-  INSERT INTO messages (id, org_id, chat_id, seq, role, content, model, interrupted, turn_id, turn_no, created_at)
-  SELECT $5, l.org_id, l.chat_id, l.message_seq + 1, 'assistant', $6, $7, true, l.id, l.seq, $3 FROM l
+), m AS (${insertMessages('l', {
+  id: '$5',
+  org_id: 'l.org_id',
+  chat_id: 'l.chat_id',
+  seq: 'l.message_seq + 1',
+  role: `'assistant'`,
+  content: '$6',
+  model: '$7',
+  interrupted: 'true',
+  turn_id: 'l.id',
+  turn_no: 'l.seq',
+  created_at: '$3',
+})}
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, started_at, finished_at)
   SELECT l.id, $4, l.org_id, l.chat_id, 'model', 'interrupted', $5, $3, $3 FROM l
 ), e AS (${appendEvent({ from: 'l', topic: topicOf('l.chat_id'), orgId: 'l.org_id', after: 'l.event_seq', type: 'message_completed', data: `jsonb_set($8::jsonb, '{message,seq}', to_jsonb(l.message_seq + 1))`, at: '$3' })}
-), c AS (
-  UPDATE chats SET event_seq = l.event_seq + 1, message_seq = l.message_seq + 1, message_count = chats.message_count + 1, last_message_at = $3, updated_at = $3
-  FROM l WHERE chats.id = l.chat_id
+), c AS (${changeChats({ from: 'l', id: 'l.chat_id', at: '$3', messageAfter: 'l.message_seq', set: { event_seq: 'l.event_seq + 1' } })}
 )
 SELECT l.event_seq, l.message_seq + 1 AS message_seq FROM l`);

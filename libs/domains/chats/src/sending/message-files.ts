@@ -3,7 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { attachmentOf, FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
-import { ChatsRepository } from './chats.repository';
+import { ChatsQueries } from '../reading/chats.queries';
 
 const KIND = 'message';
 
@@ -11,7 +11,7 @@ const KIND = 'message';
 @Injectable()
 export class MessageFiles implements OnModuleInit, TargetReader {
   constructor(
-    private readonly chats: ChatsRepository,
+    private readonly chats: ChatsQueries,
     private readonly targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,

@@ -14,7 +14,7 @@ import {
   type Slice,
   type Statement,
 } from '@aps/platform/database';
-import { VISIBLE_CHAT } from './chats.repository';
+import { VISIBLE_CHAT } from '../state/visible-chats.sql';
 
 const TOPIC = `'chat:' || $4::uuid`;
 const STREAM_ONLY = `(${STREAM_ONLY_EVENTS.map((type) => `'${type}'`).join(', ')})`;

@@ -2,7 +2,7 @@ import { entitle } from '@aps/billing/testing';
 import { OneByOne } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
-import { chatsService, type TestOrg } from './testing/chats';
+import { chatsService, type TestOrg } from '../testing/chats';
 
 describe('the queue of an organization', () => {
   const app = chatsService();

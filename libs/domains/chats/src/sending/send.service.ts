@@ -9,18 +9,20 @@ import { alreadyCommitted, Database, type Ahead } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from './chat-log';
-import { eventMessage, numbered } from './chat.types';
-import { agentDeleted } from './chats.errors';
-import { effectOfMessage } from './chats.policy';
-import { ChatsQueries } from './chats.queries';
-import { ChatsRepository, type NewMessage, type SendRow } from './chats.repository';
+import { ChatLog } from '../state/chat-log';
+import { eventMessage, numbered } from '../state/chat.types';
+import { agentDeleted } from '../state/chats.errors';
+import { effectOf } from '../state/chat-state.policy';
+import { ChatState } from '../state/chat-state.repository';
+import { ChatsQueries } from '../reading/chats.queries';
+import { SendRepository, type NewMessage, type SendRow } from './send.repository';
+import { DispatchRepository } from '../turns/dispatch.repository';
 import { MessageFiles } from './message-files';
-import { QueueDepth, type Room } from './queue-depth';
-import { TurnDispatch } from './turns/turn-dispatch';
-import { TurnQuotes, type TurnQuote } from './turns/turn-quotes';
-import { TurnWaits } from './turns/turn-waits';
-import { TurnRepository } from './turns/turn.repository';
+import { QueueDepth, type Room } from '../turns/queue-depth';
+import { TurnDispatch } from '../turns/turn-dispatch';
+import { TurnQuotes, type TurnQuote } from '../turns/turn-quotes';
+import { TurnWaits } from '../turns/turn-waits';
+import { TurnRepository } from '../turns/turn.repository';
 
 export interface MessageInput {
   content: string;
@@ -52,7 +54,9 @@ export interface SendResult {
 export class SendService {
   constructor(
     private readonly db: Database,
-    private readonly chats: ChatsRepository,
+    private readonly chats: ChatState,
+    private readonly sending: SendRepository,
+    private readonly dispatched: DispatchRepository,
     private readonly queries: ChatsQueries,
     private readonly messageFiles: MessageFiles,
     private readonly turns: TurnRepository,
@@ -122,7 +126,7 @@ export class SendService {
     const sent =
       attempt || files.length || room.scarce
         ? await this.sendWith(room, scope, agentId, chatId, m, attempt)
-        : await this.chats.sendAhead(this.db, scope, agentId, chatId, m);
+        : await this.sending.sendAhead(this.db, scope, agentId, chatId, m);
     if (!sent) {
       // Or the caller may not send any more, which the statement has seen and cannot say.
       await this.db.transaction(scope, (tx) => tx.confirm());
@@ -159,7 +163,7 @@ export class SendService {
         if (!(await this.chats.lock(tx, scope, agentId, chatId))) return null;
         await this.depth.confirm(tx, room);
       }
-      const sent = await this.chats.send(tx, scope, agentId, chatId, m);
+      const sent = await this.sending.send(tx, scope, agentId, chatId, m);
       // It is stored another way, or there is no such chat.
       if (!sent || sent.dispatch === null) return sent;
       if (m.attachments) await this.messageFiles.attach(tx, scope, m.messageId, m.attachments);
@@ -199,32 +203,41 @@ export class SendService {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       if (chat.agent_deleted) throw agentDeleted();
-      const effect = effectOfMessage(chat);
+      const effect = effectOf('message', chat);
       if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
       if (m.attachments) await this.messageFiles.attach(tx, scope, m.messageId, m.attachments);
       if (effect === 'keep') {
         m.event.turn_id = null;
-        (m.event.message as { seq: number }).seq = await this.chats.insertUndispatched(tx, scope, chat, m);
+        const author_id = scope.actor.userId;
+        (m.event.message as { seq: number }).seq = await this.chats.append(tx, chatId, {
+          id: m.messageId,
+          role: 'user',
+          content: m.content,
+          attachments: m.attachments,
+          author_id,
+          turn_no: chat.turn_seq + 1,
+          created_at: m.at,
+        });
         await this.log.tell(tx, chatId, [{ type: 'message_created', data: m.event }], m.at);
         return { keep: true as const, reason: closedReason(chat) };
       }
       await this.depth.confirm(tx, room);
-      if (chat.status === 'ERRORED') {
-        await this.turns.revive(tx, chatId, m.at);
+      if (effect === 'revive') {
+        await this.chats.revive(tx, chatId, m.at);
         await this.log.tell(
           tx,
           chatId,
           [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }],
           m.at,
         );
-      } else if (effect === 'revive' && chat.current_turn_id) {
-        const wait = await this.turns.waitOf(tx, chat.current_turn_id);
+      } else if (effect === 'interrupt' && chat.turn) {
+        const wait = await this.turns.waitOf(tx, chat.turn);
         const over = wait && (await this.waits.interrupt(tx, wait));
-        if (over) await this.turns.endCalls(tx, chat.current_turn_id, over.calls, m.at);
+        if (over) await this.turns.endCalls(tx, chat.turn, over.calls, m.at);
         await this.turns.endTurn(
           tx,
-          { id: chat.current_turn_id, chat_id: chatId, org_id: scope.orgId },
-          { turnStatus: 'stopped', chatStatus: 'ACTIVE', chatError: null, stopReason: null, at: m.at, dispatchNext: true },
+          { id: chat.turn, chat_id: chatId, org_id: scope.orgId },
+          { turnStatus: 'stopped', chat: 'rest', error: null, stopReason: null, at: m.at, dispatchNext: true },
         );
         await this.log.tell(
           tx,
@@ -233,7 +246,7 @@ export class SendService {
           m.at,
         );
       }
-      const sent = await this.chats.send(tx, scope, agentId, chatId, m);
+      const sent = await this.sending.send(tx, scope, agentId, chatId, m);
       if (sent?.agent_deleted) throw agentDeleted();
       if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
       (m.event.message as { seq: number }).seq = sent.message_seq;
@@ -274,15 +287,15 @@ export class SendService {
     const outcome = await this.db.transaction(scope, async (tx): Promise<SendResult | { fresh: string }> => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
-      const turn = await this.turns.answering(tx, messageId);
+      const turn = await this.dispatched.answering(tx, messageId);
       if (turn && turn.status !== 'skipped') {
         // Who has dispatched it may yet find that no worker can be reached.
-        if (!turn.begun) await this.turns.relyOn(tx, turn.id, messageId);
-        const behind = turn.status === 'queued' && chat.current_turn_id !== turn.id;
+        if (!turn.begun) await this.chats.readBy(tx, turn.id, messageId);
+        const behind = turn.status === 'queued' && chat.turn !== turn.id;
         return left(turn.id, { dispatched: !behind, queued: behind, reason: behind ? 'turn_running' : null });
       }
       if (chat.agent_deleted) throw agentDeleted();
-      if (effectOfMessage(chat) === 'keep') return left(null, { dispatched: false, queued: false, reason: closedReason(chat) });
+      if (effectOf('message', chat) === 'keep') return left(null, { dispatched: false, queued: false, reason: closedReason(chat) });
       // Whoever has stopped the chat since did not want it answered; the next turn will read it.
       if (turn) return left(null, { dispatched: false, queued: false, reason: 'turn_stopped' });
       await this.depth.requireRoom(tx, scope.orgId);
@@ -290,7 +303,7 @@ export class SendService {
         fresh: await this.dispatch.resume(tx, chat, {
           cause: 'message',
           messageId,
-          last: await this.turns.ofMessage(tx, messageId),
+          last: await this.dispatched.ofMessage(tx, messageId),
           publishedByCaller: true,
           at,
         }),

@@ -3,7 +3,7 @@ import { Entitlements } from '@aps/billing';
 import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, Database, OneByOne, type Tx } from '@aps/platform/database';
-import { ChatsRepository } from './chats.repository';
+import { DispatchRepository } from './dispatch.repository';
 
 /** How long a count is believed while it is far below the cap. */
 const TTL_MS = 500;
@@ -36,7 +36,7 @@ export class QueueDepth {
 
   constructor(
     private readonly db: Database,
-    private readonly chats: ChatsRepository,
+    private readonly turns: DispatchRepository,
     private readonly entitlements: Entitlements,
   ) {}
 
@@ -64,7 +64,7 @@ export class QueueDepth {
     const now = performance.now();
     // In half a second one gateway cannot take so many messages that a count below half the cap becomes wrong.
     if (known && now - known.at < TTL_MS && known.n < limit / 2 - 1_000) return known.n++;
-    const n = await this.chats.waitingTurns(this.db, orgId, limit);
+    const n = await this.turns.waiting(this.db, orgId, limit);
     if (this.counts.size > 10_000) this.counts.clear();
     this.counts.set(orgId, { n, at: now });
     if (n >= limit) throw queueFull(limit, n);
@@ -93,7 +93,7 @@ export class QueueDepth {
   async waiting(tx: Tx, orgId: string): Promise<{ n: number; limit: number }> {
     const limit = (await this.entitlements.of(orgId, tx)).max_queue_depth;
     if (limit < 0) return { n: 0, limit };
-    const n = await this.chats.waitingTurns(tx, orgId, limit);
+    const n = await this.turns.waiting(tx, orgId, limit);
     return { limit, n: n < limit && isScarce(limit - n, this.underWay.get(orgId) ?? 0) ? await this.countLocked(tx, orgId, limit) : n };
   }
 
@@ -109,7 +109,7 @@ export class QueueDepth {
 
   private async countLocked(tx: Tx, orgId: string, limit: number): Promise<number> {
     await advisoryLock(tx, `cap:max_queue_depth:${orgId}`);
-    return this.chats.waitingTurns(tx, orgId, limit);
+    return this.turns.waiting(tx, orgId, limit);
   }
 
   /**

@@ -3,7 +3,7 @@ import { Entitlements } from '@aps/billing';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
-import { VISIBLE_CHAT } from './chats.repository';
+import { VISIBLE_CHAT } from '../state/visible-chats.sql';
 import { breakdownOf, byType, TOKEN_TYPES, type BillingUnit, type Breakdown, type ModelSpend, type TokenType } from './cost.policy';
 
 const PRICES = ['input', 'cached_input', 'cache_write', 'output'] as const;

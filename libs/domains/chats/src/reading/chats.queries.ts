@@ -2,12 +2,30 @@ import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { Todo } from '@aps/entities';
-import { readerOf, seenByEither, type OrgScope } from '@aps/guards';
-import { Database, OrgListing, statement, type Listed, type Slice } from '@aps/platform/database';
-import type { ChatRow, MessageRow } from './chat.types';
-import { CHAT_COLUMNS, CHAT_COLUMNS_WITH_PLACE, VISIBLE_AMONG, VISIBLE_CHAT } from './chats.repository';
-import { TodoRepository } from './tools/todo.repository';
+import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
+import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import type { ChatRow, MessageRow } from '../state/chat.types';
+import { VISIBLE_CHAT } from '../state/visible-chats.sql';
+import { TodoRepository } from '../tools/todo.repository';
 
+const columns = (
+  pause: string,
+): string => `c.id, c.org_id, c.agent_id, c.agent_revision_id, c.rollout_id, c.arm_label, c.title, c.status, ${pause}, c.stop_reason, c.error, c.stop_requested_at,
+  c.completed_at, c.archived_at, c.shared, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.parent_chat_id, c.root_chat_id, c.source_chat_id,
+  c.origin_kind, c.origin_ref_id, c.cost_usd, c.cost_credits, c.event_seq, c.message_seq, c.message_count, c.last_message_at, c.created_at, c.updated_at,
+  (SELECT count(*)::int FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending') AS pending_hitl_count`;
+const CHAT_COLUMNS = columns('c.pause');
+/** With the place of a chat that waits for a slot: turns of its organization that wait before it. Too dear for a list. */
+const CHAT_COLUMNS_WITH_PLACE = columns(`CASE WHEN c.pause->>'kind' = 'queued' THEN c.pause || jsonb_build_object('queue_position', (
+    SELECT count(*) FROM turns t JOIN turns w ON w.org_id = t.org_id AND w.parked AND w.dispatched_at < t.dispatched_at WHERE t.id = c.current_turn_id)) ELSE c.pause END AS pause`);
+
+/** One row per reader, in their order. Values: orgs, users, chats, as lists of the same length. */
+const VISIBLE_AMONG = statement<{ visible: boolean }>(`
+  SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND ${chatSeenBy('r.reader')}) AS visible
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS r(org, reader, chat, place) ORDER BY r.place`);
+const MESSAGES_SEEN = statement<{ id: string }>(`
+  SELECT m.id FROM messages m JOIN chats c ON c.id = m.chat_id
+  WHERE m.org_id = $1 AND m.id = ANY($3::uuid[]) AND c.org_id = $1 AND ${chatSeenBy('$2')}`);
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
@@ -70,6 +88,11 @@ export class ChatsQueries {
     const chats = await SEEN.page(this.db, scope, { ...readerOf(scope), agent_id: agentId }, slice);
     if (chats.total === 0) await this.agents.idOf(scope, agentId);
     return chats;
+  }
+
+  /** Of these messages, those in chats that the caller may open. */
+  async messagesSeen(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
+    return (await db.query(MESSAGES_SEEN, [scope.orgId, scope.actor.userId, ids])).map((row) => row.id);
   }
 
   async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<Todo[]> {

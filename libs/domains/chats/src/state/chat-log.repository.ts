@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { statement, type Tx } from '@aps/platform/database';
 import { appendEvents } from '@aps/platform/realtime';
 import type { NewEvent } from './chat.types';
-
-/** SQL of the topic of a chat. @param id SQL of its id */
-export const topicOf = (id: string): string => `'chat:' || ${id}`;
+import { topicOf } from './chat-state.sql';
 
 const APPEND = statement<{ chat_id: string; before: number }>(`
   WITH n AS (

@@ -1,0 +1,16 @@
+import { sql } from '@aps/platform/testing';
+import { MOVES } from '../state/chat-state.policy';
+
+const PAIRS = Object.values(MOVES).flatMap(({ from, to }) => from.map((before: string) => `${before}>${to}`));
+
+/** Whether some move leads there; a chat that stays where it is has begun or ended to wait. */
+export const isMove = (from: string, to: string): boolean => from === to || PAIRS.includes(`${from}>${to}`);
+
+/** Has the database refuse every change of a chat's status that is no move: whatever a spec does, it does within the table. */
+export const REFUSE_OTHER_MOVES = [
+  sql(`CREATE FUNCTION refuse_other_moves() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'A chat cannot move from % to %', OLD.status, NEW.status; END $$`),
+  sql(`CREATE TRIGGER moves_only BEFORE UPDATE OF status ON chats FOR EACH ROW
+       WHEN (OLD.status <> NEW.status AND OLD.status || '>' || NEW.status NOT IN (${PAIRS.map((pair) => `'${pair}'`).join(', ')}))
+       EXECUTE FUNCTION refuse_other_moves()`),
+];
