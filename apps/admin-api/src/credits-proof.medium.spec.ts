@@ -164,6 +164,25 @@ describe('the proof of credits', () => {
     expect((await prove()).ok).toBe(false);
   });
 
+  it('finds what another organization has burned for a receipt, though both burns together are what it cost', async () => {
+    const [org, other] = [await busy(), await busy()];
+    const found = async () => {
+      const of = (await prove()).invariants as { name: string; violations: number }[];
+      return ['one_burn_per_receipt', 'burn_is_receipt_credits', 'no_ledger_row_without_cause'].map(
+        (name) => of.find((one) => one.name === name)!.violations,
+      );
+    };
+    const before = await found();
+    const [{ id }] = await receipt(org, { feature: 'title', credits: '0.9', rule: 0 });
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.execute(sql(`SET LOCAL session_replication_role = 'replica'`));
+      await tx.execute(sql(`UPDATE credit_ledger SET delta = -0.5 WHERE key = 'burn:${id}'`));
+      await tx.execute(sql(row('burn', `'burn:${id}:foreign'`, '-0.4', `ref_id='${id}'`).replaceAll('$1', `'${other}'::uuid`)));
+    });
+    // Both burns differ from the receipt, and the foreign one is not the receipt's.
+    expect((await found()).map((n, i) => n - before[i])).toEqual([1, 2, 1]);
+  });
+
   it('says by how much in all, and shows the first five', async () => {
     const org = await busy();
     await t.db.execute(

@@ -87,12 +87,13 @@ const invariants = (of: (column: string) => string): Statement<InvariantRow>[] =
   ),
   proof(
     `inference_receipts r LEFT JOIN (
-      SELECT l.ref_id, count(*) FILTER (WHERE l.key NOT LIKE '%:purchased') AS postings, -sum(l.delta) AS burned, any_value(l.org_id) AS org_id
-      FROM credit_ledger l WHERE l.kind = 'burn' AND ${of('l.org_id')} GROUP BY 1
+      SELECT l.ref_id, l.org_id, count(*) FILTER (WHERE l.key NOT LIKE '%:purchased') AS postings, -sum(l.delta) AS burned
+      FROM credit_ledger l WHERE l.kind = 'burn' AND ${of('l.org_id')} GROUP BY 1, 2
     ) b ON b.ref_id = r.id::text WHERE ${of('r.org_id')}`,
     {
       one_burn_per_receipt: {
-        broken: 'coalesce(b.postings, 0) <> CASE WHEN r.enforced AND r.credits > 0 THEN 1 ELSE 0 END',
+        broken:
+          'coalesce(b.postings, 0) <> CASE WHEN r.enforced AND r.credits > 0 AND coalesce(b.org_id, r.org_id) = r.org_id THEN 1 ELSE 0 END',
         difference: 'r.credits',
         found: `jsonb_build_object('receipt_id', r.id, 'org_id', r.org_id, 'burns', coalesce(b.postings, 0))`,
       },
