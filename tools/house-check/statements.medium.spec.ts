@@ -22,6 +22,7 @@ const NEVER_NULL_THERE: Record<string, string> = {
   'libs/domains/agents/src/agents.queries.ts revision_id': 'only agents with a live revision',
   'libs/domains/prompts/src/prompts.queries.ts model_key': 'only templates that name one of the models',
   'libs/domains/chats/src/turns/turn.repository.ts tool_call_id': 'only tool calls begin as an intent',
+  'libs/domains/chats/src/turns/turn.repository.ts tool_name': 'the same',
   'libs/domains/chats/src/turns/turn.repository.ts wait': 'a waiting turn has one',
   'libs/domains/chats/src/delegation/delegation.repository.ts parent_chat_id': 'orphans had a parent',
   'libs/domains/chats/src/delegation/delegation.repository.ts result': 'a wait that is finished has one',

@@ -43,6 +43,8 @@ import { Compaction } from './turns/compaction';
 import { ModelStepRunner } from './turns/model-step';
 import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
+import { ToolCalls } from './turns/tool-call';
+import { SentCalls } from './turns/tool-results';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnCalls } from './turns/turn-calls';
 import { TurnEndings } from './turns/turn-endings';
@@ -83,6 +85,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     TurnRepository,
     TurnEndings,
     TurnWaits,
+    SentCalls,
     ChildWaits,
     DelegationRepository,
     HitlRepository,
@@ -132,6 +135,7 @@ export class ChatsModule {}
   providers: [
     TurnKind,
     ModelStepRunner,
+    ToolCalls,
     ToolStepRunner,
     Compaction,
     TitleRepository,

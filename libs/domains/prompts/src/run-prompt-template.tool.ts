@@ -10,6 +10,7 @@ import { mayRunPrompts, reachesPrompt } from './prompt-grants.policy';
 import { PromptsQueries } from './prompts.queries';
 
 const SLUG = 'run_prompt_template';
+const HOUR_MS = 3_600_000;
 
 const parameters = z.object({
   template: z.string().min(1).max(64).describe('Slug or id of the template'),
@@ -42,6 +43,8 @@ export class RunPromptTemplateTool {
         accessLevel: 'read',
         availableTo: mayRunPrompts,
         parameters,
+        // The calls of its model have limits of their own.
+        limits: { idleMs: HOUR_MS, totalMs: HOUR_MS },
         callOut: (request, context) => this.callOut(request, context),
       }),
     );

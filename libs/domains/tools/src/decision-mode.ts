@@ -8,6 +8,8 @@ export type DecisionMode = (typeof DECISION_MODES)[number];
 export interface ToolHints {
   readOnlyHint?: boolean;
   destructiveHint?: boolean;
+  /** A call that is made again with the same key does nothing more. */
+  idempotentHint?: boolean;
 }
 
 /** What the mode looks at: the hints where a server gave some, else the level that the tool has here. */

@@ -1,5 +1,6 @@
 import type { TopicEvent } from '@aps/contracts';
 import type { Tx } from '@aps/platform/database';
+import type { Effect } from '@aps/platform/runs';
 import type { z } from 'zod';
 import type { DecisionMode, ToolHints } from './decision-mode';
 import type { ToolGrants } from './tool-catalog';
@@ -16,10 +17,12 @@ export interface ToolContext {
   toolCallId: string;
   /** What the agent may use. */
   grants: ToolGrants;
-  /** Same for every delivery of this call; tools with outside effects pass it on. */
+  /** `<turn>/<step>/<call>`, the same for every delivery of this call; tools with outside effects pass it on. */
   idempotencyKey: string;
-  /** Aborted when the turn must end here. */
+  /** Aborted when the turn must end here, or the call has taken too long. */
   signal: AbortSignal;
+  /** The other side has shown that it is at work: gives a call that goes out more time, within {@link CallLimits.totalMs}. */
+  progressed(): void;
   /** Counts what a model was asked for by the call towards its chat; in the transaction of its receipt. */
   charge(tx: Tx, cost: ToolCost): Promise<void>;
 }
@@ -64,17 +67,36 @@ interface ToolInside<Schema extends z.ZodType> {
    */
   run: (tx: Tx, args: z.infer<Schema>, context: ToolContext) => Promise<ToolOutcome>;
   callOut?: never;
+  limits?: never;
 }
 
 /** It asks a model, or a server elsewhere. */
 interface ToolOutside<Schema extends z.ZodType> {
   /**
-   * Makes the call, with no transaction open. Its result is recorded afterwards: a call that was cut off in between is made again, with
-   * the same idempotency key. Throws the reason of the context's signal where that has cut it.
+   * Makes the call, with no transaction open. Its result is recorded afterwards. A call that was cut off in between is made again, with
+   * the same idempotency key, where {@link effectOf} lets it be repeated; else nobody makes it a second time, and its outcome is unknown.
+   *
+   * What the other side refuses is a result with `isError`. Throws {@link NotSent} for what has surely not reached it; after anything
+   * else that is thrown the call may have had its effect.
    */
   callOut: (args: z.infer<Schema>, context: ToolContext) => Promise<ToolResult>;
+  /** How long a call may take; absent: {@link CALL_LIMITS}. */
+  limits?: CallLimits;
   run?: never;
 }
+
+/** How long a call may take that goes out. */
+export interface CallLimits {
+  /** Without a sign of progress. */
+  idleMs: number;
+  /** With any. */
+  totalMs: number;
+}
+
+export const CALL_LIMITS: CallLimits = { idleMs: 60_000, totalMs: 300_000 };
+
+/** Thrown by a tool whose call has surely not reached the other side. The message is for the model. */
+export class NotSent extends Error {}
 
 interface ToolDescription<Schema extends z.ZodType> {
   /** Stable, e.g. `todo_write` or `con_github.create_issue`. */
@@ -103,6 +125,12 @@ interface ToolDescription<Schema extends z.ZodType> {
     child_agent_ids: readonly string[];
     decision_log: boolean;
   }) => boolean;
+}
+
+/** Where a tool's calls have their effect. What only reads, and what its server declares to do nothing more the second time, may be repeated. */
+export function effectOf({ callOut, accessLevel, hints }: Pick<Tool, 'callOut' | 'accessLevel' | 'hints'>): Effect {
+  if (!callOut) return 'inside';
+  return accessLevel === 'read' || hints?.idempotentHint === true ? 'repeatable' : 'once';
 }
 
 /** Keeps the type of a tool's arguments while its schema is written down once. */

@@ -71,7 +71,12 @@ export class ToolCallResult {
   @UuidField({ description: 'The tool message.' }) message_id: string;
   @StringField({ description: CALL }) tool_call_id: string;
   @StringField({ description: 'The tool.' }) name: string;
-  @EnumField(['done', 'failed'], { name: 'ToolCallStatus', description: 'Whether it did what it was asked for.' }) status: string;
+  @EnumField(['done', 'failed', 'outcome_unknown'], {
+    name: 'ToolCallStatus',
+    description:
+      'Whether it did what it was asked for. `outcome_unknown`: it went out and was cut off, and is not made again, since it may have been done.',
+  })
+  status: string;
   @StringField({ description: 'What the model was told.' }) content: string;
   @UuidField({ description: TURN }) turn_id: string;
 }

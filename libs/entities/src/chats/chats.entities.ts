@@ -186,7 +186,10 @@ export class Turn extends DurableRun<TurnStatus, TurnWait> {
   @Column('int', { default: 0 }) model_steps: number;
 }
 
-/** The journal of a turn: every model call with its outcome; every tool call from its intent on. */
+/**
+ * The journal of a turn: every model call with its outcome; every tool call from its intent on. One that goes out and may not be repeated
+ * is `sent` before it does; it ends as `outcome_unknown` where nobody has heard of it since.
+ */
 @Entity('turn_steps')
 export class TurnStep {
   @PrimaryColumn('uuid') turn_id: string;
@@ -194,7 +197,7 @@ export class TurnStep {
   @Column('uuid') org_id: string;
   @Column('uuid') chat_id: string;
   @Column('text') kind: 'model' | 'tool';
-  @Column('text') status: 'intent' | 'done' | 'failed' | 'interrupted';
+  @Column('text') status: 'intent' | 'sent' | 'done' | 'failed' | 'outcome_unknown' | 'interrupted';
   @Column('uuid', { nullable: true }) message_id: string | null;
   @Column('text', { nullable: true }) tool_call_id: string | null;
   @Column('text', { nullable: true }) tool_name: string | null;

@@ -1,3 +1,4 @@
+export * from './effects';
 export * from './run-kind';
 export * from './run-leases';
 export * from './run-owner';

@@ -3,6 +3,7 @@ import { Broadcaster } from '@aps/platform/broadcast';
 import type { Tx } from '@aps/platform/database';
 import type { NewEvent } from '../state/chat.types';
 import { ChildWaits } from '../delegation/child-waits';
+import { SentCalls } from '../turns/tool-results';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
 import { ControlRepository, type ControlledChat } from './control.repository';
@@ -14,20 +15,25 @@ export class Teardown {
     private readonly control: ControlRepository,
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
+    private readonly sent: SentCalls,
     private readonly children: ChildWaits,
     private readonly broadcaster: Broadcaster,
   ) {}
 
   /**
    * Ends the turns of locked chats with their jobs, and lets go of the child chats, timers and slots that they wait for; questions to
-   * humans are left alone. Workers are told after the commit; the fence holds before that.
+   * humans are left alone. A call that is out and may not be repeated gets its end here: no worker goes on with it. Workers are told after the commit; the fence holds before that.
    *
    * @returns what to tell each chat's readers, by chat; a chat has an entry only where there is something
    */
   async endTurns(tx: Tx, chats: ControlledChat[], reason: AbandonReason, at: Date): Promise<Map<string, NewEvent[]>> {
-    const events = new Map<string, NewEvent[]>();
     const busy = chats.filter((c) => c.turn);
-    if (busy.length === 0) return events;
+    if (busy.length === 0) return new Map();
+    const events = await this.sent.giveUp(
+      tx,
+      busy.map((c) => c.turn!.id),
+      at,
+    );
     const parents = busy.filter((c) => c.turn?.wait?.kind === 'children');
     // Of many, few have anything that is still to be told.
     const unread =
@@ -45,7 +51,7 @@ export class Teardown {
     for (const { id, turn } of parents) {
       if (unread && !unread.has(id)) continue;
       const told = await this.waits.abandon(tx, turn!.wait!, reason);
-      if (told.length) events.set(id, told);
+      if (told.length) events.set(id, [...(events.get(id) ?? []), ...told]);
     }
     await this.turns.endAll(
       tx,

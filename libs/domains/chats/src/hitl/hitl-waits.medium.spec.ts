@@ -51,6 +51,7 @@ describe('turns that wait for humans', () => {
         description: 'Wires',
         scope: 'con:bank',
         accessLevel: 'destructive',
+        hints: { destructiveHint: true, idempotentHint: true },
         parameters: z.object({ amount: z.number() }),
         callOut: (args, { idempotencyKey }) => {
           wired.push([idempotencyKey, args]);

@@ -82,8 +82,9 @@ function stepOf(row: TimelineRow): [metadata: Data, sentence: string] {
     finish_reason: row.finish_reason ?? data.finish_reason ?? null,
     provider_finish_reason: row.provider_finish_reason,
     first_token_ms: row.first_token_ms,
+    restarted: row.restarted ?? false,
   };
-  return [{ kind: 'llm', ...common, ...call }, `Asked ${model ?? 'the model'}`];
+  return [{ kind: 'llm', ...common, ...call }, `Asked ${model ?? 'the model'}${call.restarted ? ' anew' : ''}`];
 }
 
 /** Tokens and cost stand on steps alone, so that they can be added up. */

@@ -14,8 +14,8 @@ import { eventMessage, numbered, type NewEvent } from '../state/chat.types';
 import { ChatEnds } from '../state/chat-ends';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
+import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
-import { toolCallsTotal } from './tool-step';
 import { isLastStep, TurnCalls } from './turn-calls';
 import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './running-turn';
@@ -38,14 +38,6 @@ interface PartialAnswer {
   used: Usage | null;
   /** What the step holds of the budget. */
   readonly hold: WorkHold;
-}
-
-/** A call that is not run, with the message that answers it. */
-interface RefusedCall {
-  messageId: string;
-  stepNo: number;
-  toolCallId: string;
-  toolName: string;
 }
 
 /**
@@ -93,7 +85,9 @@ export class ModelStepRunner {
     const model = (turn.model ??= await this.calls.resolve(turn));
 
     const messageId = stepMessageId(claim.id, stepNo);
-    if (claim.taken_over && turn.stepsDone === claim.steps_done) await this.announceRestart(turn, messageId);
+    // Whoever had the turn before may have begun it; nobody knows how far it had come.
+    const restarted = claim.taken_over && turn.stepsDone === claim.steps_done;
+    if (restarted) await this.announceRestart(turn, messageId);
     await this.compaction.fit(turn, model);
     return this.holds.holding(heldTurn(claim, 'turn'), async (hold) => {
       const started = performance.now();
@@ -104,10 +98,10 @@ export class ModelStepRunner {
         // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
         const finished = result.toolCalls.length === 0 || isLastStep(turn);
         const durationMs = Math.round(performance.now() - started);
-        await this.commit(turn, model, result, { messageId, stepNo, final: finished, hold, durationMs });
+        await this.commit(turn, model, result, { messageId, stepNo, final: finished, restarted, hold, durationMs });
         return finished ? 'finished' : 'continues';
       } catch (error) {
-        if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo });
+        if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo, restarted });
         throw error;
       }
     });
@@ -119,7 +113,7 @@ export class ModelStepRunner {
     model: ResolvedModel,
     error: LeaseEnded,
     partial: PartialAnswer,
-    step: { messageId: string; stepNo: number },
+    step: { messageId: string; stepNo: number; restarted: boolean },
   ): Promise<void> {
     const { claim } = turn;
     surplus.inc(Math.ceil(partial.text.length / CHARACTERS_PER_TOKEN));
@@ -140,6 +134,7 @@ export class ModelStepRunner {
         messageId: step.messageId,
         content,
         model: model.resolved_model,
+        detail: step.restarted ? { restarted: true } : null,
         event,
         at,
       });
@@ -216,7 +211,7 @@ export class ModelStepRunner {
     turn: RunningTurn,
     model: ResolvedModel,
     result: ChatResult,
-    step: { messageId: string; stepNo: number; final: boolean; hold: WorkHold; durationMs: number },
+    step: { messageId: string; stepNo: number; final: boolean; restarted: boolean; hold: WorkHold; durationMs: number },
   ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();
@@ -225,11 +220,14 @@ export class ModelStepRunner {
     const finish = finishOf(result, step.final);
     const refused =
       step.final && toolCalls
-        ? toolCalls.map((call, i): RefusedCall => ({
-            messageId: uuidv7(),
+        ? toolCalls.map((call, i): CallResult => ({
+            turnId: claim.id,
             stepNo: step.stepNo + 1 + i,
+            messageId: uuidv7(),
+            content: STEP_LIMIT,
             toolCallId: call.id,
             toolName: call.name,
+            status: 'failed',
           }))
         : [];
     const state = storableState(result.providerState);
@@ -268,17 +266,7 @@ export class ModelStepRunner {
         type: 'tool_call',
         data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id },
       })),
-      ...refused.map((call): NewEvent => ({
-        type: 'tool_result',
-        data: {
-          message_id: call.messageId,
-          tool_call_id: call.toolCallId,
-          name: call.toolName,
-          status: 'failed',
-          content: STEP_LIMIT,
-          turn_id: claim.id,
-        },
-      })),
+      ...refused.map(toolResultEvent),
       ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
     ];
     const write: Committing = {
@@ -298,6 +286,7 @@ export class ModelStepRunner {
         finish_reason: finish,
         provider_finish_reason: result.providerFinish === null ? undefined : storable(result.providerFinish),
         attempts: result.attempts,
+        restarted: step.restarted || undefined,
         requested_model: model.requested_model,
         resolved_model: model.resolved_model,
         reason: model.reason,
@@ -333,7 +322,7 @@ export class ModelStepRunner {
    * The last step of a turn that others wait behind, whose end a parent chat is told, or that called tools nevertheless: the same
    * statement, and then what follows from the end, in one transaction.
    */
-  private async commitAndEnd(turn: RunningTurn, write: Committing, refused: RefusedCall[]): Promise<StepCommit | null> {
+  private async commitAndEnd(turn: RunningTurn, write: Committing, refused: CallResult[]): Promise<StepCommit | null> {
     const { claim } = turn;
     return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
@@ -342,8 +331,7 @@ export class ModelStepRunner {
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
-      for (const call of refused)
-        await this.turns.commitToolStep(tx, { ...call, turnId: claim.id, content: STEP_LIMIT, status: 'failed', wait: null, at: write.at });
+      for (const call of refused) await this.turns.commitToolStep(tx, { ...call, wait: null, at: write.at });
       await this.turns.endTurn(tx, claim, {
         turnStatus: 'done',
         chat: 'rest',

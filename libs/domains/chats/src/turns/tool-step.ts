@@ -1,57 +1,25 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { DecisionGate } from '@aps/decisions';
-import { NO_CALLER, Database, isConnectionLoss, storable, type Db, type Tx } from '@aps/platform/database';
-import { counter } from '@aps/platform/observability';
-import { LeaseEnded } from '@aps/platform/runs';
+import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
+import { LeaseEnded, onFound, type Noted } from '@aps/platform/runs';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
-import {
-  capResult,
-  parseArguments,
-  ToolCatalog,
-  type Tool,
-  type ToolContext,
-  type ToolOutcome,
-  type ToolResult,
-  type WaitKind,
-} from '@aps/tools';
+import { capResult, effectOf, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type ToolResult, type WaitKind } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
-import { ChatState } from '../state/chat-state.repository';
 import type { NewEvent } from '../state/chat.types';
-import { grantsOf } from './running-turn';
-import { CUT_OFF, type OpenCall } from './transcript';
-import type { RunningTurn } from './running-turn';
+import { grantsOf, type RunningTurn } from './running-turn';
+import { CUT_OFF, OUTCOME_UNKNOWN, type OpenCall } from './transcript';
+import { ToolCalls, ToolFailed, type Step } from './tool-call';
+import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
 import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits, type WaitOutcome } from './turn-waits';
-import { TurnRepository } from './turn.repository';
-
-type StepStatus = 'done' | 'failed';
-
-export const toolCallsTotal = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
+import { TurnRepository, type CallStatus } from './turn.repository';
 
 /** Calls that wait for the same are made together; these kinds come after all other calls, in this order. */
 const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];
 
-/** What a tool threw, as opposed to what went wrong around it. */
-class ToolFailed extends Error {
-  /** For the model. What was to happen in our transaction has not happened; of what went out nobody knows. */
-  readonly effect: string;
-
-  constructor(tool: Tool, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.effect = tool.callOut ? 'failed on our side, and may have had an effect' : 'failed on our side and had no effect';
-  }
-}
-
 /** A user has written: a call must not begin to wait now. Undoes what the call had done. */
 class MessageCame extends Error {}
-
-/** A call and the number of its step. */
-interface Step {
-  stepNo: number;
-  id: string;
-  name: string;
-}
 
 /** A call that a human has approved, and that can be made. */
 interface ApprovedCall {
@@ -60,11 +28,36 @@ interface ApprovedCall {
   args: unknown;
 }
 
-/** What the model is told of a call that needs a decision first. */
-interface Undecided {
-  kind: 'undecided';
+/** What a call gets, and what the chat's readers are told besides. */
+interface CallAnswer {
+  kind: 'answer';
   content: string;
+  status: CallStatus;
+  /** As metrics name it. */
+  outcome: string;
+  events?: NewEvent[];
 }
+
+const answerOf = ({ content, isError, events }: ToolResult): CallAnswer => ({
+  kind: 'answer',
+  content,
+  status: isError ? 'failed' : 'done',
+  outcome: isError ? 'refused' : 'done',
+  events,
+});
+
+const failed = (content: string, outcome: string): CallAnswer => ({ kind: 'answer', content, status: 'failed', outcome });
+
+/** @param subject how the model knows the call */
+const failureOf = (error: ToolFailed, subject: string): CallAnswer => ({
+  kind: 'answer',
+  content: error.tell(subject),
+  status: error.status,
+  outcome: error.isUnknown ? 'outcome_unknown' : 'error',
+});
+
+/** Of a call that went out under another owner. */
+const UNKNOWN: CallAnswer = { kind: 'answer', content: OUTCOME_UNKNOWN, status: 'outcome_unknown', outcome: 'outcome_unknown' };
 
 /** Runs the calls that a model asked for. Each call's effect and its result are one transaction; of a call that goes out the result alone. */
 @Injectable()
@@ -74,8 +67,8 @@ export class ToolStepRunner {
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
-    private readonly chats: ChatState,
     private readonly catalog: ToolCatalog,
+    private readonly calls: ToolCalls,
     private readonly log: ChatLog,
     private readonly waits: TurnWaits,
     private readonly gate: DecisionGate,
@@ -84,50 +77,85 @@ export class ToolStepRunner {
   /** Answers the calls of a wait that is over. */
   async completeWait(turn: RunningTurn): Promise<void> {
     while (turn.wait?.since) {
+      turn.lease.requireNext();
       const wait = turn.wait;
       const [call, ...rest] = wait.calls;
-      const step: Step = { stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name };
+      const step = stepOf(call);
       const after = rest.length ? { ...wait, calls: rest } : null;
+      let over: WaitOutcome | undefined;
+      const conclude = (tx: Tx, answer: CallAnswer) => this.conclude(tx, turn, step, over!, answer, after);
       try {
-        const outside = await this.inOwnedTransaction(turn, async (tx) => {
-          const outcome = await this.waits.outcome(tx, wait, call);
-          const approved = outcome.kind === 'run' ? this.approved(turn, outcome) : outcome;
-          if (approved.kind === 'call' && approved.tool.callOut) return { outcome, ...approved };
-          const result = approved.kind === 'call' ? await this.runApproved(turn, step, approved, tx) : approved;
-          await this.conclude(tx, turn, step, outcome, result, after);
+        const outgoing = await this.inOwnedTransaction(turn, async (tx) => {
+          over = await this.waits.outcome(tx, wait, call);
+          const made = over.kind === 'run' ? await this.approved(tx, turn, step, over) : answerOf(over);
+          if (made.kind === 'call' && made.tool.callOut) return made;
+          await conclude(tx, made.kind === 'call' ? await this.runApproved(turn, step, made, tx) : made);
         });
-        if (!outside) continue;
+        if (!outgoing) continue;
         // What a human has said only was read until here, so whoever dies meanwhile leaves everything as it was.
-        const result = await this.runApproved(turn, step, outside);
-        await this.inOwnedTransaction(turn, (tx) => this.conclude(tx, turn, step, outside.outcome, result, after));
+        const result = await this.calls.send(turn, outgoing.tool, outgoing.args, step);
+        await this.inOwnedTransaction(turn, (tx) => conclude(tx, answerOf(result)));
       } catch (error) {
-        if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
-        this.logger.warn({ msg: 'Approved call failed', turn_id: turn.claim.id, error: error.message });
-        await this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, `The approved call ${error.effect}.`, 'failed', [], after));
+        this.requireFailed(turn, error);
+        await this.inOwnedTransaction(turn, (tx) => conclude(tx, failureOf(error, 'The approved call')));
       }
     }
   }
 
-  /** A call that a human has approved, as it was stored; the grants of the agent still decide. */
-  private approved(turn: RunningTurn, { toolSlug, arguments: args }: Extract<WaitOutcome, { kind: 'run' }>): ApprovedCall | ToolResult {
-    const tool = this.catalog.bySlug(grantsOf(turn), toolSlug);
-    if (!tool) return { kind: 'result', content: `There is no tool ${toolSlug.slice(0, 100)}, or you may not use it.`, isError: true };
-    const parsed = parseArguments(tool, JSON.stringify(args ?? {}));
-    return parsed.ok ? { kind: 'call', tool, args: parsed.value } : { kind: 'result', content: parsed.message, isError: true };
+  /** A call that a human has approved, as it was stored; the grants of the agent still decide. Unless it was made, and cut off, before. */
+  private async approved(
+    tx: Tx,
+    turn: RunningTurn,
+    step: Step,
+    run: Extract<WaitOutcome, { kind: 'run' }>,
+  ): Promise<ApprovedCall | CallAnswer> {
+    const noted = (await this.turns.openCalls(tx, turn.claim.id)).find((s) => s.step_no === step.stepNo)?.status;
+    const tool = this.catalog.bySlug(grantsOf(turn), run.toolSlug);
+    if (noted && this.isLost(turn, step, tool, noted)) return UNKNOWN;
+    if (!tool) return failed(`There is no tool ${run.toolSlug.slice(0, 100)}, or you may not use it.`, 'refused');
+    const parsed = parseArguments(tool, JSON.stringify(run.arguments ?? {}));
+    return parsed.ok ? { kind: 'call', tool, args: parsed.value } : failed(parsed.message, 'invalid');
   }
 
-  private async runApproved(turn: RunningTurn, step: Step, { tool, args }: ApprovedCall, tx?: Tx): Promise<ToolResult> {
-    const outcome = await this.call(turn, tool, args, step, tx);
-    if (outcome.kind === 'wait') throw new ToolFailed(tool, `${tool.slug} cannot wait in the place of another call`);
-    return outcome;
+  private async runApproved(turn: RunningTurn, step: Step, { tool, args }: ApprovedCall, tx: Tx): Promise<CallAnswer> {
+    const outcome = await this.calls.run(turn, tool, args, step, tx);
+    if (outcome.kind === 'wait') throw new ToolFailed(tool, new Error(`${tool.slug} cannot wait in the place of another call`));
+    return answerOf(outcome);
   }
 
   /** Answers the call of a wait that is over. */
-  private conclude(tx: Tx, turn: RunningTurn, step: Step, outcome: WaitOutcome, result: ToolResult, after: TurnWait | null): Promise<void> {
+  private async conclude(
+    tx: Tx,
+    turn: RunningTurn,
+    step: Step,
+    over: WaitOutcome,
+    answer: CallAnswer,
+    after: TurnWait | null,
+  ): Promise<void> {
+    const events = [...(over.events ?? []), ...(over.kind === 'run' ? (answer.events ?? []) : [])];
+    if (over.kind === 'result') return this.record(tx, turn, step, answer.content, answer.status, events, after);
     // Before the result, which may be cut.
-    const content = outcome.kind === 'run' && outcome.remark ? `${outcome.remark}\n\n${result.content}` : result.content;
-    const events = [...(outcome.events ?? []), ...(result === outcome ? [] : (result.events ?? []))];
-    return this.record(tx, turn, step, content, result.isError ? 'failed' : 'done', events, after);
+    const content = over.remark ? `${over.remark}\n\n${answer.content}` : answer.content;
+    await this.record(tx, turn, step, content, answer.status, events, after);
+    this.count(tx, this.catalog.named(over.toolSlug), answer.outcome);
+  }
+
+  /** Whether a call went out before and nobody can say what it came to. */
+  private isLost(turn: RunningTurn, step: Step, tool: Tool | undefined, noted: Noted): boolean {
+    if (onFound(tool ? effectOf(tool) : 'inside', noted) !== 'unknown') return false;
+    this.logger.warn({ msg: 'The outcome of a call is not known', tool: tool?.slug, turn_id: turn.claim.id, step_no: step.stepNo });
+    return true;
+  }
+
+  /** Lets pass what a tool has failed with, which its model is told; after anything else the journal says what is. */
+  private requireFailed(turn: RunningTurn, error: unknown): asserts error is ToolFailed {
+    if (!(error instanceof ToolFailed)) throw error;
+    turn.lease.signal.throwIfAborted();
+    this.logger.warn({ msg: 'Tool failed', tool: error.tool.slug, turn_id: turn.claim.id, status: error.status, error: error.message });
+  }
+
+  private count(tx: Tx, tool: Tool | undefined, outcome: string): void {
+    tx.afterCommit(() => toolCallsTotal.inc({ tool: tool?.slug ?? 'unknown', outcome }));
   }
 
   /**
@@ -135,17 +163,19 @@ export class ToolStepRunner {
    * @returns `waiting` when the turn has given up its slot until later
    */
   async run(turn: RunningTurn, open: OpenCall[]): Promise<'done' | 'waiting'> {
-    const intents = await this.turns.openCalls(this.db, turn.claim.id);
-    const stepOf = new Map(intents.map((s) => [s.tool_call_id, s.step_no]));
+    const journal = await this.turns.openCalls(this.db, turn.claim.id);
+    const notedOf = new Map(journal.map((s) => [s.tool_call_id, s]));
     const made = new Set(turn.wait?.calls.map((c) => c.tool_call_id));
     // What waits comes last: the others need not wait with it.
     const placeOf = (c: OpenCall) => WAIT_ORDER.indexOf(this.waitOf(turn, c));
     const ordered = open.filter((c) => !made.has(c.id)).sort((a, b) => placeOf(a) - placeOf(b));
     for (const call of ordered) {
-      turn.lease.signal.throwIfAborted();
+      turn.lease.requireNext();
       // Calls that wait for something else come when this wait is over.
       if (turn.wait && turn.wait.kind !== WAIT_ORDER[placeOf(call)]) break;
-      await this.runOne(turn, call, stepOf.get(call.id) ?? turn.stepsDone + 1);
+      const noted = notedOf.get(call.id);
+      const step: Step = { stepNo: noted?.step_no ?? turn.stepsDone + 1, id: call.id, name: call.name };
+      await this.runOne(turn, call, step, noted?.status ?? 'intent');
     }
     return turn.wait ? this.beginWait(turn, turn.wait) : 'done';
   }
@@ -167,8 +197,7 @@ export class ToolStepRunner {
       if (pending > 0) {
         const { events, calls } = await this.waits.interrupt(tx, wait);
         for (const [i, call] of calls.entries()) {
-          const step: Step = { stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name };
-          await this.record(tx, turn, step, call.content, call.status, i === 0 ? events : [], null);
+          await this.record(tx, turn, stepOf(call), call.content, call.status, i === 0 ? events : [], null);
         }
         return 'done';
       }
@@ -198,87 +227,70 @@ export class ToolStepRunner {
     });
   }
 
-  private runOne(turn: RunningTurn, call: OpenCall, stepNo: number): Promise<void> {
+  private runOne(turn: RunningTurn, call: OpenCall, step: Step, noted: Noted): Promise<void> {
     const tool = this.catalog.find(grantsOf(turn), call.name);
     // Named by the tool, because the model may have written anything as its name.
-    return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes: { 'aps.turn.id': turn.claim.id, 'aps.step_no': stepNo } }, (span) =>
-      this.answer(turn, call, stepNo, tool, span),
-    );
+    const attributes = { 'aps.turn.id': turn.claim.id, 'aps.step_no': step.stepNo };
+    return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes }, (span) => this.make(turn, call, step, noted, tool, span));
   }
 
-  private async answer(turn: RunningTurn, call: OpenCall, stepNo: number, tool: Tool | undefined, span: Span): Promise<void> {
-    const step: Step = { stepNo, id: call.id, name: call.name };
-    const refuse = (content: string, status: StepStatus, outcome: string) => {
-      toolCallsTotal.inc({ tool: tool?.slug ?? 'unknown', outcome });
-      failSpan(span, outcome);
-      return this.inOwnedTransaction(turn, (tx) => this.record(tx, turn, step, content, status));
+  /** Makes a call, unless something stands against it, and answers it. */
+  private async make(turn: RunningTurn, call: OpenCall, step: Step, noted: Noted, tool: Tool | undefined, span: Span): Promise<void> {
+    const answer = (given: CallAnswer) => {
+      failSpan(span, given.outcome);
+      return this.inOwnedTransaction(turn, (tx) => this.answer(tx, turn, tool, step, given));
     };
-    if (call.cut) return refuse(CUT_OFF, 'failed', 'cut_off');
-    if (!tool) return refuse(`There is no tool ${call.name.slice(0, 100)}, or you may not use it.`, 'failed', 'refused');
+    if (this.isLost(turn, step, tool, noted)) return answer(UNKNOWN);
+    if (call.cut) return answer(failed(CUT_OFF, 'cut_off'));
+    if (!tool) return answer(failed(`There is no tool ${call.name.slice(0, 100)}, or you may not use it.`, 'refused'));
     const parsed = parseArguments(tool, call.arguments);
-    if (!parsed.ok) return refuse(parsed.message, 'failed', 'invalid');
+    if (!parsed.ok) return answer(failed(parsed.message, 'invalid'));
     try {
       // What goes out holds no transaction; its result has one of its own.
-      const called = tool.callOut && (await this.gated(this.db, turn, tool, () => this.call(turn, tool, parsed.value, step)));
+      const sent =
+        tool.callOut && ((await this.undecided(this.db, turn, tool)) ?? answerOf(await this.calls.send(turn, tool, parsed.value, step)));
       await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
-        const outcome = called ?? (await this.gated(tx, turn, tool, () => this.call(turn, tool, parsed.value, step, tx)));
+        if (sent) return this.answer(tx, turn, tool, step, sent);
+        const undecided = await this.undecided(tx, turn, tool);
+        if (undecided) return this.answer(tx, turn, tool, step, undecided);
+        const outcome = await this.calls.run(turn, tool, parsed.value, step, tx);
+        if (outcome.kind === 'result') return this.answer(tx, turn, tool, step, answerOf(outcome));
         // A message ends a wait, and one has come already: it would stand behind this turn until the wait is over.
-        if (outcome.kind === 'wait' && pending > 0) throw new MessageCame();
-        await this.apply(tx, turn, tool, step, outcome);
+        if (pending > 0) throw new MessageCame();
+        await this.noteWait(tx, turn, tool, step, outcome);
       });
     } catch (error) {
-      if (error instanceof MessageCame) return refuse(INTERRUPTED_BY_MESSAGE, 'failed', 'interrupted');
-      // Only what the tool itself threw has surely undone its transaction; after anything else the journal says what is.
-      if (!(error instanceof ToolFailed) || turn.lease.signal.aborted) throw error;
-      // The model is told, and the turn goes on.
-      this.logger.warn({ msg: 'Tool failed', tool: tool.slug, turn_id: turn.claim.id, error: error.message });
-      return refuse(`${tool.name} ${error.effect}.`, 'failed', 'error');
+      if (error instanceof MessageCame) return answer(failed(INTERRUPTED_BY_MESSAGE, 'interrupted'));
+      this.requireFailed(turn, error);
+      await answer(failureOf(error, tool.name));
     }
   }
 
-  /** A call, unless it needs a recorded decision and there is none. */
-  private async gated(db: Db, turn: RunningTurn, tool: Tool, call: () => Promise<ToolOutcome>): Promise<ToolOutcome | Undecided> {
+  /** What a call gets that needs a recorded decision where there is none; null for one that may be made. */
+  private async undecided(db: Db, turn: RunningTurn, tool: Tool): Promise<CallAnswer | null> {
     const content = await this.gate.refusal(db, { id: turn.claim.id, decision_log: grantsOf(turn).decision_log }, tool);
-    return content === null ? call() : { kind: 'undecided', content };
+    return content === null ? null : failed(content, 'undecided');
   }
 
-  /** @param tx that records the result; without, for tools that call out */
-  private async call(turn: RunningTurn, tool: Tool, args: unknown, step: Step, tx?: Tx): Promise<ToolOutcome> {
-    const { claim, lease } = turn;
-    const context: ToolContext = {
-      orgId: claim.org_id,
-      agentId: claim.agent_id,
-      chatId: claim.chat_id,
-      turnId: claim.id,
-      stepNo: step.stepNo,
-      toolCallId: step.id,
-      grants: grantsOf(turn),
-      idempotencyKey: `${claim.id}/${step.stepNo}`,
-      signal: lease.signal,
-      charge: (within, cost) => this.chats.addCost(within, claim.chat_id, cost),
-    };
-    try {
-      return await (tool.callOut ? tool.callOut(args as never, context) : tool.run(tx!, args as never, context));
-    } catch (error) {
-      // A deadlock undoes the transaction and has it run again.
-      const code = (error as { code?: string }).code;
-      if (error instanceof LeaseEnded || isConnectionLoss(error) || code === '40001' || code === '40P01') throw error;
-      throw new ToolFailed(tool, (error as Error).message, { cause: error });
-    }
+  private async answer(
+    tx: Tx,
+    turn: RunningTurn,
+    tool: Tool | undefined,
+    step: Step,
+    { content, status, outcome, events }: CallAnswer,
+  ): Promise<void> {
+    await this.record(tx, turn, step, content, status, events);
+    this.count(tx, tool, outcome);
   }
 
-  private async apply(tx: Tx, turn: RunningTurn, tool: Tool, step: Step, outcome: ToolOutcome | Undecided): Promise<void> {
-    if (outcome.kind === 'undecided') {
-      toolCallsTotal.inc({ tool: tool.slug, outcome: 'undecided' });
-      return this.record(tx, turn, step, outcome.content, 'failed');
-    }
-    if (outcome.kind === 'result') {
-      toolCallsTotal.inc({ tool: tool.slug, outcome: outcome.isError ? 'refused' : 'done' });
-      await this.record(tx, turn, step, outcome.content, outcome.isError ? 'failed' : 'done', outcome.events);
-      return;
-    }
-    if (!tool.waitsFor) throw new ToolFailed(tool, `${tool.slug} does not say that it waits`);
-    toolCallsTotal.inc({ tool: tool.slug, outcome: 'waits' });
+  private async noteWait(
+    tx: Tx,
+    turn: RunningTurn,
+    tool: Tool,
+    step: Step,
+    outcome: Extract<ToolOutcome, { kind: 'wait' }>,
+  ): Promise<void> {
+    if (!tool.waitsFor) throw new ToolFailed(tool, new Error(`${tool.slug} does not say that it waits`));
     const call: WaitingCall = {
       step_no: step.stepNo,
       tool_call_id: step.id,
@@ -293,6 +305,7 @@ export class ToolStepRunner {
     };
     await this.turns.runs.noteWait(tx, turn.claim.id, wait);
     if (outcome.events?.length) await this.announce(tx, turn, outcome.events, this.db.now());
+    this.count(tx, tool, 'waits');
     tx.afterCommit(() => {
       turn.wait = wait;
     });
@@ -303,35 +316,28 @@ export class ToolStepRunner {
     turn: RunningTurn,
     step: Step,
     raw: string,
-    status: StepStatus,
+    status: CallStatus,
     more: NewEvent[] = [],
     wait: TurnWait | null = turn.wait,
   ): Promise<void> {
-    const content = capResult(storable(raw));
     const at = this.db.now();
-    const messageId = uuidv7();
-    await this.turns.commitToolStep(tx, {
+    const result: CallResult = {
       turnId: turn.claim.id,
       stepNo: step.stepNo,
-      messageId,
-      content,
+      messageId: uuidv7(),
+      content: capResult(storable(raw)),
       toolCallId: step.id,
       toolName: step.name,
       status,
-      wait,
-      at,
-    });
-    const result: NewEvent = {
-      type: 'tool_result',
-      data: { message_id: messageId, tool_call_id: step.id, name: step.name, status, content, turn_id: turn.claim.id },
     };
-    await this.announce(tx, turn, [result, ...more], at);
+    await this.turns.commitToolStep(tx, { ...result, wait, at });
+    await this.announce(tx, turn, [toolResultEvent(result), ...more], at);
     tx.afterCommit(() => {
       turn.stepsDone += 1;
       turn.wait = wait;
       turn.rows.push({
         role: 'tool',
-        content,
+        content: result.content,
         tool_calls: null,
         tool_call_id: step.id,
         tool_name: step.name,
@@ -355,6 +361,8 @@ export class ToolStepRunner {
     });
   }
 }
+
+const stepOf = (call: WaitingCall): Step => ({ stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name });
 
 /** The later of two times; null when one of the calls waits without one. */
 function later(noted: string | null | undefined, of: string | undefined): string | null {

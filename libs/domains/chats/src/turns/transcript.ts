@@ -10,6 +10,13 @@ export const INTERRUPTED = JSON.stringify({
   message: 'The call was cut off; whether it had an effect is not known.',
 });
 
+/** What a call gets that went out, may not be made twice, and was cut off before its answer came. */
+export const OUTCOME_UNKNOWN = JSON.stringify({
+  status: 'outcome_unknown',
+  message:
+    'The call went out, and no answer to it was received. Whether it had its effect is not known, and it was not repeated. Do not make it again before you have looked whether it has happened; if you cannot, say so.',
+});
+
 /** What a call gets that the model makes in the last step which its turn is allowed. */
 export const STEP_LIMIT = JSON.stringify({ status: 'step_limit', message: 'The turn had reached its last step; the call was not run.' });
 

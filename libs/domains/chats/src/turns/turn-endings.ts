@@ -7,6 +7,7 @@ import type { ChatError, NewEvent } from '../state/chat.types';
 import { ChatEnds, type ChatEnd } from '../state/chat-ends';
 import { MOVES } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
+import { SentCalls } from './tool-results';
 import { TurnWaits } from './turn-waits';
 import { TurnRepository, type TurnRef } from './turn.repository';
 
@@ -47,6 +48,7 @@ export class TurnEndings {
     private readonly chats: ChatState,
     private readonly ends: ChatEnds,
     private readonly waits: TurnWaits,
+    private readonly sent: SentCalls,
   ) {}
 
   /** The error as a chat shows it; undefined for faults of ours, which are delivered again instead. */
@@ -129,6 +131,7 @@ export class TurnEndings {
     const wait = await this.turns.waitOf(tx, turn.id);
     const withdrawn =
       wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
+    const lost = (await this.sent.giveUp(tx, [turn.id], at)).get(turn.chat_id) ?? [];
     const goesOn = await this.turns.endTurn(tx, turn, {
       turnStatus,
       chat,
@@ -137,7 +140,7 @@ export class TurnEndings {
       at,
       dispatchNext: chat !== 'archive' && chat !== 'abandon',
     });
-    const events: NewEvent[] = [...withdrawn, ...(ending.events ?? [])];
+    const events: NewEvent[] = [...withdrawn, ...lost, ...(ending.events ?? [])];
     if (from !== to || stopReason) events.push({ type: 'status_changed', data: { from, to, stop_reason: stopReason, pause: null } });
     if (chat === 'fail' && goesOn) {
       // The message that waited behind the failed turn revives the chat, like one that comes after the failure.

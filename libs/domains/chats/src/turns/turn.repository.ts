@@ -3,7 +3,7 @@ import type { JobPayload } from '@aps/contracts';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import { deleteJobs, Outbox } from '@aps/platform/outbox';
-import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming, type Noted } from '@aps/platform/runs';
 import type { ChatError, NewEvent, Pause, TranscriptRow } from '../state/chat.types';
 import { ChatState } from '../state/chat-state.repository';
 import { changeChats, insertMessages } from '../state/chat-state.sql';
@@ -58,6 +58,22 @@ const withTimes = (row: TurnRow): TurnAnswer => ({
 /** A call that a turn waited in, and what it gets. */
 export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'failed' };
 
+/** A call that has no result yet. */
+export interface OpenStep {
+  step_no: number;
+  tool_call_id: string;
+  status: Noted;
+}
+
+/** A call that has gone out and has no result. */
+export interface SentCall extends Omit<WaitingCall, 'ref'> {
+  turn_id: string;
+  chat_id: string;
+}
+
+/** How a call ended. */
+export type CallStatus = 'done' | 'failed' | 'outcome_unknown';
+
 /** What a finished step leaves behind, for the signal that follows its commit. */
 export interface StepCommit {
   /** Newest number in the event log before the step's own events. */
@@ -98,8 +114,16 @@ const COMMIT_TOOL_STEP =
             })}),
             s AS (UPDATE turn_steps SET status = $7, message_id = $3, finished_at = $8 WHERE turn_id = $1 AND step_no = $2)
        UPDATE turns SET wait = $9, ${stepDone('turns')} WHERE id = $1`);
-const OPEN_CALLS = statement<{ step_no: number; tool_call_id: string }>(
-  `SELECT step_no, tool_call_id FROM turn_steps WHERE turn_id = $1 AND status = 'intent' ORDER BY step_no`,
+const OPEN_CALLS = statement<OpenStep>(
+  `SELECT step_no, tool_call_id, status FROM turn_steps WHERE turn_id = $1 AND status IN ('intent', 'sent') ORDER BY step_no`,
+);
+const SEND_CALL = statement(`
+  WITH l AS MATERIALIZED (
+    SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR UPDATE OF c, t
+  )
+  UPDATE turn_steps SET status = 'sent' FROM l WHERE turn_steps.turn_id = l.id AND turn_steps.step_no = $3 AND turn_steps.status = 'intent'`);
+const SENT_CALLS = statement<SentCall>(
+  `SELECT turn_id, chat_id, step_no, tool_call_id, tool_name FROM turn_steps WHERE turn_id = ANY($1) AND status = 'sent'`,
 );
 const COMPACTED_THROUGH = statement<{
   turn_no: number;
@@ -185,6 +209,7 @@ export class TurnRepository {
       messageId: string;
       content: string;
       model: string;
+      detail: { restarted: true } | null;
       event: NewEvent;
       at: Date;
     },
@@ -198,6 +223,7 @@ export class TurnRepository {
       message.content,
       message.model,
       JSON.stringify(message.event.data),
+      message.detail && JSON.stringify(message.detail),
     ]);
     return row ?? null;
   }
@@ -226,7 +252,7 @@ export class TurnRepository {
       content: string;
       toolCallId: string;
       toolName: string;
-      status: 'done' | 'failed';
+      status: CallStatus;
       wait: TurnWait | null;
       at: Date;
     },
@@ -245,8 +271,18 @@ export class TurnRepository {
   }
 
   /** Tool calls of a turn whose outcome was never written. A running turn's model call needs no row: the lease says that it is under way. */
-  openCalls(db: Db, turnId: string): Promise<{ step_no: number; tool_call_id: string }[]> {
+  openCalls(db: Db, turnId: string): Promise<OpenStep[]> {
     return db.query(OPEN_CALLS, [turnId]);
+  }
+
+  /** Notes that a call goes out which nobody may make twice. @returns false when the turn is not this owner's any more */
+  async sendCall(db: Db, turn: { id: string; fence: string }, stepNo: number): Promise<boolean> {
+    return (await db.execute(SEND_CALL, [turn.id, turn.fence, stepNo])) > 0;
+  }
+
+  /** Of locked turns, the calls that {@link sendCall} has noted and that have no result. */
+  sentCalls(tx: Tx, turnIds: string[]): Promise<SentCall[]> {
+    return tx.query(SENT_CALLS, [turnIds]);
   }
 
   /**

@@ -261,8 +261,8 @@ WITH l AS MATERIALIZED (
   created_at: '$3',
 })}
 ), s AS (
-  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, started_at, finished_at)
-  SELECT l.id, $4, l.org_id, l.chat_id, 'model', 'interrupted', $5, $3, $3 FROM l
+  INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
+  SELECT l.id, $4, l.org_id, l.chat_id, 'model', 'interrupted', $5, $9, $3, $3 FROM l
 ), e AS (${appendEvent({ from: 'l', topic: topicOf('l.chat_id'), orgId: 'l.org_id', after: 'l.event_seq', type: 'message_completed', data: `jsonb_set($8::jsonb, '{message,seq}', to_jsonb(l.message_seq + 1))`, at: '$3' })}
 ), c AS (${changeChats({ from: 'l', id: 'l.chat_id', at: '$3', messageAfter: 'l.message_seq', set: { event_seq: 'l.event_seq + 1' } })}
 )

@@ -83,6 +83,7 @@ export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): T
   grants: GRANTS,
   idempotencyKey: callId,
   signal: AbortSignal.timeout(30_000),
+  progressed: () => undefined,
   charge: () => Promise.resolve(),
 });
 
