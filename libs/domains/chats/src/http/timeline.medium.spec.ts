@@ -5,6 +5,7 @@ import { aPerson } from '@aps/identity/testing';
 import { AgentsService } from '@aps/agents';
 import { TimelineQueries } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
+import { RunLeases } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { chatsService, script, type TestOrg } from '../testing/chats';
@@ -276,6 +277,35 @@ describe('timeline', () => {
       cost: null,
       metadata: { kind: 'llm', status: 'interrupted', model: 'mock' },
     });
+  });
+
+  it('tells that a model call was begun anew by another worker, and of a stopped one, too', async () => {
+    const restarts = async (chat: string) =>
+      (await items(chat)).filter((e) => e.metadata.kind === 'llm').map((e) => [e.metadata.restarted, e.message, e.metadata.status]);
+    const handedBack = async (message: string): Promise<string> => {
+      const chat = await app.chat(org);
+      const stream = await app.stream(org, chat);
+      await app.send(org, chat, message);
+      await stream.until((f) => f.event === 'message_delta');
+      const leases = app.get(RunLeases) as unknown as { held: Map<string, object>; end(lease: object, reason: string): void };
+      const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [chat]);
+      leases.end(leases.held.get(id)!, 'shutdown');
+      await stream.until((f) => f.event === 'message_restarted');
+      await stream.until((f) => f.event === 'message_delta');
+      stream.close();
+      return chat;
+    };
+    const todo = { name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } };
+    const ended = await handedBack(script({ text: 'one two three', chunk_delay_ms: 200, tool_calls: [todo] }, { text: 'done' }));
+    await app.settled(org, ended, 1);
+    expect(await restarts(ended)).toEqual([
+      [false, 'Asked mock', 'done'],
+      [true, 'Asked mock anew', 'done'],
+    ]);
+    const stopped = await handedBack(script({ text: 'one two three four five', chunk_delay_ms: 1_000 }));
+    await app.call('POST', `${org.path}/${stopped}/stop`, { as: org.owner, body: {} });
+    await app.until(org, stopped, (c) => c.messages.at(-1).interrupted);
+    expect(await restarts(stopped)).toEqual([[true, 'Asked mock anew', 'interrupted']]);
   });
 
   it('is open to whoever may open the chat, by its own agent', async () => {

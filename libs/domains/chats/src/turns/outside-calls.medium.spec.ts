@@ -1,5 +1,5 @@
 import { metrics } from '@aps/platform/observability';
-import { LeaseEnded, RunLeases, Runs, type AbortReason } from '@aps/platform/runs';
+import { LeaseEnded, RunLeases, type AbortReason } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';
 import { eventually, random } from '@aps/testing';
 import { ToolCatalog } from '@aps/tools';
@@ -8,7 +8,6 @@ import { BOOK, bookingTools, Ledger } from '../testing/ledger';
 import { ToolCalls } from './tool-call';
 import { ToolStepRunner } from './tool-step';
 import { OUTCOME_UNKNOWN } from './transcript';
-import { TurnKind } from './turn.kind';
 import { TurnRepository } from './turn.repository';
 
 const HASTY = { idleMs: 500, totalMs: 2_000 };
@@ -144,13 +143,10 @@ describe('a call with an effect outside of the database', () => {
     const chat = await book('once', memo);
     await noted;
     await app.expireLease(chat);
-    const payload = { org_id: org.id, chat_id: chat, turn_id: await turnOf(chat) };
-    await get(Runs).run(get(TurnKind), payload, { signal: new AbortController().signal } as never);
-    expect(results((await app.read(org, chat)).body)).toEqual([OUTCOME_UNKNOWN]);
+    expect(results(await app.settled(org, chat, 1))).toEqual([OUTCOME_UNKNOWN]);
     thaw();
     await arrives(memo);
-    const { messages } = await app.settled(org, chat, 1);
-    expect(results({ messages } as Chat)).toEqual([OUTCOME_UNKNOWN]);
+    expect(results((await app.read(org, chat)).body)).toEqual([OUTCOME_UNKNOWN]);
     expect(ledger.of(ledger.arrived, memo)).toHaveLength(1);
   });
 
@@ -223,7 +219,7 @@ describe('a call with an effect outside of the database', () => {
 
   it('is not begun by a process that is about to end', async () => {
     const chat = await app.chat(org);
-    const requireNext = new Promise<void>((resolve) => {
+    const begun = new Promise<number>((resolve) => {
       const leases = get(RunLeases);
       const hold = leases.hold.bind(leases);
       jest.spyOn(leases, 'hold').mockImplementationOnce((...args) => {
@@ -232,7 +228,7 @@ describe('a call with an effect outside of the database', () => {
         // The shutdown comes while the first of two calls is out.
         lease.requireNext = () => {
           if (ledger.of(ledger.arrived, 'first').length === 0) return original();
-          resolve();
+          resolve(ledger.of(ledger.arrived, 'second').length);
           throw new LeaseEnded('shutdown');
         };
         return lease;
@@ -240,9 +236,26 @@ describe('a call with an effect outside of the database', () => {
     });
     const two = ['first', 'second'].map((memo) => ({ name: 'con_books_once', arguments: { memo } }));
     await app.send(org, chat, script({ tool_calls: two }, { text: 'done' }));
-    await requireNext;
+    expect(await begun).toBe(0);
     expect(results(await app.settled(org, chat, 1))).toEqual(['booked', 'booked']);
     expect(['first', 'second'].map((memo) => ledger.of(ledger.arrived, memo).length)).toEqual([1, 1]);
+  });
+
+  it('is noted by nobody but its owner, and not made any more when its turn ends meanwhile', async () => {
+    const repository = get(TurnRepository);
+    const sendCall = repository.sendCall.bind(repository);
+    let chat = '';
+    let stale: boolean | undefined;
+    jest.spyOn(repository, 'sendCall').mockImplementationOnce(async (db, turn, stepNo) => {
+      stale = await sendCall(db, { ...turn, fence: String(BigInt(turn.fence) - 1n) }, stepNo);
+      const sent = await sendCall(db, turn, stepNo);
+      await end(chat, 'shutdown');
+      return sent;
+    });
+    chat = await app.chat(org);
+    await app.send(org, chat, calls('con_books_once', { memo: 'too late' }));
+    expect(results(await app.settled(org, chat, 1))).toEqual([OUTCOME_UNKNOWN]);
+    expect([stale, ledger.of(ledger.arrived, 'too late')]).toEqual([false, []]);
   });
 
   it('is known as such although its tool was switched off in the meantime', async () => {
@@ -276,8 +289,8 @@ describe('a call with an effect outside of the database', () => {
 
   it('is cut off when it takes too long, unless it gets further, whether its tool listens or not', async () => {
     const after = (ms: number) => new Promise<'answer'>((resolve) => setTimeout(() => resolve('answer'), ms).unref());
-    ledger.behave = ({ memo }) => after(memo.startsWith('progressing') ? HASTY.idleMs * 1.2 : 60_000);
-    const memos = { late: 'hasty', deaf: 'hasty', 'late, by key': 'by_key', progressing: 'hasty' };
+    ledger.behave = ({ memo }) => after(memo === 'progressing' ? HASTY.idleMs * 1.2 : 60_000);
+    const memos = { late: 'hasty', deaf: 'hasty', 'late, by key': 'by_key', progressing: 'hasty', 'progressing, then late': 'by_key' };
     const chats = await Promise.all(Object.entries(memos).map(([memo, tool]) => book(tool, memo)));
     const told = await Promise.all(chats.map(async (chat) => results(await app.settled(org, chat, 1))[0]));
     expect(told).toEqual([
@@ -285,6 +298,7 @@ describe('a call with an effect outside of the database', () => {
       OUTCOME_UNKNOWN,
       'con_books_by_key was cut off: nothing was heard of it for 0.5 s. It may be made again.',
       'booked',
+      'con_books_by_key was cut off: nothing was heard of it for 0.5 s. It may be made again.',
     ]);
   });
 
