@@ -22,7 +22,7 @@ export interface ToolContext {
   /** Aborted when the turn must end here, or the call has taken too long. */
   signal: AbortSignal;
   /** The other side has shown that it is at work: gives a call that goes out more time, within {@link CallLimits.totalMs}. */
-  progressed(): void;
+  progressed: () => void;
   /** Counts what a model was asked for by the call towards its chat; in the transaction of its receipt. */
   charge(tx: Tx, cost: ToolCost): Promise<void>;
 }

@@ -253,9 +253,9 @@ describe('a call with an effect outside of the database', () => {
       return sent;
     });
     chat = await app.chat(org);
-    await app.send(org, chat, calls('con_books_once', { memo: 'too late' }));
+    await app.send(org, chat, calls('con_books_once', { memo: 'deaf, and too late' }));
     expect(results(await app.settled(org, chat, 1))).toEqual([OUTCOME_UNKNOWN]);
-    expect([stale, ledger.of(ledger.arrived, 'too late')]).toEqual([false, []]);
+    expect([stale, ledger.of(ledger.arrived, 'deaf, and too late')]).toEqual([false, []]);
   });
 
   it('is known as such although its tool was switched off in the meantime', async () => {
