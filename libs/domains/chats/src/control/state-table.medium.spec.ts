@@ -79,7 +79,7 @@ function expected(action: string, state: ChatState, row: Row, turns: string[]): 
         case 'keep':
           return `202 chat_${row.status.toLowerCase()} =`;
       }
-     
+
     case 'retry':
       return turns.length === 0 ? '422 nothing_to_retry =' : '201 =';
     case 'delete':
