@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { QUEUES } from '@aps/contracts';
+import { JOBS, RUN_KINDS } from '@aps/contracts';
 import { parseAllDocuments } from 'yaml';
 import { allSections } from '../env-example/sections';
+import { manifests } from '../manifests/manifests';
 import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, INTERNAL_APPS, read } from './files';
 import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
 
@@ -421,23 +422,29 @@ describe('Scaling', () => {
       expect(dig<number>(s, 'spec', 'minReplicas') ?? dig<number>(s, 'spec', 'minReplicaCount')).toBeGreaterThanOrEqual(2);
   });
 
-  it('of workers follows depth and age of queues that exist, with CPU beside', () => {
+  it('of workers follows how many runs of each kind wait for them and for how long, with CPU beside', () => {
+    const asked = of('ScaledObject', production).flatMap((s) =>
+      dig<Fields[]>(s, 'spec', 'triggers')
+        .filter((t) => t.type === 'prometheus')
+        .map((t) => [s.metadata.name, dig<string>(t, 'metadata', 'query'), t.metricType, Number(dig(t, 'metadata', 'threshold'))]),
+    );
+    for (const [kind, { app, job, ready_per_pod, scale_after_s }] of Object.entries(RUN_KINDS)) {
+      const labels = `{kind="${kind}",namespace="agent-platform"}`;
+      expect(asked).toContainEqual([app, `max(runs_ready${labels})`, 'AverageValue', ready_per_pod]);
+      expect(asked).toContainEqual([app, `max(runs_oldest_ready_seconds${labels})`, 'Value', scale_after_s]);
+      const own = variables(named('Deployment', app, PRODUCTION) as Resource).find((v) => v.name === 'QUEUES')?.value;
+      if (own) expect([app, own.split(',')]).toEqual([app, expect.arrayContaining([JOBS[job].queue])]);
+    }
     for (const s of of('ScaledObject', production)) {
-      const triggers = dig<Fields[]>(s, 'spec', 'triggers');
-      expect(triggers.map((t) => t.type)).toEqual(expect.arrayContaining(['prometheus', 'cpu']));
-      const queries = triggers.filter((t) => t.type === 'prometheus').map((t) => dig<string>(t, 'metadata', 'query'));
-      expect(queries.map((q) => /\b(queue_\w+)\{/.exec(q)?.[1]).sort()).toEqual(['queue_oldest_ready_seconds', 'queue_ready']);
-      for (const query of queries) {
-        const queue = /queue="([^"]+)"/.exec(query)?.[1];
-        expect(QUEUES as readonly string[]).toContain(queue);
-        const own = variables(named('Deployment', s.metadata.name, PRODUCTION) as Resource).find((v) => v.name === 'QUEUES')?.value;
-        if (own) expect([s.metadata.name, own.split(',')]).toEqual([s.metadata.name, expect.arrayContaining([queue])]);
-        expect(query).toContain(`namespace="${s.metadata.namespace}"`);
-      }
+      expect(dig<Fields[]>(s, 'spec', 'triggers').map((t) => t.type)).toEqual(expect.arrayContaining(['prometheus', 'cpu']));
       const down = dig<Fields>(s, 'spec', 'advanced', 'horizontalPodAutoscalerConfig', 'behavior', 'scaleDown');
       expect(down.stabilizationWindowSeconds).toBeGreaterThanOrEqual(600);
     }
   });
+});
+
+it('What is made from the lists of kinds of runs and of queues is as they are: npm run manifests', () => {
+  for (const [file, text] of manifests()) expect([file, read(file)]).toEqual([file, text]);
 });
 
 it('The migration runs in every overlay, with the image and the settings of the gateway', () => {

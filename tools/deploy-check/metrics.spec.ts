@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isInstalled } from '../../apps/api-gateway-e2e/support';
+import { QUEUES, RUN_KINDS } from '@aps/contracts';
 import { anchors, metricLabels } from '../tour/docs';
 import { APPS, at } from './files';
 import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
@@ -87,6 +88,18 @@ describe('Metrics in the cluster', () => {
       const named = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
       expect([alert, named.filter((label) => !groups.includes(label))]).toEqual([alert, []]);
     }
+  });
+
+  it('alert when runs of a kind wait, when a queue has no worker, and when either gives up', () => {
+    const named = (name: string) => askedBy(ALERTS.find(({ alert }) => alert === name)?.expr ?? '').metrics;
+    const valuesOf = (name: string, metric: string, label: string) =>
+      named(name).flatMap((asked) => (asked.metric === metric ? asked.labels.get(label) : []));
+    expect(valuesOf('RunsWait', 'runs_oldest_ready_seconds', 'kind')).toEqual(Object.keys(RUN_KINDS));
+    expect(valuesOf('QueueWithoutWorker', 'queue_ready', 'queue')).toEqual([...QUEUES]);
+    // Of every kind and job, without a list of them.
+    for (const name of ['RunsFail', 'RunsGivenUp', 'WorkersDie', 'DeadLetters'])
+      for (const { metric, labels } of named(name))
+        expect([name, metric, labels.has('kind') || labels.has('job')]).toEqual([name, metric, false]);
   });
 
   const promtool = isInstalled('promtool');

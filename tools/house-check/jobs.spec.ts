@@ -2,7 +2,7 @@ import { readdirSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { JOBS, QUEUE_POLICY, QUEUES, type JobName, type QueueName } from '@aps/contracts';
+import { JOBS, QUEUE_POLICY, QUEUES, RUN_KINDS, type JobName, type QueueName } from '@aps/contracts';
 import { JOB_HANDLER, type JobHandlerMetadata } from '@aps/platform/queues';
 import { z } from 'zod';
 import { previewOf } from './testing/surface';
@@ -45,6 +45,7 @@ describe('jobs', () => {
       expect([name, handlers.length, handlers[0]?.split(' ')[0]]).toEqual([name, 1, owners(queue)[0]]);
     }
     expect(all.flatMap((w) => w.handlers).filter((h) => !(h.name in JOBS))).toEqual([]);
+    for (const [kind, { job, app }] of Object.entries(RUN_KINDS)) expect([kind, app]).toEqual([kind, owners(JOBS[job].queue)[0]]);
   });
 
   it('carry ids only: no text that a person wrote ever lies in Redis', () => {

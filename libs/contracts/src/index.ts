@@ -4,6 +4,7 @@ export * from './ids';
 export * from './jobs';
 export * from './models';
 export * from './realtime';
+export * from './runs';
 export * from './slugs';
 export * from './token-areas';
 export * from './findings';

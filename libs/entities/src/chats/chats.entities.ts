@@ -167,6 +167,7 @@ export interface TurnWait extends RunWait {
 // More than the status: statements that ask for one turn "that runs" would else be planned to look through all that run.
 @Index('turns_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
 @Index('turns_queued', ['org_id'], { where: `status = 'queued' AND finished_at IS NULL` })
+@Index('turns_waiting', ['org_id'], { where: `status = 'waiting' AND finished_at IS NULL` })
 @Index('turns_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
 // As of chats: not led by the organization.
 @Index('turns_dispatched', ['dispatched_at', 'org_id'])

@@ -97,6 +97,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"turns\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"status\" text NOT NULL, \"lease_owner\" text, \"lease_expires_at\" TIMESTAMP WITH TIME ZONE, \"fence\" bigint NOT NULL DEFAULT '0', \"parked\" boolean NOT NULL DEFAULT false, \"wait\" jsonb, \"deliveries\" integer NOT NULL DEFAULT '0', \"steps_done\" integer NOT NULL DEFAULT '0', \"error\" jsonb, \"dispatched_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"cause\" text NOT NULL, \"message_id\" uuid, \"model\" text, \"model_mode_override\" text, \"reasoning_effort\" text, \"unpriced_allowed\" boolean NOT NULL DEFAULT false, \"model_steps\" integer NOT NULL DEFAULT '0', CONSTRAINT \"turns_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"turns_status\" CHECK (status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')), CONSTRAINT \"PK_66edaea493f45e3c39d7c3553ed\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"turns_dispatched\" ON \"turns\"  (\"dispatched_at\", \"org_id\") ");
     await runner.query("CREATE INDEX \"turns_parked\" ON \"turns\"  (\"org_id\", \"dispatched_at\") WHERE parked");
+    await runner.query("CREATE INDEX \"turns_waiting\" ON \"turns\"  (\"org_id\") WHERE status = 'waiting' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"turns_queued\" ON \"turns\"  (\"org_id\") WHERE status = 'queued' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"turns_owned\" ON \"turns\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
     await runner.query("CREATE TABLE \"turn_steps\" (\"turn_id\" uuid NOT NULL, \"step_no\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"status\" text NOT NULL, \"message_id\" uuid, \"tool_call_id\" text, \"tool_name\" text, \"detail\" jsonb, \"started_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"PK_e240f5c33642c044d2e24c7e323\" PRIMARY KEY (\"turn_id\", \"step_no\"))");
@@ -396,6 +397,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP TABLE \"turn_steps\"");
     await runner.query("DROP INDEX \"turns_owned\"");
     await runner.query("DROP INDEX \"turns_queued\"");
+    await runner.query("DROP INDEX \"turns_waiting\"");
     await runner.query("DROP INDEX \"turns_parked\"");
     await runner.query("DROP INDEX \"turns_dispatched\"");
     await runner.query("DROP TABLE \"turns\"");

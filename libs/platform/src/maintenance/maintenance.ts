@@ -1,4 +1,5 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
+import { JOBS } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { counter, gauge } from '@aps/platform/observability';
 import { DEAD_LETTERS } from './maintenance.sql';
@@ -30,11 +31,10 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
   private stopped = false;
 
   constructor(private readonly db: Database) {
-    const dead = gauge('dead_letters', 'Jobs that were given up and that an operator should look at', [], async (g) => {
-      const [row] = await this.db.query(DEAD_LETTERS).catch(() => []);
-      if (row) g.set(row.n);
+    gauge('dead_letters', 'Jobs that were given up and that an operator should look at', ['job'], async (g) => {
+      const rows = await this.db.query(DEAD_LETTERS).catch(() => null);
+      if (rows) for (const job of Object.keys(JOBS)) g.set({ job }, rows.find((row) => row.job === job)?.n ?? 0);
     });
-    dead.set(0);
   }
 
   register(task: MaintenanceTask): void {

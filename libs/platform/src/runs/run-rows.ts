@@ -1,8 +1,8 @@
-import type { JobName, JobPayload } from '@aps/contracts';
+import type { JobName, JobPayload, RunKindName } from '@aps/contracts';
 import { NO_CALLER, type Db, type Tx } from '@aps/platform/database';
 import type { Outbox } from '@aps/platform/outbox';
 import { LeaseEnded } from './run-leases';
-import type { RunStatements } from './run.sql';
+import type { RunState, RunStatements } from './run.sql';
 
 /** The rows of a kind of run, as far as every kind has them, with the jobs that deliver them. */
 export class RunRows<N extends JobName = JobName> {
@@ -11,8 +11,8 @@ export class RunRows<N extends JobName = JobName> {
     private readonly outbox: Outbox,
   ) {}
 
-  get kind(): string {
-    return this.sql.of.kind;
+  get kind(): RunKindName {
+    return this.sql.kind;
   }
 
   /**
@@ -60,7 +60,7 @@ export class RunRows<N extends JobName = JobName> {
 
   /** Writes the job of a run, for one that is to be gone on with; published after the commit. */
   async dispatch(tx: Tx, id: string, payload: JobPayload<N>): Promise<void> {
-    await this.outbox.enqueue(tx, this.sql.of.job, payload, { id });
+    await this.outbox.enqueue(tx, this.sql.job, payload, { id });
   }
 
   /** Takes a run that is over the cap out of the queue. One that had begun and lost its worker is not at work any more. */
@@ -74,7 +74,7 @@ export class RunRows<N extends JobName = JobName> {
     const runs = await db.query(this.sql.DISPATCH_PARKED, [orgId, slots]);
     await this.outbox.handOut(
       db,
-      runs.map(({ id, payload }) => ({ id, name: this.sql.of.job, payload })),
+      runs.map(({ id, payload }) => ({ id, name: this.sql.job, payload })),
     );
     return runs.length;
   }
@@ -118,5 +118,10 @@ export class RunRows<N extends JobName = JobName> {
   /** Organizations with runs that are over the cap, and how many of their runs are at work. */
   parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
     return db.query(this.sql.PARKED_ORGS);
+  }
+
+  /** How many runs wait, and for what, and how many are at work. */
+  async state(db: Db): Promise<RunState> {
+    return (await db.query(this.sql.STATE))[0];
   }
 }

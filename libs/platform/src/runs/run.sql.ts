@@ -1,4 +1,4 @@
-import type { JobName, JobPayload } from '@aps/contracts';
+import { RUN_KINDS, type JobName, type JobPayload, type RunKindName, type RunKindOf } from '@aps/contracts';
 import { batchStatement, statement, type BatchStatement } from '@aps/platform/database';
 import { insertJobs, redeliverJobs, type JobRow } from '@aps/platform/outbox';
 
@@ -17,14 +17,25 @@ const NO_LEASE = 'lease_owner = NULL, lease_expires_at = NULL';
 
 /** What is to be known of the table of a kind of run, whose columns are those of `DurableRun` and its own. */
 export interface RunTable<N extends JobName = JobName> {
-  /** The kind, as metrics name it. */
-  kind: string;
+  kind: RunKindOf<N>;
   table: string;
-  /** What delivers a run, and the column of each field of its payload. */
-  job: N;
+  /** The column of each field of the payload of its job. */
   payload: Record<keyof JobPayload<N>, string>;
   /** SQL of whether runs of an organization are held at the moment. @param org SQL of its id */
   isSuspended: (org: string) => string;
+}
+
+/** The runs of a kind that are not over. */
+export interface RunState {
+  /** What a worker could take up now. */
+  ready: number;
+  oldest_ready_s: number;
+  /** Under a live lease. */
+  active: number;
+  /** Over the cap of their organization. */
+  parked: number;
+  /** For a time, or for somebody. */
+  waiting: number;
 }
 
 /** What a finished step sets in the row of its run. */
@@ -120,11 +131,13 @@ FROM v CROSS JOIN LATERAL (
 
 /** The statements of a kind of run that its own have no part in. */
 export function runStatements<N extends JobName>(of: RunTable<N>) {
-  const { table, job, payload } = of;
+  const { table, payload } = of;
+  const job = RUN_KINDS[of.kind].job as N;
   const payloadFrom = (row: string) =>
     Object.fromEntries(Object.entries<string>(payload).map(([field, column]) => [field, `${row}.${column}`])) as typeof payload;
   return {
-    of,
+    kind: of.kind as RunKindName,
+    job,
     LOCK_OWNED: statement<{ id: string }>(`SELECT id FROM ${table} WHERE id = $1 AND fence = $2 AND status = 'running' FOR UPDATE`),
     STEP_DONE: statement(`UPDATE ${table} SET ${stepDone(table)} WHERE id = $1`),
     // Rows that somebody is writing are left to the next beat: one statement that holds some runs and waits for others could be waited for
@@ -180,6 +193,23 @@ WITH x AS MATERIALIZED (
   RETURNING id, payload
 )
 SELECT id, payload FROM o`),
+    // The outbox holds what is to be done, and no more. Its runs are looked up one by one: a join that was planned while the table was small
+    // reads all of it for ever.
+    STATE: statement<RunState>(`
+WITH l AS MATERIALIZED (
+  SELECT r.status, CASE
+    WHEN r.status = 'running' THEN coalesce(r.lease_expires_at, now())
+    WHEN ${of.isSuspended('r.org_id')} THEN NULL
+    WHEN r.status = 'queued' THEN r.dispatched_at
+    WHEN r.status = 'waiting' THEN (r.wait->>'resume_at')::timestamptz END AS ready_at
+  FROM outbox o CROSS JOIN LATERAL (SELECT * FROM ${table} x WHERE x.id = o.id LIMIT 1) r
+  WHERE o.job = '${job}'
+)
+SELECT count(*) FILTER (WHERE ready_at <= now())::int AS ready, coalesce(extract(epoch FROM now() - min(ready_at) FILTER (WHERE ready_at <= now())), 0)::float8 AS oldest_ready_s,
+       count(*) FILTER (WHERE status = 'running' AND ready_at > now())::int AS active,
+       (SELECT count(*)::int FROM ${table} WHERE parked) AS parked,
+       (SELECT count(*)::int FROM ${table} WHERE status = 'waiting' AND finished_at IS NULL) AS waiting
+FROM l`),
   };
 }
 

@@ -38,7 +38,6 @@ describe('a second kind of run', () => {
     const schema = { entities: ENTITIES, migrations: MIGRATIONS };
     database = await createTestDatabase(schema);
     for (const table of COUNTING_TABLES) await database.db.execute(sql(table));
-    metrics.clear();
     app = await Test.createTestingModule({
       imports: [
         PlatformModule.forRoot('test', schema),
@@ -210,6 +209,44 @@ describe('a second kind of run', () => {
     await database.db.execute(sql('DELETE FROM held_orgs'));
     await database.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
     expect(await ended(id)).toMatchObject({ status: 'done' });
+  });
+
+  it('tells how many of them wait, for what and for how long, whatever Redis says', async () => {
+    const told = async () => {
+      const text = await metrics.metrics();
+      const figure = (name: string) => Number(new RegExp(`^${name}\\{kind="count"\\} (\\S+)`, 'm').exec(text)?.[1] ?? NaN);
+      return {
+        ...{ ready: figure('runs_ready'), oldest: figure('runs_oldest_ready_seconds'), active: figure('runs_active') },
+        ...{ parked: figure('runs_parked'), waiting: figure('runs_waiting'), givenUp: figure('runs_given_up_total') },
+      };
+    };
+    expect((await told()).givenUp).toBe(1);
+    // Nothing dispatches what is parked.
+    kind.cap = 0;
+    jest.spyOn(app.get(Runs, { strict: false }), 'run').mockResolvedValue();
+    const change = (id: string, set: string) => database.db.execute(sql(`UPDATE counts SET ${set} WHERE id = $1`), [id]);
+    const [ready, handedBack, due, later, forSomebody, active, parked, behind, held] = await Promise.all(
+      Array.from({ length: 9 }, (_, i) => kind.start(i === 8 ? crypto.randomUUID() : org, 1)),
+    );
+    await change(ready, `dispatched_at = now() - interval '40 seconds'`);
+    await change(
+      handedBack,
+      `status = 'running', lease_expires_at = now() - interval '20 seconds', dispatched_at = now() - interval '1 hour'`,
+    );
+    await change(due, `status = 'waiting', wait = jsonb_build_object('resume_at', now() - interval '5 seconds')`);
+    await change(later, `status = 'waiting', wait = jsonb_build_object('resume_at', now() + interval '1 hour')`);
+    await kind.rows.beginWait(database.db, forSomebody, { resume_at: null });
+    await change(active, `status = 'running', lease_owner = 'a worker', lease_expires_at = now() + interval '1 minute'`);
+    await kind.rows.park(database.db, parked);
+    // It will be dispatched when what is before it is over.
+    await database.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [behind]);
+    await database.db.execute(sql('INSERT INTO held_orgs SELECT org_id FROM counts WHERE id = $1'), [held]);
+    const state = await eventually(told, ({ ready: n }) => n === 3);
+    expect(state).toMatchObject({ ready: 3, active: 1, parked: 1, waiting: 3 });
+    expect(Math.floor(state.oldest / 20)).toBe(2);
+    await database.db.execute(sql('DELETE FROM held_orgs'));
+    await database.db.execute(sql('DELETE FROM outbox'));
+    await database.db.execute(sql(`DELETE FROM counts WHERE status <> 'done'`));
   });
 
   it('is claimed by one of those who ask at the same moment', async () => {

@@ -18,6 +18,7 @@ const RETRY_MS = 10_000;
 
 const duration = durationHistogram('run_duration_seconds', 'Time from the claim of a run to its end', ['kind', 'outcome']);
 const delay = durationHistogram('run_queue_delay_seconds', 'Time from the dispatch of a run to its claim', ['kind']);
+const givenUp = counter('runs_given_up_total', 'Runs that were ended because three deliveries in a row had finished no step', ['kind']);
 const redelivered = counter('lease_expired_total', 'Runs that were claimed again after their owner had gone silent', ['kind']);
 
 /**
@@ -88,6 +89,7 @@ export class Runs {
         return null;
       default:
         await kind.refuse(run, run.verdict as F | 'lost');
+        if (run.verdict === 'lost') givenUp.inc({ kind: kind.rows.kind });
         return null;
     }
   }

@@ -13,7 +13,6 @@ import { agentDeletedAt } from '../state/visible-chats.sql';
 export const TURNS = {
   kind: 'turn',
   table: 'turns',
-  job: 'turn.run',
   payload: { org_id: 'org_id', chat_id: 'chat_id', turn_id: 'id' },
   isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
 } satisfies RunTable<'turn.run'>;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
+import { JOBS, RUN_KINDS, type JobName, type JobPayload, type RunKindName } from '@aps/contracts';
 import { Database, statement, type Ahead, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
@@ -26,7 +26,9 @@ import {
  */
 
 const JOB = 'test.count' as JobName;
+const KIND = 'count' as RunKindName;
 Object.assign(JOBS, { [JOB]: { queue: 'titles', version: 1, payload: z.object({ org_id: z.uuid(), run_id: z.uuid() }) } });
+Object.assign(RUN_KINDS, { [KIND]: { job: JOB, app: 'chat-worker', ready_per_pod: 100, scale_after_s: 10, late_after_s: 60 } });
 type Payload = { org_id: string; run_id: string };
 
 export const COUNTING_TABLES = [
@@ -39,9 +41,8 @@ export const COUNTING_TABLES = [
 ];
 
 const COUNTS = {
-  kind: 'count',
+  kind: KIND,
   table: 'counts',
-  job: JOB,
   payload: { org_id: 'org_id', run_id: 'id' },
   isSuspended: (org) => `EXISTS (SELECT FROM held_orgs h WHERE h.org_id = ${org})`,
 } satisfies RunTable & { payload: Record<keyof Payload, string> };

@@ -1,0 +1,27 @@
+import type { JobName } from './jobs';
+
+/** How a kind of run is delivered, and how many workers it wants. */
+export interface RunKindPolicy {
+  /** What delivers a run. */
+  job: JobName;
+  /** The app that runs it. */
+  app: string;
+  /** One pod more for so many runs that wait for a worker. */
+  ready_per_pod: number;
+  /** More pods while the first of them has waited for longer, seconds. */
+  scale_after_s: number;
+  /** Somebody is called when the first of them has waited for longer, seconds, for five minutes. */
+  late_after_s: number;
+}
+
+/**
+ * Every kind of durable run. Metrics name them as here; what scales the workers and what tells that runs wait is made from this list
+ * (`npm run manifests`).
+ */
+export const RUN_KINDS = {
+  turn: { job: 'turn.run', app: 'chat-worker', ready_per_pod: 20, scale_after_s: 2, late_after_s: 10 },
+} as const satisfies Record<string, RunKindPolicy>;
+
+export type RunKindName = keyof typeof RUN_KINDS;
+/** The kind that a job delivers. */
+export type RunKindOf<N extends JobName> = { [K in RunKindName]: (typeof RUN_KINDS)[K]['job'] extends N ? K : never }[RunKindName];

@@ -1,0 +1,102 @@
+import { JOBS, QUEUES, RUN_KINDS } from '@aps/contracts';
+import { stringify } from 'yaml';
+
+/*
+ * The manifests that name kinds of runs and queues. What scales and alerts without naming any stands in k8s itself.
+ */
+
+const NAMESPACE = 'agent-platform';
+const PROMETHEUS = 'http://prometheus-operated.monitoring.svc:9090';
+const INCIDENTS = 'docs/operations/incidents.md';
+const HEAD = '# Made from the lists of kinds of runs and of queues in libs/contracts by `npm run manifests`.\n';
+
+const kinds = Object.entries(RUN_KINDS);
+/** Of a metric, every worker tells the same: the maximum, and no sum. */
+const told = (metric: string, label: 'kind' | 'queue', value: string) => `${metric}{${label}="${value}",namespace="${NAMESPACE}"}`;
+
+const trigger = (name: string, metricType: 'AverageValue' | 'Value', query: string, threshold: number) => ({
+  type: 'prometheus',
+  name,
+  metricType,
+  // No figure is no reason to shrink: it counts as an error, and the others decide.
+  metadata: { serverAddress: PROMETHEUS, query: `max(${query})`, threshold: String(threshold), ignoreNullValues: 'false' },
+});
+
+/** What KEDA adds pods of an app by. */
+const scaling = (app: string) => ({
+  apiVersion: 'keda.sh/v1alpha1',
+  kind: 'ScaledObject',
+  metadata: { name: app },
+  spec: {
+    triggers: [
+      ...kinds
+        .filter(([, policy]) => policy.app === app)
+        .flatMap(([kind, policy]) => [
+          trigger(`${kind}-ready`, 'AverageValue', told('runs_ready', 'kind', kind), policy.ready_per_pod),
+          trigger(`${kind}-age`, 'Value', told('runs_oldest_ready_seconds', 'kind', kind), policy.scale_after_s),
+        ]),
+      // Works without Prometheus, and bounds what one event loop carries.
+      { type: 'cpu', metricType: 'Utilization', metadata: { value: '70' } },
+    ],
+  },
+});
+
+const alert = (name: string, expr: string, since: string, severity: 'page' | 'ticket', summary: string, runbook: string) => ({
+  alert: name,
+  expr,
+  for: since,
+  labels: { severity },
+  annotations: { summary, runbook: `${INCIDENTS}#${runbook}` },
+});
+
+const carriers = [...new Set(kinds.map(([, { job }]) => JOBS[job].queue))];
+const alerts = () => ({
+  apiVersion: 'monitoring.coreos.com/v1',
+  kind: 'PrometheusRule',
+  metadata: { name: 'agent-platform-work', labels: { 'app.kubernetes.io/part-of': 'agent-platform' } },
+  spec: {
+    groups: [
+      {
+        name: 'agent-platform-work',
+        rules: [
+          alert(
+            'QueueWithoutWorker',
+            QUEUES.map((queue) => `absent(${told('queue_ready', 'queue', queue)})`).join('\nor '),
+            '5m',
+            'page',
+            'A queue has no worker: nothing takes its jobs',
+            'a-queue-without-a-worker',
+          ),
+          alert(
+            'RunsWait',
+            kinds
+              .map(([kind, policy]) => `max by (kind) (${told('runs_oldest_ready_seconds', 'kind', kind)}) > ${policy.late_after_s}`)
+              .join('\nor '),
+            '5m',
+            'page',
+            'Runs of the kind {{ $labels.kind }} have waited for a worker for {{ $value }} s',
+            'work-waits',
+          ),
+          alert(
+            'WorkWaits',
+            `max by (queue) (queue_oldest_ready_seconds{namespace="${NAMESPACE}",queue!~"${carriers.join('|')}"}) > 300`,
+            '10m',
+            'ticket',
+            'Jobs of the queue {{ $labels.queue }} have waited for a worker for {{ $value }} s',
+            'work-waits',
+          ),
+        ],
+      },
+    ],
+  },
+});
+
+/** The files by their paths from the root. */
+export function manifests(): Map<string, string> {
+  const apps = [...new Set(kinds.map(([, { app }]) => app))];
+  const files: [string, object][] = [
+    ...apps.map((app): [string, object] => [`k8s/base/${app}/triggers.yaml`, scaling(app)]),
+    ['k8s/components/monitoring/work.yaml', alerts()],
+  ];
+  return new Map(files.map(([file, content]) => [file, HEAD + stringify(content, { lineWidth: 0, singleQuote: true })]));
+}
