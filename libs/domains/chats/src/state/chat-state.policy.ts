@@ -29,8 +29,8 @@ export const CHAT_STATES = [
 ] as const;
 export type ChatState = (typeof CHAT_STATES)[number];
 
-/** Reasons of an archived chat that `continue` can lift. */
-export const CONTINUABLE_STOP_REASONS: readonly string[] = ['credits_exhausted', 'model_unpriced'];
+/** Whether `continue` can lift the reason that a chat was archived for. */
+const isLiftable = (reason: string | null): boolean => reason === 'credits_exhausted' || reason === 'model_unpriced';
 
 export function stateOf(chat: FoundChat): ChatState {
   switch (chat.status) {
@@ -43,7 +43,7 @@ export function stateOf(chat: FoundChat): ChatState {
     case 'ERRORED':
       return 'failed';
     case 'ARCHIVED':
-      return CONTINUABLE_STOP_REASONS.includes(chat.stop_reason ?? '') ? 'liftable' : 'archived';
+      return isLiftable(chat.stop_reason) ? 'liftable' : 'archived';
     case 'ABANDONED':
       return 'abandoned';
   }
