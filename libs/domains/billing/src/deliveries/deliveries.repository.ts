@@ -1,16 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import type { BillingEvent } from '@aps/entities';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { batchStatement, statement, type Db, type Tx } from '@aps/platform/database';
 import { insertJobs } from '@aps/platform/outbox';
 
-// The payload is the text that came: no number of it is another one.
-const STORE = statement(`
+/** A delivery as it is stored. The payload is the text that came: no number of it is another one. */
+export interface StoredDelivery {
+  id: string;
+  delivery_id: string;
+  type: string;
+  payload: string;
+  status: 'received' | 'ignored';
+  error: string | null;
+}
+
+/** Two processes that store the same deliveries do it in the same order. */
+const STORE = batchStatement<StoredDelivery>(
+  'delivery',
+  ({ delivery_id }) => delivery_id,
+  () => `
   WITH e AS (
     INSERT INTO billing_events (id, delivery_id, type, payload, status, error, next_attempt_at)
-    VALUES ($1, $2, $3, $4::jsonb, $5, $6, CASE $5 WHEN 'received' THEN now() END)
-    ON CONFLICT (provider, delivery_id) DO NOTHING RETURNING id, status
+    SELECT i.id, i.delivery_id, i.type, i.payload::jsonb, i.status, i.error, CASE i.status WHEN 'received' THEN now() END
+    FROM jsonb_to_recordset($1::jsonb) AS i(id uuid, delivery_id text, type text, payload text, status text, error text) ORDER BY i.delivery_id
+    ON CONFLICT (provider, delivery_id) DO NOTHING RETURNING id, delivery_id, status
   ), o AS (${insertJobs('billing.apply', { from: `e WHERE e.status = 'received'`, id: 'e.id', payload: { event_id: 'e.id' } })})
-  SELECT FROM e`);
+  SELECT e.delivery_id AS batch_key, to_json(true) AS answer FROM e`,
+);
 const KNOWN = statement<{ id: string }>(`SELECT id FROM billing_events WHERE provider = 'polar' AND delivery_id = $1`);
 
 const BEGIN = statement<Pick<BillingEvent, 'type' | 'payload' | 'attempts'>>(`
@@ -36,12 +51,8 @@ const LEFT = statement<{ id: string }>(`
 @Injectable()
 export class DeliveriesRepository {
   /** With the job that applies it, where it is received. @returns false where it was stored before */
-  async store(
-    db: Db,
-    event: { id: string; delivery_id: string; type: string; payload: string; status: 'received' | 'ignored'; error: string | null },
-  ): Promise<boolean> {
-    const { id, delivery_id, type, payload, status, error } = event;
-    return (await db.execute(STORE, [id, delivery_id, type, payload, status, error])) > 0;
+  async store(db: Db, delivery: StoredDelivery): Promise<boolean> {
+    return (await db.batched(STORE, delivery)) !== null;
   }
 
   async idOf(db: Db, deliveryId: string): Promise<string> {

@@ -6,7 +6,7 @@ import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { providerConfig } from '../provider/provider.config';
 import { BillingEffects, type Effect } from './billing-effects';
-import { DeliveriesRepository } from './deliveries.repository';
+import { DeliveriesRepository, type StoredDelivery } from './deliveries.repository';
 import { isSigned, isTimely, type DeliveryHeaders } from './signature.policy';
 
 const taken = counter('billing_deliveries_total', 'Deliveries of the payment provider, by what was answered', ['outcome']);
@@ -68,11 +68,8 @@ export class DeliveriesService {
     return this.store(id, { type: 'unreadable', payload, status: 'ignored', error: 'The body is no JSON object that can be kept.' });
   }
 
-  /** With its job, in one statement: the provider waits for it. */
-  private async store(
-    delivery_id: string,
-    event: { type: string; payload: string; status: 'received' | 'ignored'; error: string | null },
-  ): Promise<{ id: string; isNew: boolean }> {
+  /** With its job, and with others that come at the same moment, in one statement: the provider waits for it. */
+  private async store(delivery_id: string, event: Omit<StoredDelivery, 'id' | 'delivery_id'>): Promise<{ id: string; isNew: boolean }> {
     const id = uuidv7();
     if (!(await this.repository.store(this.db, { id, delivery_id, ...event })))
       return { id: await this.repository.idOf(this.db, delivery_id), isNew: false };

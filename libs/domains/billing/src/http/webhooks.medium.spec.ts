@@ -176,6 +176,13 @@ describe('a delivery', () => {
     expect(await stored()).toBe(before + 10);
   });
 
+  it('that is not to be read is no harm to those that come at the same moment', async () => {
+    const bodies = Array.from({ length: 12 }, (_, n) => (n % 3 ? `{"type":"x.y","n":${n}}` : `{"a":"\\u0000${n}"}`));
+    const ids = await Promise.all(bodies.map((body) => take(signed(body))));
+    const types = await Promise.all(ids.map(async (id) => (await eventOf(id)).type));
+    expect(types).toEqual(bodies.map((_, n) => (n % 3 ? 'x.y' : 'unreadable')));
+  });
+
   it.each<[string, object]>([
     ['no type', {}],
     ['a type that is none', { type: { a: 1 } }],
