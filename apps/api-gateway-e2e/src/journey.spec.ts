@@ -35,7 +35,8 @@ describe('from sign-up to administration', () => {
       const texts = !existsSync(dir)
         ? []
         : readdirSync(dir, { withFileTypes: true })
-            .filter((f) => f.isFile())
+            // Those with a dot are being written.
+            .filter((f) => f.isFile() && !f.name.startsWith('.'))
             .map((f) =>
               readFileSync(path.join(dir, f.name), 'utf8')
                 .replace(/=\r?\n/g, '')
