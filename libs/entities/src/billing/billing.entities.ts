@@ -190,6 +190,7 @@ export class BillingOrder {
 /** A checkout that was begun here, so that its order can be told from one that merely names an organization. */
 @Entity('billing_checkouts')
 @Index('billing_checkouts_org', ['org_id'])
+@Index('billing_checkouts_payer', ['user_id', 'org_id'])
 export class BillingCheckout {
   /** The provider's. */
   @PrimaryColumn('text') id: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BillingModule, PlanEntitlements } from '@aps/billing';
-import { BillingCheckout, ExternalSubscription, Plan, Subscription } from '@aps/entities';
+import { BillingCheckout, BillingEvent, ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
@@ -188,6 +188,30 @@ describe('a checkout', () => {
   it('is refused for a plan where one is paid', async () => {
     await buy({ plan_code: 'starter' });
     expect(outcome(await ask('checkout', { plan_code: 'team' }))).toEqual([409, 'subscription_live']);
+  });
+
+  it('of a plan may be begun again while another is open; where both are paid, the later one counts', async () => {
+    const pages = [await ask('checkout', { plan_code: 'starter' }), await ask('checkout', { plan_code: 'team' })];
+    expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+    await fetch(pages[0].body.url);
+    await settled();
+    const first = await external();
+    await fetch(pages[1].body.url);
+    await settled();
+    const second = await external();
+    expect([await plan(), second === first]).toEqual(['team', false]);
+    // Who goes on paying the first one is found by operators, and its end takes nothing away.
+    await provider.control({ renew: first });
+    await settled();
+    const [unresolved] = await t.db.manager.findBy(BillingEvent, { org_id: org.id, status: 'unresolved' });
+    expect(unresolved).toMatchObject({
+      type: 'order.paid',
+      error: 'It pays a subscription that is not the current one of the organization.',
+    });
+    await fetch(`${provider.it.url}/v1/subscriptions/${first}`, { method: 'DELETE', headers: { authorization: 'Bearer any' } });
+    await settled();
+    expect((await t.db.manager.findOneByOrFail(ExternalSubscription, { id: first })).revoked_at).not.toBeNull();
+    expect([await plan(), await external()]).toEqual(['team', second]);
   });
 
   it('tells why the provider does not want to, or that it is away', async () => {
