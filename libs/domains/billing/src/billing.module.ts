@@ -5,10 +5,11 @@ import { OrgPlans } from './org-plans';
 import { PlanBroadcasts } from './plans/plan.broadcasts';
 import { PlanEntitlements } from './plans/plan-entitlements';
 import { SubscribedPlanRepository } from './plans/subscribed-plan.repository';
+import { Periods } from './subscriptions/periods.service';
 import { SubscriptionsRepository } from './subscriptions/subscriptions.repository';
 import { Subscriptions } from './subscriptions/subscriptions.service';
 
-const exported = [Ledger, OrgPlans, PlanEntitlements, SubscribedPlanRepository, Subscriptions, SubscriptionsRepository];
+const exported = [Ledger, OrgPlans, Periods, PlanEntitlements, SubscribedPlanRepository, Subscriptions, SubscriptionsRepository];
 
 /** What every app asks of plans, and what happens to them. */
 @Global()

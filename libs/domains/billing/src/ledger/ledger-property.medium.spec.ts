@@ -5,6 +5,7 @@ import { sql } from '@aps/platform/testing';
 import { BASE_MODULES, random, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
+import { Periods } from '../subscriptions/periods.service';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { aPlan, LedgerModel, onPlan, type ModelPlan } from '../testing';
 import { Ledger } from './ledger.repository';
@@ -104,7 +105,7 @@ function draw(rng: () => number, orgId: string): Operation {
         }),
       expected: (m) => m.update(uuidv7(), model),
     }),
-    () => ({ name: 'end of the period', act: (tx) => subscriptions.closePeriod(tx, orgId, { force: true }), expected: (m) => m.close() }),
+    () => ({ name: 'end of the period', act: (tx) => t.get(Periods).close(tx, orgId, { force: true }), expected: (m) => m.close() }),
     () => ({ name: 'revocation', act: (tx) => subscriptions.revoked(tx, by, orgId), expected: (m) => m.revoke() }),
   ];
   return draws[below(draws.length)]();

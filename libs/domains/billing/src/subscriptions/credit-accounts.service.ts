@@ -10,8 +10,9 @@ import { billingConfig } from '../billing.config';
 import { Ledger } from '../ledger/ledger.repository';
 import { CreditAccountsQueries, type CreditAccount } from './credit-accounts.queries';
 import { overridden } from './overrides.policy';
+import { Periods, type PeriodRoll } from './periods.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
-import { allocationKey, Subscriptions, type PeriodRoll } from './subscriptions.service';
+import { allocationKey, Subscriptions } from './subscriptions.service';
 
 /** What an operator wishes of a subscription. Absent leaves it as it is. */
 export interface SubscriptionWish {
@@ -29,6 +30,7 @@ export class CreditAccountsService {
   constructor(
     private readonly db: Database,
     private readonly subscriptions: Subscriptions,
+    private readonly periods: Periods,
     private readonly repository: SubscriptionsRepository,
     private readonly ledger: Ledger,
     private readonly accounts: CreditAccountsQueries,
@@ -156,7 +158,7 @@ export class CreditAccountsService {
     }
     return this.db.transaction(operator, async (tx) => {
       await this.accounts.get(orgId, tx);
-      const roll = await this.subscriptions.closePeriod(tx, orgId, { force });
+      const roll = await this.periods.close(tx, orgId, { force });
       if (roll.rolled) {
         const facts = { force, expired: roll.expired, granted: roll.granted };
         await this.audit.record(tx, { orgId, actor: operator }, 'subscription.period_rolled', target(orgId), facts);

@@ -1,8 +1,18 @@
+import type { Plan, SubscriptionStatus } from '@aps/entities';
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** How long the order that pays a period is waited for, milliseconds. Meanwhile the subscription is `past_due` and its gates are open. */
 export const ORDER_AWAITED_MS = 3 * DAY;
+
+/** What a subscription may be while what its plan entitles to holds. */
+export const ENTITLED: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
+
+export const NO_PERIOD = { period_start: null, period_end: null, period_anchor: null };
+
+/** Of the posting that grants the credits of a period where no order does. */
+export const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.id}:${start.toISOString()}`;
 
 /** So many months later in UTC; in a month that has no such day, on its last. */
 export function addMonths(date: Date, months: number): Date {

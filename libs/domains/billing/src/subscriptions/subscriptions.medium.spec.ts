@@ -6,6 +6,7 @@ import { uuidv7 } from 'uuidv7';
 import { anOrg } from '@aps/orgs/testing';
 import { BillingModule } from '../billing.module';
 import { aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
+import { Periods } from './periods.service';
 import { Subscriptions, type PlanPaid } from './subscriptions.service';
 
 const t = testService([...BASE_MODULES, BillingModule], { settings: { CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial' } });
@@ -56,7 +57,7 @@ const external = (over: Partial<ExternalSubscription> = {}) =>
   t.db.manager.insert(ExternalSubscription, { id: `sub-${orgId}`, org_id: orgId, status: 'active', modified_at: new Date(), ...over });
 const set = (columns: Partial<Subscription>) =>
   t.db.manager.query(`UPDATE subscriptions SET ${Object.keys(columns).map((c, i) => `${c} = $${i + 2}`).join()} WHERE org_id = $1`, [orgId, ...Object.values(columns)]); // prettier-ignore
-const close = () => done((tx) => subscriptions.closePeriod(tx, orgId));
+const close = () => done((tx) => t.get(Periods).close(tx, orgId));
 const spend = (amount: string) =>
   t.db.query(sql(`SELECT credit_post($1, NULL, $2, 'burn', $3, NULL, NULL, NULL, NULL, NULL)`), [orgId, amount, uuidv7()]);
 const buy = (credits: string) =>
@@ -268,7 +269,7 @@ describe('the end of a period', () => {
     await paid(starter);
     await external();
     const { period_end } = await subscriptionOf(t, orgId);
-    expect(await done((tx) => subscriptions.closePeriod(tx, orgId, { force: true }))).toMatchObject({ rolled: true, granted: '3000' });
+    expect(await done((tx) => t.get(Periods).close(tx, orgId, { force: true }))).toMatchObject({ rolled: true, granted: '3000' });
     const before = await moves();
     await paid(starter, { reason: 'subscription_cycle', period_start: period_end });
     expect(await moves()).toEqual(before);
@@ -279,7 +280,7 @@ describe('the end of a period', () => {
   it('comes month by month where nobody closed them, and each is granted once', async () => {
     await paid(starter, { external_subscription_id: null });
     await over(70 * DAY);
-    while (await t.get(Subscriptions).closeDue(100));
+    while (await t.get(Periods).closeDue(100));
     const all = await moves();
     expect(all.slice(1)).toEqual(Array.from({ length: 6 }, (_, i) => `${i % 2 ? 'grant granted ' : 'expire granted -'}3000`));
     expect((await subscriptionOf(t, orgId)).period_end!.getTime()).toBeGreaterThan(now());

@@ -6,7 +6,7 @@ import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
 import { PlanEntitlements } from '../plans/plan-entitlements';
 import { billingConfig } from '../billing.config';
-import { addMonths, nextPeriodEnd, ORDER_AWAITED_MS, payerOf } from './periods.policy';
+import { addMonths, ENTITLED, nextPeriodEnd, NO_PERIOD, periodKey } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
 
 /** Code of the plan that a revoked subscription falls back to. */
@@ -31,18 +31,6 @@ export interface PlanPaid {
   superseded: boolean;
 }
 
-/** What closing a period did, and why it did not. */
-export interface PeriodRoll {
-  rolled: boolean;
-  reason: 'rolled' | 'not_due' | 'no_period' | 'unsubscribed' | 'waiting_for_payment';
-  period_start: Date | null;
-  period_end: Date | null;
-  expired: string;
-  granted: string;
-}
-
-const ENTITLED: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
-
 /** The provider's word for the state of a subscription, and ours. */
 export const OURS: Record<string, SubscriptionStatus> = {
   active: 'active',
@@ -56,8 +44,7 @@ export const OURS: Record<string, SubscriptionStatus> = {
 };
 
 /**
- * What happens to an organization's plan, its periods and the credits that come with them, whoever causes it: its founding, an order, the
- * end of a month, an operator. Each takes part in the caller's transaction, under the lock of the organization's billing.
+ * What happens to an organization's plan and the credits that come with it, whoever causes it: its founding, an order, an operator. Each takes part in the caller's transaction, under the lock of the organization's billing.
  *
  * Granted credits belong to a plan and a period: what is positive expires with either, a debt is carried over. What was bought stays.
  */
@@ -242,58 +229,6 @@ export class Subscriptions {
     this.announce(tx, orgId);
   }
 
-  /**
-   * Closes a period that is over and opens the next. Where the provider's order pays it, that is waited for; it does both then.
-   *
-   * @param force closes it now, whoever pays
-   */
-  async closePeriod(tx: Tx, orgId: string, { force = false } = {}): Promise<PeriodRoll> {
-    const before = await this.repository.lock(tx, orgId);
-    const none = {
-      rolled: false,
-      period_start: before?.subscription.period_start ?? null,
-      period_end: before?.subscription.period_end ?? null,
-      expired: '0',
-      granted: '0',
-    };
-    if (!before || !ENTITLED.includes(before.subscription.status)) return { ...none, reason: 'unsubscribed' };
-    const { subscription, plan, external } = before;
-    const { period_end } = subscription;
-    if (!period_end) return { ...none, reason: 'no_period' };
-    const now = this.db.now();
-    if (!force && period_end > now) return { ...none, reason: 'not_due' };
-    const payer = payerOf(external, plan.polar_product_id_annual, period_end);
-    if (payer === 'order' && !force) return this.await(tx, orgId, before, now, none);
-
-    const closedAt = force && period_end > now ? now : period_end;
-    const expired = await this.expired(tx, orgId, periodEndKey(orgId, closedAt));
-    if (!plan.renews) {
-      await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'expired' });
-      this.announce(tx, orgId);
-      return { ...none, rolled: true, reason: 'rolled', expired };
-    }
-    // Forced while somebody pays, the next period begins early and ends as it would have: its order finds it open.
-    const anchor = closedAt === period_end || payer !== 'nobody' ? (subscription.period_anchor ?? period_end) : closedAt;
-    const end = nextPeriodEnd(anchor, payer === 'nobody' ? closedAt : period_end);
-    const next = {
-      period_start: closedAt,
-      period_end: payer === 'year' ? earlier(end, external!.current_period_end!) : end,
-      period_anchor: anchor,
-    };
-    await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer === 'nobody' && { status: 'active' as const }) });
-    const granted = isZero(plan.monthly_credits) ? '0' : plus(plan.monthly_credits);
-    if (isPositive(granted)) await this.grant(tx, orgId, periodKey(orgId, plan, closedAt), granted);
-    this.announce(tx, orgId);
-    return { rolled: true, reason: 'rolled', period_start: next.period_start, period_end: next.period_end, expired, granted };
-  }
-
-  /** Closes what is due. @returns how many were touched */
-  async closeDue(limit: number): Promise<number> {
-    const due = await this.repository.due(this.db, ORDER_AWAITED_MS, limit);
-    for (const orgId of due) await this.db.transaction({}, (tx) => this.closePeriod(tx, orgId));
-    return due.length;
-  }
-
   /** Tells gates, in every process, that what an organization may do has changed. */
   announce(tx: Tx, orgId: string): void {
     this.entitlements.announce(tx, orgId);
@@ -310,7 +245,7 @@ export class Subscriptions {
   }
 
   /** Expires what is positive of granted credits, but for what is kept, or no more than so much. @returns its key, null where nothing is */
-  private async expire(
+  async expire(
     tx: Tx,
     orgId: string,
     key: string,
@@ -323,12 +258,8 @@ export class Subscriptions {
     return key;
   }
 
-  private async expired(tx: Tx, orgId: string, key: string): Promise<string> {
-    const { balance } = await this.ledger.lock(tx, orgId);
-    return (await this.expire(tx, orgId, key)) ? balance : '0';
-  }
-
-  private async grant(tx: Tx, orgId: string, key: string, amount: string, orderId?: string): Promise<{ key: string; amount: string }> {
+  /** Grants credits for a cause, once. */
+  async grant(tx: Tx, orgId: string, key: string, amount: string, orderId?: string): Promise<{ key: string; amount: string }> {
     const ref = orderId === undefined ? undefined : { type: 'order', id: orderId };
     await this.ledger.post(tx, orgId, { kind: 'grant', key, bucket: 'granted', amount: plus(amount), ref });
     return { key, amount };
@@ -359,42 +290,10 @@ export class Subscriptions {
     const period = plan.renews ? { period_start: now, period_end: addMonths(now, 1), period_anchor: now } : NO_PERIOD;
     await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'active', ...period });
   }
-
-  /** A period is over, and its order has not come. */
-  private async await(
-    tx: Tx,
-    orgId: string,
-    { subscription, plan, external }: Subscribed,
-    now: Date,
-    none: Omit<PeriodRoll, 'reason'>,
-  ): Promise<PeriodRoll> {
-    const end = subscription.period_end!;
-    if (now.getTime() - end.getTime() < ORDER_AWAITED_MS) {
-      if (subscription.status !== 'past_due') {
-        await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'past_due' });
-        this.announce(tx, orgId);
-      }
-      return { ...none, reason: 'waiting_for_payment' };
-    }
-    const expired = await this.expired(tx, orgId, periodEndKey(orgId, end));
-    // It was canceled, and the event that says so was lost.
-    if (external?.cancel_at_period_end) await this.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
-    // No period until it is paid; the provider goes on asking for the money, or ends the subscription.
-    else await this.repository.save(tx, orgId, { plan_id: plan.id, ...NO_PERIOD });
-    this.announce(tx, orgId);
-    return { ...none, reason: 'waiting_for_payment', period_start: null, period_end: null, expired };
-  }
 }
-
-const NO_PERIOD = { period_start: null, period_end: null, period_anchor: null };
-const PERIOD_END = { kind: 'system', userId: null, reason: 'end of the period' } as const;
 
 /** Of the posting by which an organization first has a plan's credits. */
 export const allocationKey = (orgId: string, plan: Plan): string => `grant:${orgId}:${plan.id}:allocation`;
-const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.id}:${start.toISOString()}`;
-const periodEndKey = (orgId: string, end: Date): string => `expire:${orgId}:${end.toISOString()}`;
-
-const earlier = (a: Date, b: Date): Date => (a < b ? a : b);
 
 /** What was paid is entitled, whatever the provider calls it. */
 function paidStatus({ external_status }: PlanPaid): SubscriptionStatus {
