@@ -49,7 +49,12 @@ describe('the tours of the documents', () => {
     });
     writeFileSync(
       path.join(dir, 'dev.json'),
-      JSON.stringify({ base_url: platform.url, polar: { api_url: platform.env.POLAR_API_URL }, ...platform.demo }),
+      JSON.stringify({
+        base_url: platform.url,
+        database_url: platform.env.DATABASE_URL,
+        polar: { api_url: platform.env.POLAR_API_URL },
+        ...platform.demo,
+      }),
     );
   }, 180_000);
   afterAll(async () => {
