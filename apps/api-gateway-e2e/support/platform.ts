@@ -7,7 +7,7 @@ import { createDataSource, Database } from '@aps/platform/database';
 import { sql, testEnvironment } from '@aps/platform/testing';
 import { Balancer } from './balancer';
 import { ApiClient } from './client';
-import { built, freePort, NodeProcess } from './process';
+import { built, freePort, NodeProcess, ROOT } from './process';
 import { OwnServer, type ServerKind } from './servers';
 import { until } from './until';
 
@@ -47,6 +47,10 @@ export interface PlatformOptions {
   own?: ServerKind[];
   /** Turns of an organization that run at once. */
   maxConcurrentChats?: number;
+  /** Entry points below dist that stand in for those of apps: what they run, and more. */
+  entries?: Partial<Record<AppName, string>>;
+  /** What the database must have besides, before any app starts. */
+  tables?: string[];
   /** With a payment provider, which delivers through the gateway. */
   provider?: boolean;
 }
@@ -59,8 +63,9 @@ export class AppProcess extends NodeProcess {
     readonly internalUrl: string,
     /** Of an app with an HTTP port: where clients reach this process. */
     readonly url: string,
+    entry?: string,
   ) {
-    super(instance, built('apps', nameOf(instance)), env);
+    super(instance, entry ? path.join(ROOT, 'dist', entry) : built('apps', nameOf(instance)), env);
   }
 
   async readyz(): Promise<{ status: number; body: { ready: boolean; checks: Record<string, string> } }> {
@@ -122,6 +127,8 @@ export class Platform extends ApiClient {
       own = [],
       maxConcurrentChats = 2_000,
       provider = false,
+      entries = {},
+      tables = [],
     }: PlatformOptions,
     cleanups: (() => Promise<unknown>)[],
   ): Promise<Platform> {
@@ -178,7 +185,10 @@ export class Platform extends ApiClient {
     cleanups.push(() => migrate.kill());
     const { code } = await migrate.ended;
     if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
-    await withDatabase(database.url, (db) => db.execute(BE_GENEROUS, [PLAN, maxConcurrentChats]));
+    await withDatabase(database.url, async (db) => {
+      await db.execute(BE_GENEROUS, [PLAN, maxConcurrentChats]);
+      for (const table of tables) await db.execute(sql(table));
+    });
     await mock.said(/"port"/);
     if (provider) {
       const delivering = { PORT: new URL(providerUrl).port, WEBHOOK_URL: `${url}/api/webhooks/polar`, WEBHOOK_SECRET };
@@ -201,6 +211,7 @@ export class Platform extends ApiClient {
         { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port },
         internalUrl,
         `http://127.0.0.1:${port}`,
+        entries[nameOf(instance)],
       );
       processes.set(instance, app);
       cleanups.push(() => app.terminate(10_000));

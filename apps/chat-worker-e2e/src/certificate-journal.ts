@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
+import { MISCOUNTED } from '@aps/platform/runs/testing';
 import { sql } from '@aps/platform/testing';
-import type { Certificate } from './certificate';
+import type { Ledger } from '@aps/tools/testing';
+import type { Certificate, FaultKind } from './certificate';
 
 export interface Acknowledged {
   chat: string;
@@ -11,20 +13,39 @@ export interface Acknowledged {
 }
 
 interface Hit {
-  turn: string;
+  fault: FaultKind;
   since: number;
   fence: string;
+  owner: string;
   steps: number;
 }
 
-const POLL_MS = 250;
+/** How long runs that a fault hit stood still, seconds. */
+export interface Recovery {
+  hit: number;
+  p50: number;
+  p95: number;
+  max: number;
+}
+
+const POLL_MS = 100;
+const RUNS = ['turns', 'counts']
+  .map((table) => `SELECT id, status, fence, steps_done, lease_owner AS owner FROM ${table}`)
+  .join(' UNION ALL ');
+interface Run {
+  id: string;
+  status: string;
+  fence: string;
+  steps_done: number;
+  owner: string | null;
+}
 const AT_REST = `c.status <> 'RUNNING' AND c.current_turn_id IS NULL AND c.pending_turns = 0 AND (c.pause IS NULL OR c.pause->>'kind' = 'human')`;
 
 /** Watches the database beside a campaign: what is at rest, how long faults delay turns, and in the end what has become of everything. */
 export class Journal {
   private readonly resting = new Map<string, () => void>();
   private readonly hits = new Map<string, Hit>();
-  private readonly recoveries: number[] = [];
+  private readonly recoveries = new Map<FaultKind, number[]>();
   private stuck = 0;
   private readonly watching: Promise<void>;
   private closed = false;
@@ -51,23 +72,29 @@ export class Journal {
     late.abort();
   }
 
-  /** Notes the turns that run under a lease of such an owner (LIKE): a fault has just hit them. */
-  async hit(owner: string): Promise<void> {
+  /** Notes the runs that are under a lease of such an owner (LIKE): a fault has just hit them. */
+  async hit(fault: FaultKind, owner: string): Promise<void> {
     const since = performance.now();
-    const rows = await this.ask<{ id: string; fence: string; steps_done: number }>(
-      `SELECT id, fence, steps_done FROM turns WHERE status = 'running' AND lease_owner LIKE $1`,
-      [owner],
-    );
-    for (const row of rows)
-      if (!this.hits.has(row.id)) this.hits.set(row.id, { turn: row.id, since, fence: row.fence, steps: row.steps_done });
+    const rows = await this.ask<Run & { owner: string }>(`SELECT * FROM (${RUNS}) r WHERE status = 'running' AND owner LIKE $1`, [owner]);
+    for (const { id, fence, owner, steps_done: steps } of rows)
+      if (!this.hits.has(id)) this.hits.set(id, { fault, since, fence, owner, steps });
   }
 
-  /** Waits until every turn is over that faults have hit. */
+  /** A run of the second kind, started for sure. */
+  async ensure(start: (db: Db) => Promise<void>): Promise<void> {
+    await this.persist(() => start(this.db));
+  }
+
+  /** Waits until every run goes on that faults have hit, and those of the second kind are over. */
   async settle(withinMs: number): Promise<void> {
-    for (const end = performance.now() + withinMs; this.hits.size > 0 && performance.now() < end;) await sleep(POLL_MS);
+    const unsettled = async () => this.hits.size > 0 || (await this.miscounted()).length > 0;
+    for (const end = performance.now() + withinMs; performance.now() < end && (await unsettled());) await sleep(POLL_MS);
   }
 
-  async verdict(acknowledged: Acknowledged[]): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds' | `credits_${string}`>> {
+  async verdict(
+    acknowledged: Acknowledged[],
+    ledger: Ledger,
+  ): Promise<Omit<Certificate, 'seed' | 'faults' | 'seconds' | 'counts' | `credits_${string}`>> {
     // The server is a minute or two old, and does not analyze by itself.
     await this.ask('ANALYZE', []);
     const rows = await this.ask<{ message: string; found: boolean; status: string | null; answers: number }>(
@@ -93,12 +120,11 @@ export class Journal {
                  AND NOT EXISTS (SELECT 1 FROM memories x WHERE x.id = (m.content::json->>'id')::uuid)) AS missing`,
       [this.orgId],
     );
+    const calls = await this.callsOut(ledger);
     const [{ left }] = await this.ask<{ left: number }>(
       `SELECT count(*)::int AS left FROM chats c WHERE c.org_id = $1 AND NOT (${AT_REST})`,
       [this.orgId],
     );
-    const sorted = [...this.recoveries].sort((a, b) => a - b);
-    const quantile = (q: number) => Math.round((sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0) * 10) / 10;
     return {
       acknowledged: rows.length,
       replies: answered.length,
@@ -108,8 +134,37 @@ export class Journal {
       side_effects: effects[0].effects,
       side_effects_twice: effects[0].twice,
       side_effects_missing: effects[0].missing,
+      ...calls,
+      counts_wrong: (await this.miscounted()).length,
       stuck: Math.max(this.stuck, left),
-      recovery_s: { hit: sorted.length + this.hits.size, p50: quantile(0.5), p95: quantile(0.95), max: quantile(1) },
+      runs_that_never_went_on: this.hits.size,
+      recovery_s: Object.fromEntries([...this.recoveries].map(([fault, seconds]) => [fault, recoveryOf(seconds)])),
+    };
+  }
+
+  /** What the other side of calls that went out has written down, against what our journal says of them. */
+  private async callsOut(ledger: Ledger): Promise<Pick<Certificate, Extract<keyof Certificate, `calls_out${string}`>>> {
+    const rows = await this.ask<{ key: string; once: boolean; result: string; status: string }>(
+      `SELECT s.turn_id || '/' || s.step_no || '/' || s.tool_call_id AS key, m.tool_name = 'con_books_once' AS once, m.content AS result, s.status
+       FROM turn_steps s JOIN messages m ON m.turn_id = s.turn_id AND m.tool_call_id = s.tool_call_id
+       WHERE s.org_id = $1 AND m.tool_name IN ('con_books_once', 'con_books_by_key')`,
+      [this.orgId],
+    );
+    const tally = (entries: { key: string }[]) => {
+      const times = new Map<string, number>();
+      for (const { key } of entries) times.set(key, (times.get(key) ?? 0) + 1);
+      return times;
+    };
+    const [effects, arrived] = [tally(ledger.effects), tally(ledger.arrived)];
+    const said = new Set(rows.map(({ key }) => key));
+    return {
+      calls_out: rows.length,
+      calls_out_twice: rows.filter(({ key, once }) => (effects.get(key) ?? 0) > 1 || (once && (arrived.get(key) ?? 0) > 1)).length,
+      calls_out_missing: rows.filter(({ key, result }) => result === 'booked' && !effects.has(key)).length,
+      calls_out_unknown: rows.filter(({ status }) => status === 'outcome_unknown').length,
+      calls_out_unsaid:
+        [...arrived.keys()].filter((key) => !said.has(key)).length +
+        rows.filter(({ result, status }) => result !== 'booked' && status !== 'outcome_unknown').length,
     };
   }
 
@@ -140,28 +195,46 @@ export class Journal {
       }
     }
     if (this.hits.size === 0) return;
-    const rows = await this.db.query(
-      sql<{ id: string; status: string; fence: string; steps_done: number }>(
-        'SELECT id, status, fence, steps_done FROM turns WHERE id = ANY($1::uuid[])',
-      ),
-      [[...this.hits.keys()]],
-    );
+    const rows = await this.db.query(sql<Run>(`SELECT * FROM (${RUNS}) r WHERE id = ANY($1::uuid[])`), [[...this.hits.keys()]]);
     for (const row of rows) {
       const hit = this.hits.get(row.id)!;
-      if (row.status === 'running' && row.fence === hit.fence && row.steps_done === hit.steps) continue;
-      this.hits.delete(row.id);
-      this.recoveries.push((performance.now() - hit.since) / 1000);
+      const isSameClaim = row.status === 'running' && row.fence === hit.fence;
+      if (hit.fault === 'worker_ended') {
+        // It stands still from when it is let go of; the worker may bring it to its end as well.
+        if (isSameClaim && row.owner === hit.owner) hit.since = performance.now();
+        if (isSameClaim) continue;
+        this.hits.delete(row.id);
+        if (row.fence === hit.fence) continue;
+      } else {
+        if (isSameClaim && row.steps_done === hit.steps) continue;
+        this.hits.delete(row.id);
+      }
+      this.recoveries.set(hit.fault, [...(this.recoveries.get(hit.fault) ?? []), (performance.now() - hit.since) / 1000]);
     }
   }
 
   /** Asks until there is an answer. */
-  private async ask<R extends object>(text: string, values: unknown[]): Promise<R[]> {
+  private miscounted(): Promise<unknown[]> {
+    return this.persist(() => this.db.query(MISCOUNTED));
+  }
+
+  private ask<R extends object>(text: string, values: unknown[]): Promise<R[]> {
+    return this.persist(() => this.db.query(sql<R>(text), values));
+  }
+
+  private async persist<T>(ask: () => Promise<T>): Promise<T> {
     for (const end = performance.now() + 60_000; ; await sleep(POLL_MS)) {
       try {
-        return await this.db.query(sql<R>(text), values);
+        return await ask();
       } catch (error) {
         if (performance.now() > end) throw error;
       }
     }
   }
+}
+
+function recoveryOf(seconds: number[]): Recovery {
+  const sorted = [...seconds].sort((a, b) => a - b);
+  const quantile = (q: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] * 10) / 10;
+  return { hit: sorted.length, p50: quantile(0.5), p95: quantile(0.95), max: quantile(1) };
 }

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
-import { Journal, type Acknowledged } from './certificate-journal';
+import type { Ledger } from '@aps/tools/testing';
+import { Journal, type Acknowledged, type Recovery } from './certificate-journal';
 import type { Chance } from './scenario';
+import { startCount } from './second-kind';
 
 /** How much is done, and what is done to it. */
 export interface Campaign {
   seed: number;
   messages: number;
+  /** Runs of the second kind. */
+  counts: number;
   /** Chats that are talked to at once. */
   width: number;
   /** Times that each thing happens, spread over the campaign in an order that the seed chooses. */
@@ -16,6 +20,7 @@ export interface Campaign {
 
 export const FAULT_KINDS = [
   'worker_killed',
+  'worker_ended',
   'worker_frozen',
   'gateway_killed',
   'redis_restarted',
@@ -42,13 +47,29 @@ export interface Certificate {
   side_effects_twice: number;
   /** Calls whose result says that they were done, while their effect is not there. */
   side_effects_missing: number;
+  /** Calls to another side, whose effects cannot be ours. */
+  calls_out: number;
+  /** Whose effect is there twice, or that may not be repeated and were. */
+  calls_out_twice: number;
+  /** Whose result says that they were done, while the other side knows of nothing. */
+  calls_out_missing: number;
+  /** Of which the model was told that nobody knows. */
+  calls_out_unknown: number;
+  /** That reached the other side, or were made, and came to neither a result nor that word. */
+  calls_out_unsaid: number;
+  /** Runs of the second kind, each of which says some numbers. */
+  counts: number;
+  /** Of those, the ones that are not over, or have not said each of their numbers once. */
+  counts_wrong: number;
   /** Chats that did not come to rest. */
   stuck: number;
   credits_burned: number;
   /** Invariants of credits that the proof found broken, by name. */
   credits_broken: string[];
-  /** Seconds from a fault until a turn that it hit went on. */
-  recovery_s: { hit: number; p50: number; p95: number; max: number };
+  /** Runs that a fault hit and that nobody went on with. */
+  runs_that_never_went_on: number;
+  /** Seconds from a fault until a run that it hit went on; where a worker was ended, from when it let go of the run. */
+  recovery_s: Partial<Record<FaultKind, Recovery>>;
   seconds: number;
 }
 
@@ -77,7 +98,7 @@ const effect = () => ({ name: 'memory_write', arguments: { content: `effect ${ra
 /** The agent that others delegate to. */
 const HELPER = 'certificate-helper';
 
-/** The kinds of work, with their share in twenty. Side effects are memories: each names what it must be there for, once. */
+/** The kinds of work, with their shares. Side effects are memories: each names what it must be there for, once. */
 const KINDS: { share: number; plan: (chance: Chance) => Plan }[] = [
   { share: 6, plan: () => ({ messages: ['hello'] }) },
   {
@@ -109,25 +130,47 @@ const KINDS: { share: number; plan: (chance: Chance) => Plan }[] = [
     }),
   },
   { share: 3, plan: (chance) => ({ messages: [script({ text: words(8), chunk_delay_ms: chance.between(30, 150) }), 'and then?'] }) },
+  {
+    share: 3,
+    plan: (chance) => {
+      const booking = (tool: string) => ({ name: `con_books_${tool}`, arguments: { memo: `booking ${randomUUID()}` } });
+      return {
+        messages: [
+          script(
+            { tool_calls: [booking('once'), booking('by_key'), booking('once')], delay_ms: chance.between(0, 300) },
+            { text: 'booked' },
+          ),
+        ],
+      };
+    },
+  },
   { share: 2, plan: (chance) => ({ messages: [script({ text: words(30), chunk_delay_ms: 100 })], stopAfterMs: chance.between(0, 2_500) }) },
 ];
 const DECK = KINDS.flatMap(({ share, plan }) => Array.from({ length: share }, () => plan));
 
 /** Runs a campaign against a platform that has servers of its own. */
-export function certify(platform: Platform, chance: Chance, campaign: Campaign): Promise<Certificate> {
-  return platform.database((db) => run(platform, chance, campaign, new Journal(db, platform.demo.org_id)));
+export function certify(platform: Platform, chance: Chance, campaign: Campaign, ledger: Ledger): Promise<Certificate> {
+  // The call has arrived, and its effect comes later: a worker may die before, and after.
+  ledger.behave = () => sleep(chance.between(0, 400)).then(() => 'answer' as const);
+  return platform.database((db) => run(platform, chance, campaign, new Journal(db, platform.demo.org_id), ledger));
 }
 
-async function run(platform: Platform, chance: Chance, campaign: Campaign, journal: Journal): Promise<Certificate> {
+async function run(platform: Platform, chance: Chance, campaign: Campaign, journal: Journal, ledger: Ledger): Promise<Certificate> {
   const began = performance.now();
-  await makeHelper(platform);
+  const { org_id: org } = platform.demo;
+  await furnish(platform);
   await payInCredits(platform);
   const acknowledged: Acknowledged[] = [];
   let sent = 0;
+  let counts = 0;
   const client = async () => {
     while (sent < campaign.messages) {
       const plan = chance.pick(DECK)(chance);
       sent += plan.messages.length;
+      for (; counts < (sent / campaign.messages) * campaign.counts; counts++) {
+        const id = randomUUID();
+        await journal.ensure((db) => startCount(db, org, chance, id));
+      }
       await work(platform, journal, plan, acknowledged);
     }
   };
@@ -139,7 +182,8 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
     return {
       seed: campaign.seed,
       faults: campaign.faults,
-      ...(await journal.verdict(acknowledged)),
+      counts,
+      ...(await journal.verdict(acknowledged, ledger)),
       ...(await creditsOf(platform)),
       seconds: Math.round((performance.now() - began) / 1000),
     };
@@ -148,11 +192,13 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
   }
 }
 
-/** An agent that the demo's may delegate to. */
-async function makeHelper(platform: Platform): Promise<void> {
+/** Lets the demo's agent delegate to another one, and book. */
+async function furnish(platform: Platform): Promise<void> {
   const { org_id: org, agent_id: agent } = platform.demo;
   const made = await platform.call('POST', `/api/orgs/${org}/agents`, { body: { name: 'Helper', slug: HELPER, memory_enabled: true } });
-  await platform.call('PATCH', `/api/orgs/${org}/agents/${agent}?deploy=true`, { body: { child_agent_ids: [made.body.id] } });
+  await platform.call('PATCH', `/api/orgs/${org}/agents/${agent}?deploy=true`, {
+    body: { child_agent_ids: [made.body.id], allowed_tools: ['*', 'con:books'] },
+  });
 }
 
 /** Calls are paid in credits from now on. */
@@ -235,13 +281,20 @@ const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance, journal: Jo
     const worker = platform.app(chance.pick(WORKERS));
     const pid = worker.pid;
     await worker.kill();
-    await journal.hit(`%:${pid}:%`);
+    await journal.hit('worker_killed', `%:${pid}:%`);
+    await worker.spawn().ready();
+  },
+  async worker_ended(platform, chance, journal) {
+    const worker = platform.app(chance.pick(WORKERS));
+    await journal.hit('worker_ended', `%:${worker.pid}:%`);
+    const ended = await worker.terminate(60_000);
+    if (ended.code !== 0) throw new Error(`A worker ended with ${JSON.stringify(ended)}`);
     await worker.spawn().ready();
   },
   async worker_frozen(platform, chance, journal) {
     const worker = platform.app(chance.pick(WORKERS));
     worker.freeze();
-    await journal.hit(`%:${worker.pid}:%`);
+    await journal.hit('worker_frozen', `%:${worker.pid}:%`);
     await sleep(FREEZE_MS);
     worker.thaw();
   },
@@ -254,17 +307,17 @@ const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance, journal: Jo
     await platform.redis!.kill();
     await sleep(chance.between(100, 3_000));
     await platform.redis!.restart();
-    await journal.hit('%');
+    await journal.hit('redis_restarted', '%');
   },
   async redis_flushed(platform, _chance, journal) {
     await redisCommand(platform.redis!.url, 'FLUSHALL');
-    await journal.hit('%');
+    await journal.hit('redis_flushed', '%');
   },
   async postgres_restarted(platform, chance, journal) {
     await platform.postgres!.kill(chance.pick(['SIGQUIT', 'SIGINT', 'SIGKILL'] as const));
     await sleep(chance.between(100, 2_000));
     await platform.postgres!.restart();
-    await journal.hit('%');
+    await journal.hit('postgres_restarted', '%');
   },
 };
 
@@ -274,9 +327,13 @@ export function asTable(certificate: Certificate): string {
   const rows: [string, string | number][] = [
     ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value]),
     ['invariants of credits that are broken', broken.join(', ') || 'none'],
-    ['turns that a fault hit', recovery.hit],
-    ['recovery, s (p50 / p95 / max)', `${recovery.p50} / ${recovery.p95} / ${recovery.max}`],
-    ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),
   ];
-  return ['| Crash certificate | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+  return [
+    ...['| Crash certificate | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`), ''],
+    ...['| Fault | times | runs that it hit | went on after, s (p50 / p95 / max) |', '|---|---|---|---|'],
+    ...FAULT_KINDS.map((kind) => {
+      const { hit, p50, p95, max } = recovery[kind] ?? { hit: 0 };
+      return `| ${kind.replaceAll('_', ' ')} | ${faults[kind]} | ${hit} | ${hit ? `${p50} / ${p95} / ${max}` : ''} |`;
+    }),
+  ].join('\n');
 }

@@ -30,7 +30,7 @@ const FORBIDDEN: Record<string, string> = {
     WHERE r.org_id = $1 AND r.feature = 'turn' AND s.turn_id IS NULL`,
   'finished turns with unfinished steps': `SELECT s.turn_id, s.step_no, s.kind FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.org_id = $1 AND t.status = 'done' AND s.status = 'intent'`,
   'turns whose count of steps is wrong': `
-    SELECT t.id, t.status, t.steps_done, count(s.step_no)::int AS finished FROM turns t LEFT JOIN turn_steps s ON s.turn_id = t.id AND s.status IN ('done', 'failed')
+    SELECT t.id, t.status, t.steps_done, count(s.step_no)::int AS finished FROM turns t LEFT JOIN turn_steps s ON s.turn_id = t.id AND s.status IN ('done', 'failed', 'outcome_unknown')
     WHERE t.org_id = $1 GROUP BY t.id HAVING t.steps_done <> count(s.step_no)`,
   'chats whose cost is not the sum of their receipts': `
     SELECT c.id, c.cost_usd, sum(r.usd_cost) AS receipts FROM chats c JOIN inference_receipts r ON r.chat_id = c.id WHERE c.org_id = $1 GROUP BY c.id HAVING c.cost_usd <> sum(r.usd_cost)`,

@@ -5,6 +5,7 @@ import { sql } from '@aps/platform/testing';
 import { until, type Instance } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { Chance, withPlatform } from './scenario';
+import { checkCounts, SECOND_KIND, startCount } from './second-kind';
 import { begin, finish, type Work } from './turns';
 
 /** How often every process of every app is restarted. TEST_ROLLING_RESTARTS=10 is what a release is measured by; it takes minutes. */
@@ -58,9 +59,9 @@ class KeptConnection {
 
 describe('rolling restarts under load', () => {
   it(
-    `of all apps, ${ROUNDS} times, fail no request, miss no event of a stream, and lose and double no turn`,
+    `of all apps, ${ROUNDS} times, fail no request, miss no event of a stream, and lose and double no run of either kind`,
     async () => {
-      await withPlatform({ apps: APPS.flat(), balanced: true, env: { SHUTDOWN_DELAY_MS: '3000' } }, async (platform) => {
+      await withPlatform({ apps: APPS.flat(), balanced: true, env: { SHUTDOWN_DELAY_MS: '3000' }, ...SECOND_KIND }, async (platform) => {
         const { org_id: org, api_token: owner, admin_token: operator } = platform.demo;
         const failures: string[] = [];
         let over = false;
@@ -147,6 +148,8 @@ describe('rolling restarts under load', () => {
           if (following.length < 20) following.push(...begun.map(({ chat }) => follow(chat).catch(note(`stream of ${chat}`))));
         });
 
+        const counting = platform.database((db) => keepDoing('counter', 300, () => startCount(db, org, chance)));
+
         const restart = async (instances: Instance[]) => {
           for (let round = 0; round < ROUNDS; round++) {
             for (const instance of instances) {
@@ -168,13 +171,14 @@ describe('rolling restarts under load', () => {
           for (const { id, event_seq } of rows) lastOf.set(id, Number(event_seq));
         });
         over = true;
-        await Promise.all([...readers, writing, ...operating, sending, ...following]);
+        await Promise.all([...readers, writing, ...operating, sending, counting, ...following]);
         for (const client of clients) client.close();
 
         expect(failures).toEqual([]);
         for (const [chat, ids] of heard) expect([chat, ids]).toEqual([chat, Array.from({ length: lastOf.get(chat)! }, (_, i) => i + 1)]);
         // Each was led away from a process that ended, and was not cut off from it.
         for (const client of clients) expect(client.asked).toBeGreaterThan(0);
+        await platform.database((db) => checkCounts(db, 60_000));
         await check(platform, works);
       });
     },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { JOBS, RUN_KINDS, type JobName, type JobPayload, type RunKindName } from '@aps/contracts';
 import { Database, statement, type Ahead, type Tx } from '@aps/platform/database';
-import { Outbox } from '@aps/platform/outbox';
+import { insertJobs, Outbox } from '@aps/platform/outbox';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
@@ -57,7 +57,15 @@ const CLAIM = claimStatement(COUNTS, {
   effects: '',
   answer: 'v.wanted, v.nap_after',
 });
-const INSERT = statement('INSERT INTO counts (id, org_id, wanted, nap_after) VALUES ($1, $2, $3, $4)');
+/** A run with its job, which the relay publishes. It counts to a number, and sleeps for a moment after another one, if any; done twice it is there once. */
+export const START_COUNT = statement(`
+WITH r AS (INSERT INTO counts (id, org_id, wanted, nap_after) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING id, org_id)
+${insertJobs(JOB, { from: 'r', id: 'r.id', payload: { org_id: 'r.org_id', run_id: 'r.id' } as Record<keyof JobPayload<JobName>, string> })}`);
+/** Runs that have not said every number once. */
+export const MISCOUNTED = statement<{ id: string; status: string; wanted: number; said: number[] | null }>(`
+SELECT c.id, c.status, c.wanted, x.said FROM counts c
+LEFT JOIN LATERAL (SELECT array_agg(number ORDER BY number) AS said FROM counted WHERE run_id = c.id) x ON true
+WHERE c.status <> 'done' OR x.said IS DISTINCT FROM ARRAY(SELECT generate_series(1, c.wanted))`);
 const SAY = statement('INSERT INTO counted (run_id, number) VALUES ($1, $2)');
 
 interface Count extends ClaimedRun {
@@ -87,7 +95,7 @@ export class CountKind extends RunKind<JobName, Count> {
   start(orgId: string, wanted: number, napAfter: number | null = null): Promise<string> {
     const id = uuidv7();
     return this.db.transaction({}, async (tx) => {
-      await tx.execute(INSERT, [id, orgId, wanted, napAfter]);
+      await tx.execute(START_COUNT, [id, orgId, wanted, napAfter]);
       await this.rows.dispatch(tx, id, { org_id: orgId, run_id: id } as unknown as JobPayload<JobName>);
       return id;
     });

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { defineTool, NotSent, type CallLimits, type Tool, type ToolContext, type ToolResult } from '@aps/tools';
 import { sql } from '@aps/platform/testing';
 import { z } from 'zod';
+import { defineTool, NotSent, type CallLimits, type Tool, type ToolContext, type ToolResult } from '..';
 
 /** What a call's other side can be told to do, by the memo of the call. */
 type Behaviour = (request: {
@@ -66,7 +66,7 @@ const WRITE = sql('INSERT INTO book (key, memo) VALUES ($1, $2)');
  * Three tools that book a memo: `con_books_inside` in our database, `con_books_by_key` at a server that knows its keys, and `con_books_once` at
  * one that does not. `con_books_hasty` is the last with a time limit of its own.
  */
-export function bookingTools(ledger: Ledger, hasty: CallLimits): Tool[] {
+export function bookingTools(ledger: { url: string }, hasty: CallLimits): Tool[] {
   const common = {
     description: 'Books',
     scope: 'con:books',
