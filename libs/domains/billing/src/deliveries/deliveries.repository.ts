@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { BillingEvent } from '@aps/entities';
 import { batchStatement, statement, type Db, type Tx } from '@aps/platform/database';
-import { insertJobs } from '@aps/platform/outbox';
+import { deleteJobs, insertJobs } from '@aps/platform/outbox';
 
 /** A delivery as it is stored. The payload is the text that came: no number of it is another one. */
 export interface StoredDelivery {
@@ -32,8 +32,11 @@ const BEGIN = statement<Pick<BillingEvent, 'type' | 'payload' | 'attempts'>>(`
   UPDATE billing_events SET attempts = attempts + 1 WHERE id = $1 AND status IN ('received', 'failed') AND next_attempt_at IS NOT NULL
   RETURNING type, payload, attempts`);
 const STAMP = statement(`
-  UPDATE billing_events SET status = $2, org_id = $3, error = $4, next_attempt_at = NULL, applied_at = CASE $2 WHEN 'applied' THEN now() END
-  WHERE id = $1 AND status IN ('received', 'failed')`);
+  WITH e AS (
+    UPDATE billing_events SET status = $2, org_id = $3, error = $4, next_attempt_at = NULL, applied_at = CASE $2 WHEN 'applied' THEN now() END
+    WHERE id = $1 AND status IN ('received', 'failed')
+  )
+  ${deleteJobs({ from: '(SELECT $5::uuid AS id) j', id: 'j.id' })}`);
 const FAILED = statement(`
   UPDATE billing_events SET status = 'failed', error = $2, next_attempt_at = now() + make_interval(secs => $3)
   WHERE id = $1 AND status IN ('received', 'failed')`);
@@ -64,8 +67,14 @@ export class DeliveriesRepository {
     return (await db.query(BEGIN, [id]))[0] ?? null;
   }
 
-  async stamp(tx: Tx, id: string, { status, org_id, error }: Pick<BillingEvent, 'status' | 'org_id' | 'error'>): Promise<void> {
-    await tx.execute(STAMP, [id, status, org_id, error]);
+  /** What became of it, and that its job is done. */
+  async stamp(
+    tx: Tx,
+    id: string,
+    { status, org_id, error }: Pick<BillingEvent, 'status' | 'org_id' | 'error'>,
+    jobId: string,
+  ): Promise<void> {
+    await tx.execute(STAMP, [id, status, org_id, error, jobId]);
   }
 
   /** @param againInS null gives it up */

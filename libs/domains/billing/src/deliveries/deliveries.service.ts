@@ -79,17 +79,17 @@ export class DeliveriesService {
   }
 
   /**
-   * Goes through a stored delivery. One that was gone through before is left alone.
+   * Goes through a stored delivery, and removes its job with what that does. One that was gone through before is left alone.
    *
    * @throws Error to be tried again later
    */
-  async apply(id: string): Promise<void> {
+  async apply(id: string, jobId: string): Promise<void> {
     const event = await this.repository.begin(this.db, id);
-    if (!event) return;
+    if (!event) return void (await this.outbox.cancel(this.db, jobId));
     try {
       const { outcome } = await this.db.transaction(NO_CALLER, async (tx) => {
         const effect = await this.effects.apply(tx, event);
-        await this.repository.stamp(tx, id, { ...stampOf(effect), error: effect.detail });
+        await this.repository.stamp(tx, id, { ...stampOf(effect), error: effect.detail }, jobId);
         await this.wake(tx, effect, id);
         return effect;
       });
@@ -102,6 +102,7 @@ export class DeliveriesService {
       await this.repository.fail(this.db, id, String((error as Error).message).slice(0, MAX_ERROR), againInS);
       applied.inc({ outcome: isLast ? 'given_up' : 'failed' });
       if (!isLast) throw error;
+      await this.outbox.cancel(this.db, jobId);
       this.logger.error({ msg: 'Gave up on a delivery', event_id: id, type: event.type, error: (error as Error).stack });
     }
   }

@@ -555,6 +555,28 @@ describe('applying', () => {
     expect(await ledger()).toEqual(['grant 3000']);
   });
 
+  it('and the end of its job are there together', async () => {
+    await t.db.execute(
+      sql(`
+    CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the job stays'; END $$;
+    CREATE TRIGGER stay BEFORE DELETE ON outbox FOR EACH ROW WHEN (OLD.job = 'billing.apply') EXECUTE FUNCTION stay()`),
+    );
+    const id = await take(signed((await bought()).order));
+    await eventually(
+      () => eventOf(id),
+      ({ error }) => error?.includes('the job stays') === true,
+    );
+    expect(await ledger()).toEqual([]);
+    await t.db.execute(sql('DROP FUNCTION stay() CASCADE'));
+    await soon();
+    await eventually(
+      () => eventOf(id),
+      ({ status }) => status === 'applied',
+    );
+    expect(await ledger()).toEqual(['grant 3000']);
+    expect(await t.db.query(sql('SELECT 1 FROM outbox WHERE id = $1'), [id])).toEqual([]);
+  });
+
   it('is given up after eight tries, and is then for operators', async () => {
     await t.db.execute(BREAK);
     const id = await take(signed((await bought()).order));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import { gauge } from '@aps/platform/observability';
 import { Maintenance } from '@aps/platform/maintenance';
-import { JobHandler } from '@aps/platform/queues';
+import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { BillingEventsQueries } from '../deliveries/billing-events.queries';
 import { DeliveriesService } from '../deliveries/deliveries.service';
 
@@ -25,8 +25,8 @@ export class DeliveriesJobs {
   }
 
   /** @throws Error to be run again later */
-  @JobHandler('billing.apply')
-  apply({ event_id: id }: JobPayload<'billing.apply'>): Promise<void> {
-    return this.deliveries.apply(id);
+  @JobHandler('billing.apply', { ownsRow: true })
+  apply({ event_id: id }: JobPayload<'billing.apply'>, { jobId }: JobContext): Promise<void> {
+    return this.deliveries.apply(id, jobId);
   }
 }
