@@ -29,6 +29,8 @@ export interface Recovery {
 }
 
 const POLL_MS = 100;
+/** After a restart of PostgreSQL no missing lock tells that a worker has died; what is killed then waits because of that. */
+const NO_EVIDENCE_MS = 11_000;
 const RUNS = ['turns', 'counts']
   .map((table) => `SELECT id, status, fence, steps_done, lease_owner AS owner FROM ${table}`)
   .join(' UNION ALL ');
@@ -47,6 +49,7 @@ export class Journal {
   private readonly hits = new Map<string, Hit>();
   private readonly recoveries = new Map<FaultKind, number[]>();
   private stuck = 0;
+  private postgresRestartedAt = -Infinity;
   private readonly watching: Promise<void>;
   private closed = false;
 
@@ -75,6 +78,8 @@ export class Journal {
   /** Notes the runs that are under a lease of such an owner (LIKE): a fault has just hit them. */
   async hit(fault: FaultKind, owner: string): Promise<void> {
     const since = performance.now();
+    if (fault === 'postgres_restarted') this.postgresRestartedAt = since;
+    else if (fault === 'worker_killed' && since - this.postgresRestartedAt < NO_EVIDENCE_MS) fault = 'postgres_restarted';
     const rows = await this.ask<Run & { owner: string }>(`SELECT * FROM (${RUNS}) r WHERE status = 'running' AND owner LIKE $1`, [owner]);
     for (const { id, fence, owner, steps_done: steps } of rows)
       if (!this.hits.has(id)) this.hits.set(id, { fault, since, fence, owner, steps });

@@ -111,5 +111,5 @@ export async function finish(platform: Platform, works: Work[], timeoutMs = 90_0
 
 /** Turns that a worker says it runs. */
 export async function running(platform: Platform, worker: 'chat-worker' | `chat-worker:${string}` = 'chat-worker'): Promise<number> {
-  return Number(/^runs_running(?:\{[^}]*\})? (\d+)/m.exec(await platform.app(worker).metrics())?.[1] ?? 0);
+  return Number(/^runs_running\{[^}]*kind="turn"[^}]*\} (\d+)/m.exec(await platform.app(worker).metrics())?.[1] ?? 0);
 }
