@@ -38,7 +38,12 @@ export function createDataSource(
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       sessions,
-      onConnect: (client: pg.ClientBase) => sessions.begin(client),
+      onConnect: (client: pg.ClientBase) => {
+        // Whoever has it at that moment learns of a break by the next query. Between two owners nobody listens, and an error that nobody hears
+        // ends the process.
+        client.on('error', () => undefined);
+        return sessions.begin(client);
+      },
     },
   });
 }

@@ -1,9 +1,11 @@
 import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import type { Pool } from 'pg';
 import { batchStatement } from './batch';
 import { Database } from './database';
 import { createDataSource } from './database.module';
+import { isConnectionLoss } from './errors';
 
 const SETTINGS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'plan_cache_mode'];
 const CURRENT = `json_build_object(${SETTINGS.map((name) => `'${name}', current_setting('${name}')`).join(', ')})`;
@@ -43,6 +45,18 @@ describe('sessions of an app', () => {
     } finally {
       await db.close();
     }
+  });
+
+  it('may break while somebody has them and asks nothing, and end no process by that', async () => {
+    const { master: pool } = database.db.dataSource.driver as unknown as { master: Pool };
+    const client = await pool.connect();
+    const broken = new Promise<Error>((resolve) => client.once('end', resolve));
+    await database.db.query(sql('SELECT pg_terminate_backend($1)'), [(client as unknown as { processID: number }).processID]);
+    await broken;
+    const isLost = await client.query('SELECT 1').then(() => false, isConnectionLoss);
+    client.release();
+    expect(isLost).toBe(true);
+    expect(await database.db.query(sql('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
   });
 
   it('ask for nothing in the start-up packet that a pooler would not know', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoggerService } from '@nestjs/common';
 import { configSection, setting } from '@aps/platform/config';
 import { destination, pino, stdSerializers, type Logger, type LoggerOptions } from 'pino';
@@ -10,6 +11,9 @@ export const logConfig = configSection('log', {
     'Least severe level that is logged',
   ),
 });
+
+const FLUSH_MS = 1_000;
+let flush: () => Promise<unknown> = () => Promise.resolve();
 
 /**
  * The process's logger: JSON lines on stdout, written asynchronously.
@@ -45,8 +49,15 @@ export function createLogger(app: string): Logger {
   const stdout = destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 200 });
   // The last lines of a process say why it ended.
   process.on('exit', () => stdout.flushSync());
+  flush = () => new Promise<void>((resolve) => stdout.flush(() => resolve()));
   return pino(options, stdout);
 }
+
+/**
+ * Writes the lines that are left, before the process is ended. When whoever reads them is gone they are given up: at its end itself the process
+ * would try for ever.
+ */
+export const flushLogs = (): Promise<unknown> => Promise.race([flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
 
 /** Lets Nest's own `Logger` (and everything that uses it) write through pino. */
 export class NestLogger implements LoggerService {

@@ -8,7 +8,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { broadcastTransport } from '@aps/platform/broadcast';
 import { ConfigError, configSection, integer, loadConfig, setting } from '@aps/platform/config';
 import { configureHttpApp, HttpAdapter, httpConfig, type RawBodyPaths } from '@aps/platform/http';
-import { collectProcessMetrics, createLogger, metrics, NestLogger } from '@aps/platform/observability';
+import { collectProcessMetrics, createLogger, flushLogs, metrics, NestLogger } from '@aps/platform/observability';
 import { startTracing } from '@aps/platform/tracing';
 import type { Logger as Pino } from 'pino';
 import { z } from 'zod';
@@ -135,6 +135,7 @@ export async function runApp(definition: AppDefinition): Promise<void> {
     await endTracing();
     clearTimeout(timer);
     logger.log('Ended');
+    await flushLogs();
     process.exit(exitCode);
   };
   process.on('SIGTERM', () => void end('SIGTERM'));
