@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
 import { MISCOUNTED } from '@aps/platform/runs/testing';
 import { sql } from '@aps/platform/testing';
 import type { Ledger } from '@aps/tools/testing';
 import type { Certificate, FaultKind } from './certificate';
+import type { Chance } from './scenario';
+import { startCount } from './second-kind';
 
 export interface Acknowledged {
   chat: string;
@@ -85,9 +88,10 @@ export class Journal {
       if (!this.hits.has(id)) this.hits.set(id, { fault, since, fence, owner, steps });
   }
 
-  /** A run of the second kind, started for sure. */
-  async ensure(start: (db: Db) => Promise<void>): Promise<void> {
-    await this.persist(() => start(this.db));
+  /** Starts a run of the second kind, whatever happens to the database meanwhile. */
+  startCount(chance: Chance): Promise<void> {
+    const id = randomUUID();
+    return this.persist(() => startCount(this.db, this.orgId, chance, id));
   }
 
   /** Waits until every run goes on that faults have hit, and those of the second kind are over. */
@@ -218,7 +222,6 @@ export class Journal {
     }
   }
 
-  /** Asks until there is an answer. */
   private miscounted(): Promise<unknown[]> {
     return this.persist(() => this.db.query(MISCOUNTED));
   }
@@ -227,6 +230,7 @@ export class Journal {
     return this.persist(() => this.db.query(sql<R>(text), values));
   }
 
+  /** Asks until there is an answer. */
   private async persist<T>(ask: () => Promise<T>): Promise<T> {
     for (const end = performance.now() + 60_000; ; await sleep(POLL_MS)) {
       try {

@@ -4,7 +4,6 @@ import { redisCommand, script, type Platform } from '../../api-gateway-e2e/suppo
 import type { Ledger } from '@aps/tools/testing';
 import { Journal, type Acknowledged, type Recovery } from './certificate-journal';
 import type { Chance } from './scenario';
-import { startCount } from './second-kind';
 
 /** How much is done, and what is done to it. */
 export interface Campaign {
@@ -157,7 +156,6 @@ export function certify(platform: Platform, chance: Chance, campaign: Campaign, 
 
 async function run(platform: Platform, chance: Chance, campaign: Campaign, journal: Journal, ledger: Ledger): Promise<Certificate> {
   const began = performance.now();
-  const { org_id: org } = platform.demo;
   await furnish(platform);
   await payInCredits(platform);
   const acknowledged: Acknowledged[] = [];
@@ -167,10 +165,7 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
     while (sent < campaign.messages) {
       const plan = chance.pick(DECK)(chance);
       sent += plan.messages.length;
-      for (; counts < (sent / campaign.messages) * campaign.counts; counts++) {
-        const id = randomUUID();
-        await journal.ensure((db) => startCount(db, org, chance, id));
-      }
+      for (; counts < (sent / campaign.messages) * campaign.counts; counts++) await journal.startCount(chance);
       await work(platform, journal, plan, acknowledged);
     }
   };
@@ -178,6 +173,7 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
     const clients = Promise.all(Array.from({ length: campaign.width }, client));
     const faults = inflict(platform, chance, campaign, journal, () => acknowledged.length);
     await Promise.all([clients, faults]);
+    requireAlive(platform);
     await journal.settle(REST_MS);
     return {
       seed: campaign.seed,
@@ -271,8 +267,19 @@ async function inflict(
     (a, b) => a.at - b.at,
   );
   for (const { kind, at } of order) {
-    while (done() < at * messages) await sleep(20);
+    while (done() < at * messages) {
+      requireAlive(platform);
+      await sleep(20);
+    }
     await FAULTS[kind](platform, chance, journal);
+  }
+}
+
+/** @throws Error with what a worker has said last that has ended without being told to: nothing would go on, for minutes, and nobody know why */
+function requireAlive(platform: Platform): void {
+  for (const name of WORKERS) {
+    const worker = platform.app(name);
+    if (!worker.isRunning) throw new Error(`${name} has ended by itself:\n${worker.logs().slice(-3_000)}`);
   }
 }
 

@@ -37,6 +37,7 @@ export const COUNTING_TABLES = [
      deliveries int NOT NULL DEFAULT 0, steps_done int NOT NULL DEFAULT 0, error jsonb, dispatched_at timestamptz NOT NULL DEFAULT now(),
      started_at timestamptz, finished_at timestamptz)`,
   'CREATE TABLE counted (run_id uuid NOT NULL, number int NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())',
+  'CREATE INDEX ON counted (run_id)',
   'CREATE TABLE held_orgs (org_id uuid PRIMARY KEY)',
 ];
 
