@@ -142,6 +142,12 @@ export class NodeProcess {
     this.release();
   }
 
+  /** From now on nobody reads what it writes. */
+  deafen(): void {
+    this.child?.stdout?.destroy();
+    this.child?.stderr?.destroy();
+  }
+
   private release(): void {
     this.frozenBy?.stdin?.end('done\n');
     this.frozenBy = undefined;

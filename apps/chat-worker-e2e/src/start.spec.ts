@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { testEnvironment } from '@aps/platform/testing';
-import { built, freePort, NodeProcess } from '../../api-gateway-e2e/support';
+import { built, freePort, NodeProcess, startPlatform } from '../../api-gateway-e2e/support';
 
 const APPS = ['api-gateway', 'chat-worker'] as const;
 
@@ -64,3 +64,15 @@ describe.each(APPS)('%s that cannot start', (app) => {
     expect(said[0]).toMatch(new RegExp(`^${app}: The configuration has \\d+ problems:$`));
   }, 60_000);
 });
+
+it('apps whose log nobody reads any more end when they are asked to', async () => {
+  const platform = await startPlatform({ env: { SHUTDOWN_DELAY_MS: '0' } });
+  try {
+    for (const app of APPS) {
+      platform.app(app).deafen();
+      expect([app, await platform.app(app).terminate()]).toEqual([app, { code: 0, signal: null }]);
+    }
+  } finally {
+    await platform.stop();
+  }
+}, 120_000);
