@@ -11,7 +11,8 @@ describe('RateLimiter on Redis', () => {
 
   beforeAll(async () => {
     loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: process.env.TEST_REDIS_URL, REDIS_PREFIX: `t-${randomUUID()}` });
-    redis = connectRedis('commands');
+    // An answer that comes late would be taken for none, and each limiter then counts by itself.
+    redis = connectRedis('commands', { commandTimeout: 30_000 });
     await new Promise<void>((ready) => redis.once('ready', () => ready()));
     limiter = new RateLimiter(redis);
   });
