@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BeforeApplicationShutdown, DynamicModule, Inject, Injectable, Logger, Module, OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } from '@aps/contracts';
@@ -20,6 +21,8 @@ const OWNED_QUEUES = Symbol('OWNED_QUEUES');
 type Handler = JobHandlerMetadata & { owner: string; run: (payload: unknown, context: JobContext) => Promise<void> };
 /** Waits double up to this often: with a first wait of one second, to about a minute. */
 const MAX_DOUBLINGS = 6;
+/** So long a consumer may take to close when it runs nothing. */
+const CLOSE_MS = 5_000;
 
 const finished = counter('jobs_finished_total', 'Jobs that ended, by outcome', ['queue', 'job', 'outcome']);
 const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['queue', 'job']);
@@ -221,7 +224,9 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
   async beforeApplicationShutdown(): Promise<void> {
     // Handlers learn that the process ends, finish their step and hand the rest back; then the queue's locks are released.
     this.shutdown.abort(new Error('The process is shutting down'));
-    await Promise.all(this.consumers.map(({ worker }) => worker.close()));
+    const closed = Promise.all(this.consumers.map(({ worker }) => worker.close())).then(() => true);
+    // A consumer that lost its connection meanwhile may never say that it is closed; then it is enough that nothing runs any more.
+    while (!(await Promise.race([closed, sleep(CLOSE_MS, false)])) && this.consumers.some(({ active }) => active > 0));
     await this.registry.leave();
     for (const connection of this.connections) connection.disconnect();
   }
