@@ -71,6 +71,9 @@ export class ApiClient {
     const response = await fetch(this.url + path, {
       method,
       headers: {
+        // A request on a kept connection is lost when a process that ends closes that connection, as idle, in the same moment: no matter of
+        // specs that do not look at it.
+        Connection: 'close',
         ...(as !== null && { Authorization: `Bearer ${as}` }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,

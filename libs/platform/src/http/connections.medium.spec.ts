@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import { setImmediate as afterPolling } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
 import { HttpAdapter } from './express-adapter';
 
@@ -102,6 +103,22 @@ describe('the end of an HTTP server', () => {
     const ended = adapter.close();
     response.end();
     await Promise.all([slow, ended, ...gone]);
+  });
+
+  it('waits for the first request of a connection that was taken last', async () => {
+    const taken = once(adapter.getHttpServer() as http.Server, 'connection');
+    adapter.release();
+    const socket = await connect();
+    await taken;
+    const ended = adapter.close();
+    // Time enough to look for idle connections once.
+    for (let i = 0; i < 4; i++) await afterPolling();
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'end');
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    await ended;
   });
 
   it('does not cut off who still sends the body of a request that is answered already', async () => {

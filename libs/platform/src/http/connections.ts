@@ -14,13 +14,13 @@ const responseOn = (socket: net.Socket) => (socket as net.Socket & { readonly _h
  * kept connections in the moment in which their clients send the next request, and is held open by clients that never stop sending.
  */
 export class Connections {
-  /** Each with the number of bytes that had come when it was last looked at. */
+  /** Each with the number of bytes that had come when it was last looked at; -1 for one that was not, whose first request may be on its way. */
   private readonly sockets = new Map<net.Socket, number>();
   private released = false;
 
   constructor(private readonly server: http.Server) {
     server.on('connection', (socket) => {
-      this.sockets.set(socket, 0);
+      this.sockets.set(socket, -1);
       socket.once('close', () => this.sockets.delete(socket));
     });
   }
