@@ -76,3 +76,14 @@ it('apps whose log nobody reads any more end when they are asked to', async () =
     await platform.stop();
   }
 }, 120_000);
+
+it('apps whose Redis answers nothing any more end when they are asked to', async () => {
+  const platform = await startPlatform({ own: ['redis'] });
+  try {
+    await platform.redis!.freeze();
+    for (const app of APPS) expect([app, await platform.app(app).terminate()]).toEqual([app, { code: 0, signal: null }]);
+  } finally {
+    await platform.redis!.thaw();
+    await platform.stop();
+  }
+}, 120_000);

@@ -5,7 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { AuditLogRow, ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
-import { broadcastTransport } from '@aps/platform/broadcast';
+import { broadcastListener } from '@aps/platform/broadcast';
 import { loadConfig } from '@aps/platform/config';
 import type { Database } from '@aps/platform/database';
 import { configureHttpApp, HttpAdapter } from '@aps/platform/http';
@@ -80,7 +80,7 @@ export class TestService {
     });
     this.apps.push({ app, judgeErrors: watchErrors(app) });
     configureHttpApp(app, logger, rawPaths);
-    app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
+    app.connectMicroservice(broadcastListener(), { inheritAppConfig: false });
     await app.startAllMicroservices();
     await app.listen(0, '127.0.0.1');
     const { port } = (app.getHttpServer() as http.Server).address() as AddressInfo;

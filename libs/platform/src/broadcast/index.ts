@@ -1,25 +1,43 @@
 import { Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
-import { ClientProxyFactory, EventPattern, Transport, type ClientProxy, type RedisOptions } from '@nestjs/microservices';
+import { ClientRedis, EventPattern, ServerRedis, type CustomStrategy, type RedisOptions } from '@nestjs/microservices';
 import type { BroadcastName, Broadcasts } from '@aps/contracts';
 import { redisConfig } from '@aps/platform/redis';
 
-/** Options of Nest's Redis transport, for the client here and for the listening side of an app. */
-export function broadcastTransport(): RedisOptions {
+/** Options of Nest's Redis transport. */
+function transportOptions(): Required<RedisOptions>['options'] {
   const url = new URL(redisConfig.value.url);
   return {
-    transport: Transport.REDIS,
-    options: {
-      host: url.hostname,
-      port: Number(url.port || 6379),
-      ...(url.username && { username: decodeURIComponent(url.username) }),
-      ...(url.password && { password: decodeURIComponent(url.password) }),
-      ...(url.pathname.length > 1 && { db: Number(url.pathname.slice(1)) }),
-      ...(url.protocol === 'rediss:' && { tls: {} }),
-      retryAttempts: Number.MAX_SAFE_INTEGER,
-      retryDelay: 500,
-    },
+    host: url.hostname,
+    port: Number(url.port || 6379),
+    ...(url.username && { username: decodeURIComponent(url.username) }),
+    ...(url.password && { password: decodeURIComponent(url.password) }),
+    ...(url.pathname.length > 1 && { db: Number(url.pathname.slice(1)) }),
+    ...(url.protocol === 'rediss:' && { tls: {} }),
+    retryAttempts: Number.MAX_SAFE_INTEGER,
+    retryDelay: 500,
   };
 }
+
+// Nest says goodbye and waits for the answer, which a Redis that stands still never gives: a process that ends would wait out its grace.
+class Sender extends ClientRedis {
+  override close(): Promise<void> {
+    this.isManuallyClosed = true;
+    this.handleClose();
+    for (const client of [this.pubClient, this.subClient]) client?.disconnect();
+    return Promise.resolve();
+  }
+}
+
+class Listener extends ServerRedis {
+  override close(): Promise<void> {
+    this.isManuallyClosed = true;
+    for (const client of [this.pubClient, this.subClient]) client?.disconnect();
+    return Promise.resolve();
+  }
+}
+
+/** The listening side of an app: Nest's microservice that hears broadcasts. */
+export const broadcastListener = (): CustomStrategy => ({ strategy: new Listener(transportOptions()) });
 
 // Without the stack's prefix, because decorators run before the configuration is read. A stack that shares its Redis with another hears
 // that one's broadcasts, too: they name rows by UUID, or make it read again what it has cached.
@@ -32,7 +50,7 @@ export const OnBroadcast = (name: BroadcastName): MethodDecorator => EventPatter
 @Injectable()
 export class Broadcaster implements OnApplicationShutdown {
   private readonly logger = new Logger('Broadcaster');
-  private readonly client: ClientProxy = ClientProxyFactory.create(broadcastTransport());
+  private readonly client = new Sender(transportOptions());
 
   send<N extends BroadcastName>(name: N, message: Broadcasts[N]): void {
     this.client

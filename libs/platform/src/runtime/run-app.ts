@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication, type INestMicroservice, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { broadcastTransport } from '@aps/platform/broadcast';
+import { broadcastListener } from '@aps/platform/broadcast';
 import { ConfigError, configSection, integer, loadConfig, setting } from '@aps/platform/config';
 import { configureHttpApp, HttpAdapter, httpConfig, type RawBodyPaths } from '@aps/platform/http';
 import { collectProcessMetrics, createLogger, flushLogs, metrics, NestLogger } from '@aps/platform/observability';
@@ -66,7 +66,7 @@ function startInternalServer(readiness: () => Readiness | undefined, redisRequir
 async function createApp(definition: AppDefinition, pino: Pino): Promise<INestApplication | INestMicroservice> {
   const logger = new NestLogger(pino);
   if (!definition.http)
-    return NestFactory.createMicroservice(definition.module, { ...broadcastTransport(), logger, bufferLogs: true, abortOnError: false });
+    return NestFactory.createMicroservice(definition.module, { ...broadcastListener(), logger, bufferLogs: true, abortOnError: false });
   const app = await NestFactory.create<NestExpressApplication>(definition.module, new HttpAdapter(), {
     logger,
     bodyParser: false,
@@ -75,7 +75,7 @@ async function createApp(definition: AppDefinition, pino: Pino): Promise<INestAp
   });
   configureHttpApp(app, pino, definition.http.rawBodyPaths);
   await definition.http.configure?.(app);
-  app.connectMicroservice(broadcastTransport(), { inheritAppConfig: false });
+  app.connectMicroservice(broadcastListener(), { inheritAppConfig: false });
   return app;
 }
 
