@@ -2,6 +2,7 @@ import { Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nest
 import { ClientRedis, EventPattern, ServerRedis, type CustomStrategy, type RedisOptions } from '@nestjs/microservices';
 import type { BroadcastName, Broadcasts } from '@aps/contracts';
 import { redisConfig } from '@aps/platform/redis';
+import type { Redis } from 'ioredis';
 
 /** Options of Nest's Redis transport. */
 function transportOptions(): Required<RedisOptions>['options'] {
@@ -19,11 +20,13 @@ function transportOptions(): Required<RedisOptions>['options'] {
 }
 
 // Nest says goodbye and waits for the answer, which a Redis that stands still never gives: a process that ends would wait out its grace.
+const leave = (...clients: unknown[]): void => clients.forEach((client) => (client as Redis | null)?.disconnect());
+
 class Sender extends ClientRedis {
   override close(): Promise<void> {
     this.isManuallyClosed = true;
     this.handleClose();
-    for (const client of [this.pubClient, this.subClient]) client?.disconnect();
+    leave(this.pubClient, this.subClient);
     return Promise.resolve();
   }
 }
@@ -31,7 +34,7 @@ class Sender extends ClientRedis {
 class Listener extends ServerRedis {
   override close(): Promise<void> {
     this.isManuallyClosed = true;
-    for (const client of [this.pubClient, this.subClient]) client?.disconnect();
+    leave(this.pubClient, this.subClient);
     return Promise.resolve();
   }
 }
