@@ -13,6 +13,7 @@ import { ChatsQueries } from './reading/chats.queries';
 import { ChatEnds } from './state/chat-ends';
 import { ChatState } from './state/chat-state.repository';
 import { DispatchRepository } from './turns/dispatch.repository';
+import { ChatStarts } from './sending/chat-starts';
 import { SendRepository } from './sending/send.repository';
 import { ChatsService } from './chats.service';
 import { CONTROL, CONTROL_PARTS } from './control';
@@ -78,6 +79,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     DispatchRepository,
     SendRepository,
     ChatsService,
+    ChatStarts,
     SendService,
     MessageFiles,
     QueueDepth,
@@ -116,6 +118,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     SendRepository,
     ChatsQueries,
     ChatsService,
+    ChatStarts,
     QueueDepth,
     SendService,
     TimelineQueries,

@@ -13,7 +13,7 @@ const tool = (slug: string, scope: string) =>
     run: () => Promise.resolve({ kind: 'result', content: '' }),
   });
 
-const SLUGS = ['todo', 'search', 'mail.send', 'notes.find', 'shell', 'ask'];
+const SLUGS = ['todo', 'search', 'mail.send', 'notes.find', 'shell', 'ask', 'reply'];
 const catalog = new ToolCatalog();
 catalog.register(
   tool('todo', 'core'),
@@ -22,6 +22,7 @@ catalog.register(
   tool('notes.find', 'kb:notes'),
   tool('shell', 'system:exec'),
   tool('ask', 'agent:helper'),
+  { ...tool('reply', 'core'), availableTo: ({ origin }) => origin.kind === 'inbox' },
 );
 
 const grants = (over: Partial<ToolGrants>): ToolGrants => ({
@@ -32,6 +33,7 @@ const grants = (over: Partial<ToolGrants>): ToolGrants => ({
   child_agent_ids: [],
   enabled_scopes: null,
   decision_log: false,
+  origin: { kind: 'user', ref_id: null },
   ...over,
 });
 /** What is offered; what can be called must be the same. */
@@ -47,6 +49,7 @@ const reached = (over: Partial<ToolGrants>): string[] => {
 describe('what an agent reaches', () => {
   it.each<[string, Partial<ToolGrants>, string[]]>([
     ['core tools without any grant', {}, ['todo']],
+    ['what is for chats that an inbox has begun', { origin: { kind: 'inbox', ref_id: 'm1' } }, ['todo', 'reply']],
     ['a scope', { allowed_tools: ['system:web'] }, ['todo', 'search']],
     ['a single tool', { allowed_tools: ['mail.send'] }, ['todo', 'mail_send']],
     [

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import type { Tool } from './tool';
+import type { ChatOrigin, Tool } from './tool';
 
 /** The grants of an agent, as its sealed revision has them, and what the chat at hand leaves of them. */
 export interface ToolGrants {
@@ -13,6 +13,8 @@ export interface ToolGrants {
   enabled_scopes: readonly string[] | null;
   /** Whether decisions are recorded and asked for. */
   decision_log: boolean;
+  /** What began the chat at hand. */
+  origin: ChatOrigin;
 }
 
 /** A tool as a model is told of it. */

@@ -1,4 +1,5 @@
 import type { TopicEvent } from '@aps/contracts';
+import type { Chat } from '@aps/entities';
 import type { Tx } from '@aps/platform/database';
 import type { Effect } from '@aps/platform/runs';
 import type { z } from 'zod';
@@ -7,11 +8,18 @@ import type { ToolGrants } from './tool-catalog';
 
 export type AccessLevel = 'read' | 'write' | 'destructive';
 
+/** What began a chat, and which one of these it was. */
+export interface ChatOrigin {
+  kind: Chat['origin_kind'];
+  ref_id: string | null;
+}
+
 /** Where a call stands: what the tool may know of the turn that makes it. */
 export interface ToolContext {
   orgId: string;
   agentId: string;
   chatId: string;
+  origin: ChatOrigin;
   turnId: string;
   stepNo: number;
   toolCallId: string;
@@ -117,13 +125,14 @@ interface ToolDescription<Schema extends z.ZodType> {
   /** Which calls may; absent: every one. Those that may are made after all that do not. */
   waitsWhen?: (args: z.infer<Schema>) => boolean;
   parameters: Schema;
-  /** Offered only where this holds for the agent, e.g. a memory tool where memory is on. */
+  /** Offered only where this holds for the agent and the chat at hand, e.g. a memory tool where memory is on. */
   availableTo?: (agent: {
     memory_enabled: boolean;
     allowed_tools: readonly string[];
     mounted_skills: readonly string[];
     child_agent_ids: readonly string[];
     decision_log: boolean;
+    origin: ChatOrigin;
   }) => boolean;
 }
 

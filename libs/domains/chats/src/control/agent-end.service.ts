@@ -61,6 +61,6 @@ export class AgentEndService {
       });
     }
     await this.log.tell(tx, chat.id, [...cancelled, ...events], at);
-    if (chat.turn) await this.ends.tell(tx, chat, 'stopped');
+    if (chat.turn) await this.ends.tell(tx, chat, 'stopped', chat.turn.id);
   }
 }

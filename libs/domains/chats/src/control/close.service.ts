@@ -23,7 +23,7 @@ export interface TerminateResult {
   cancelled_hitl_request_ids: string[];
 }
 
-/** Closes chats for good. None of it reaches the chats that they have delegated to. */
+/** Closes chats for good. Of what users do, nothing reaches the chats that these have delegated to. */
 @Injectable()
 export class CloseService {
   constructor(
@@ -58,12 +58,33 @@ export class CloseService {
           cancelled_hitl_request_ids: [],
         };
       const at = this.db.now();
-      const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
-      await this.chats.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
-      await this.log.tell(tx, chat.id, [...events, closed(chat, 'terminated')], at);
-      await this.ends.tell(tx, chat, 'cancelled');
+      const cancelled = await this.terminateLocked(tx, chat, at);
       return { chat_id: chat.id, status: 'ARCHIVED', terminated: true, completed_at: at, cancelled_hitl_request_ids: cancelled };
     });
+  }
+
+  /**
+   * Ends chats and all that they have delegated to, as {@link terminate} ends one, for a domain above that has begun them. What is over
+   * or deleted stays so, and what it has delegated to is ended nevertheless.
+   */
+  async endTrees(tx: Tx, scope: OrgScope, chatIds: string[]): Promise<void> {
+    const chats = await this.control.lockTrees(tx, scope, chatIds);
+    // Nobody waits any more for what is ended together with who waits for it.
+    await this.children.abandonOf(
+      tx,
+      chats.map((chat) => chat.id),
+    );
+    const at = this.db.now();
+    for (const chat of chats) if (effectOf('terminate', chat) === 'close') await this.terminateLocked(tx, chat, at);
+  }
+
+  /** @returns the questions that are cancelled */
+  private async terminateLocked(tx: Tx, chat: ControlledChat, at: Date): Promise<string[]> {
+    const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);
+    await this.chats.archive(tx, chat.id, { stopReason: 'terminated', completedAt: at, at });
+    await this.log.tell(tx, chat.id, [...events, closed(chat, 'terminated')], at);
+    await this.ends.tell(tx, chat, 'cancelled', turnIdOf(chat));
+    return cancelled;
   }
 
   /** Archives a locked chat as its user wants. What it does is stopped; a question to a human stays open, and its answer changes nothing any more. */
@@ -73,7 +94,7 @@ export class CloseService {
     await this.children.abandonOf(tx, [chat.id]);
     await this.chats.archive(tx, chat.id, { stopReason: 'user_archived', completedAt: null, at });
     await this.log.tell(tx, chat.id, [...(waits.get(chat.id) ?? []), closed(chat, 'user_archived')], at);
-    await this.ends.tell(tx, chat, 'archived');
+    await this.ends.tell(tx, chat, 'archived', turnIdOf(chat));
   }
 
   /**
@@ -89,7 +110,7 @@ export class CloseService {
       await this.endAll(tx, chat, 'deleted', at);
       await this.todos.invalidate(tx, chat.id, at);
       await this.chats.remove(tx, chat.id, at);
-      await this.ends.tell(tx, chat, 'deleted');
+      await this.ends.tell(tx, chat, 'deleted', turnIdOf(chat));
       await this.audit.record(tx, scope, 'chat.deleted', { kind: 'chat', id: chat.id }, { agent_id: agentId });
     });
   }
@@ -107,6 +128,8 @@ export class CloseService {
     return { events: [...(waits.get(chat.id) ?? []), ...events], cancelled };
   }
 }
+
+const turnIdOf = ({ turn }: ControlledChat): string | null => turn?.id ?? null;
 
 const closed = (chat: ControlledChat, stopReason: string): NewEvent => ({
   type: 'status_changed',

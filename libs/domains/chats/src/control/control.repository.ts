@@ -32,8 +32,10 @@ const TREE = (root: string): string => `
     SELECT c.id, 0 AS level FROM chats c WHERE ${root}
     UNION ALL
     SELECT c.id, tree.level + 1 FROM chats c JOIN tree ON c.parent_chat_id = tree.id WHERE c.org_id = $1 AND tree.level < ${MAX_LEVELS}
-  ) SELECT id, level FROM tree`;
+  ) SELECT id, max(level) AS level FROM tree GROUP BY id ORDER BY 2`;
 const VISIBLE_TREE = statement<{ id: string; level: number }>(TREE(VISIBLE_CHAT));
+// Of one that is deleted, too: what it has delegated to may be at work.
+const TREES = statement<{ id: string; level: number }>(TREE('c.org_id = $1 AND c.id = ANY($2)'));
 const ALONE = statement<{ id: string; level: number }>(`SELECT c.id, 0 AS level FROM chats c WHERE ${VISIBLE_CHAT}`);
 
 const LOCK_CHATS = statement<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(`
@@ -65,7 +67,20 @@ export class ControlRepository {
    * locks more than one. The chat itself is the last of the list; null when there is none.
    */
   async lockTree(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<ControlledChat[] | null> {
-    const find = () => tx.query(VISIBLE_TREE, [scope.orgId, scope.actor.userId, agentId, chatId]);
+    const { locked, root } = await this.lockFound(tx, () => tx.query(VISIBLE_TREE, [scope.orgId, scope.actor.userId, agentId, chatId]));
+    return locked.at(-1)?.id === root ? locked : null;
+  }
+
+  /** Locks chats and all that they have delegated to, in the same order. Those that are deleted are left out. */
+  async lockTrees(tx: Tx, scope: OrgScope, chatIds: string[]): Promise<ControlledChat[]> {
+    return (await this.lockFound(tx, () => tx.query(TREES, [scope.orgId, chatIds]))).locked;
+  }
+
+  /** @param find chats with their levels, those that are wanted first */
+  private async lockFound(
+    tx: Tx,
+    find: () => Promise<{ id: string; level: number }[]>,
+  ): Promise<{ locked: ControlledChat[]; root: string | undefined }> {
     const letGo = await tx.savepoint();
     let tree = await find();
     for (let round = 1; ; round++) {
@@ -80,7 +95,7 @@ export class ControlRepository {
       }
       // Nobody delegates any more from chats that are locked; what came before is there now.
       const now = await find();
-      if (now.length === tree.length || round === MAX_ROUNDS) return locked.at(-1)?.id === tree[0]?.id ? locked : null;
+      if (now.length === tree.length || round === MAX_ROUNDS) return { locked, root: tree[0]?.id };
       tree = now;
       await letGo();
     }

@@ -59,7 +59,7 @@ export class StopService {
           tree.map((c) => c.id),
         );
       const stopped = await this.stopLocked(tx, tree, how.reason ?? null);
-      if (stopped.has(chat.id)) await this.ends.tell(tx, chat, 'stopped');
+      if (stopped.has(chat.id)) await this.ends.tell(tx, chat, 'stopped', chat.turn?.id ?? null);
       const requestedAt = stopped.get(chat.id);
       return {
         chat_id: chat.id,

@@ -24,6 +24,7 @@ const CLOSED: readonly string[] = ['ARCHIVED', 'ABANDONED'];
 @Injectable()
 export class ChildWaits implements WaitSource, EndListener {
   readonly kind = 'children';
+  readonly origins = ['agent'] as const;
 
   constructor(
     private readonly db: Database,

@@ -2,15 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Database, storable, type Tx } from '@aps/platform/database';
-import { Outbox } from '@aps/platform/outbox';
 import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
-import { eventMessage } from '../state/chat.types';
-import { SendRepository, type NewMessage } from '../sending/send.repository';
-import { ChatState } from '../state/chat-state.repository';
+import { ChatStarts } from '../sending/chat-starts';
 import { QueueDepth } from '../turns/queue-depth';
-import { runOf } from '../turns/turn.repository';
 import { refusalOf, titleOf } from './delegation.policy';
 import { DelegationRepository } from './delegation.repository';
 
@@ -38,13 +34,11 @@ export class DelegateTool {
     catalog: ToolCatalog,
     private readonly db: Database,
     private readonly rows: DelegationRepository,
-    private readonly chats: ChatState,
-    private readonly sending: SendRepository,
+    private readonly starts: ChatStarts,
     private readonly agents: AgentsQueries,
     private readonly delegates: AgentDelegates,
     private readonly revisions: AgentRevisions,
     private readonly depth: QueueDepth,
-    private readonly outbox: Outbox,
   ) {
     catalog.register(
       defineTool({
@@ -86,24 +80,26 @@ export class DelegateTool {
 
     const at = this.db.now();
     const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
-    const childId = uuidv7();
     const [parent] = chain;
-    await this.chats.insert(tx, basis, {
-      id: childId,
-      org_id: context.orgId,
-      title: titleOf(task),
-      // Seen by whoever sees the parent, whose row is locked. What its user has switched off there is off here, too.
-      shared: parent.shared,
-      created_by: parent.created_by,
-      sandbox_enabled: parent.sandbox_enabled,
-      enabled_scopes: parent.enabled_scopes,
-      parent_chat_id: parent.id,
-      root_chat_id: parent.root_chat_id ?? parent.id,
-      depth: parent.depth + 1,
-      origin_kind: 'agent',
-      origin_ref_id: parent.id,
-      created_at: at,
-    });
+    const { chat_id: childId } = await this.starts.begin(
+      tx,
+      scope,
+      basis,
+      {
+        title: titleOf(task),
+        // Seen by whoever sees the parent, whose row is locked. What its user has switched off there is off here, too.
+        shared: parent.shared,
+        created_by: parent.created_by,
+        sandbox_enabled: parent.sandbox_enabled,
+        enabled_scopes: parent.enabled_scopes,
+        parent_chat_id: parent.id,
+        root_chat_id: parent.root_chat_id ?? parent.id,
+        depth: parent.depth + 1,
+        origin_kind: 'agent',
+        origin_ref_id: parent.id,
+      },
+      { content: task },
+    );
     await this.rows.insertWait(tx, {
       id: uuidv7(),
       childId,
@@ -115,7 +111,6 @@ export class DelegateTool {
       deadline,
       at,
     });
-    await this.dispatch(tx, scope, basis.agent_id, childId, task, at);
 
     const started: ToolEvent = {
       type: 'delegation_started',
@@ -133,24 +128,5 @@ export class DelegateTool {
     if (args.wait) return { kind: 'wait', ref: childId, ...(deadline && { resumeAt: deadline }), events: [started] };
     const content = { status: 'started', child_chat_id: childId, agent: agent.slug, message: 'You will be told what it came to.' };
     return { kind: 'result', content: JSON.stringify(content), events: [started] };
-  }
-
-  /** The task is the child's first message; its turn is dispatched like that of any other message. */
-  private async dispatch(tx: Tx, scope: OrgScope, agentId: string, chatId: string, task: string, at: Date): Promise<void> {
-    const [messageId, turnId] = [uuidv7(), uuidv7()];
-    const message = eventMessage({ id: messageId, role: 'user', content: task, at });
-    const m: NewMessage = {
-      messageId,
-      turnId,
-      content: task,
-      model: null,
-      mode: null,
-      effort: null,
-      attachments: null,
-      at,
-      event: { message, turn_id: turnId },
-    };
-    await this.sending.send(tx, scope, agentId, chatId, m);
-    await this.outbox.handOut(tx, [{ id: turnId, name: 'turn.run', payload: runOf({ id: turnId, org_id: scope.orgId, chat_id: chatId }) }]);
   }
 }

@@ -47,13 +47,10 @@ describe('delegation when workers die, or all comes at once', () => {
       const original = (target as Record<string, Method>)[method].bind(target);
       jest.spyOn(target as Record<string, Method>, method).mockImplementation(async (...args) => {
         const claim = claimOf(args);
-        const death = deaths.get(claim.parent_chat_id ?? claim.chat_id);
+        const parent = claim.origin.kind === 'agent' ? claim.origin.ref_id : null;
+        const death = deaths.get(parent ?? claim.chat_id);
         const concerned =
-          death &&
-          !death.died &&
-          death.at === at &&
-          (death.who === 'child') === (claim.parent_chat_id !== null) &&
-          ++death.seen === death.n;
+          death && !death.died && death.at === at && (death.who === 'child') === (parent !== null) && ++death.seen === death.n;
         if (!concerned) return original(...args);
         death.died = true;
         if (death.when === 'after') await original(...args);

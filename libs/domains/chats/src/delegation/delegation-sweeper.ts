@@ -79,6 +79,6 @@ export class DelegationSweeper {
       [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }],
       at,
     );
-    await this.ends.tell(tx, { id: chatId }, 'abandoned');
+    await this.ends.tell(tx, { id: chatId }, 'abandoned', null);
   }
 }

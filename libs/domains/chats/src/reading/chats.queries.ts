@@ -26,6 +26,9 @@ const VISIBLE_AMONG = statement<{ visible: boolean }>(`
 const MESSAGES_SEEN = statement<{ id: string }>(`
   SELECT m.id FROM messages m JOIN chats c ON c.id = m.chat_id
   WHERE m.org_id = $1 AND m.id = ANY($3::uuid[]) AND c.org_id = $1 AND ${chatSeenBy('$2')}`);
+const SAID_LAST = statement<{ content: string }>(
+  `SELECT content FROM messages WHERE org_id = $1 AND turn_id = $2 AND role = 'assistant' ORDER BY seq DESC LIMIT 1`,
+);
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
@@ -93,6 +96,12 @@ export class ChatsQueries {
   /** Of these messages, those in chats that the caller may open. */
   async messagesSeen(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
     return (await db.query(MESSAGES_SEEN, [scope.orgId, scope.actor.userId, ids])).map((row) => row.id);
+  }
+
+  /** What a turn has said last, before its transaction has committed, too; null when that is nothing. */
+  async answerOf(db: Db, scope: OrgScope, turnId: string): Promise<string | null> {
+    const content = (await db.query(SAID_LAST, [scope.orgId, turnId]))[0]?.content;
+    return content?.trim() ? content : null;
   }
 
   async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<Todo[]> {

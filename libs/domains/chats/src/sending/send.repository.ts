@@ -6,9 +6,11 @@ import { batchStatement, type Ahead, type Database, type Tx } from '@aps/platfor
 import { insertJobs } from '@aps/platform/outbox';
 import { appendEvent } from '@aps/platform/realtime';
 import { changeChats, insertMessages, topicOf } from '../state/chat-state.sql';
-import type { Pause } from '../state/chat.types';
+import { eventMessage, type EventMessage, type Pause } from '../state/chat.types';
 import { agentDeletedAt, visibleChat } from '../state/visible-chats.sql';
+import type { TurnChoices } from '../turns/turn-choices';
 import { insertTurns } from '../turns/turn.sql';
+import { uuidv7 } from 'uuidv7';
 
 /** A message on its way into its chat. */
 interface Sending {
@@ -27,7 +29,7 @@ interface Sending {
   attachments: FileReference[] | null;
   request_id: string | null;
   traceparent: string | null;
-  event: Record<string, unknown>;
+  event: NewMessage['event'];
 }
 
 /**
@@ -114,7 +116,26 @@ export interface NewMessage {
   effort: string | null;
   attachments: FileReference[] | null;
   at: Date;
-  event: Record<string, unknown>;
+  /** What the chat's readers are told. The message's number is written when it has been given. */
+  event: { message: EventMessage; turn_id: string | null };
+}
+
+/** A message that nobody has stored yet, and the turn that will answer it. */
+export function newMessage(said: { content: string; attachments?: FileReference[] } & Partial<TurnChoices>, at: Date): NewMessage {
+  const { content, attachments = [], model = null, model_mode_override: mode = null, reasoning_effort: effort = null } = said;
+  const [messageId, turnId] = [uuidv7(), uuidv7()];
+  const message = eventMessage({ id: messageId, role: 'user', content, attachments, at });
+  return {
+    messageId,
+    turnId,
+    content,
+    model,
+    mode,
+    effort,
+    attachments: attachments.length ? attachments : null,
+    at,
+    event: { message, turn_id: turnId },
+  };
 }
 
 const sending = (scope: OrgScope, agentId: string, chatId: string, m: NewMessage): Sending => ({

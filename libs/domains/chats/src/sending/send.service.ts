@@ -5,17 +5,17 @@ import type { ChatStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
-import { alreadyCommitted, Database, type Ahead } from '@aps/platform/database';
+import { alreadyCommitted, Database, storable, type Ahead, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
-import { eventMessage, numbered } from '../state/chat.types';
+import { numbered } from '../state/chat.types';
 import { agentDeleted } from '../state/chats.errors';
 import { effectOf } from '../state/chat-state.policy';
-import { ChatState } from '../state/chat-state.repository';
+import { ChatState, type LockedChat } from '../state/chat-state.repository';
 import { ChatsQueries } from '../reading/chats.queries';
-import { SendRepository, type NewMessage, type SendRow } from './send.repository';
+import type { BegunTurn, GivenMessage } from './chat-starts';
+import { newMessage, SendRepository, type NewMessage, type SendRow } from './send.repository';
 import { DispatchRepository } from '../turns/dispatch.repository';
 import { MessageFiles } from './message-files';
 import { QueueDepth, type Room } from '../turns/queue-depth';
@@ -108,21 +108,8 @@ export class SendService {
     files: FileReference[],
     attempt?: Attempt,
   ): Promise<SendResult> {
-    const at = this.db.now();
-    const messageId = uuidv7();
-    const message = eventMessage({ id: messageId, role: 'user', content: input.content, attachments: files, at });
-    const turnId = uuidv7();
-    const m: NewMessage = {
-      messageId,
-      turnId,
-      content: input.content,
-      model: input.model ?? null,
-      mode: input.model_mode_override ?? null,
-      effort: input.reasoning_effort ?? null,
-      attachments: files.length ? files : null,
-      at,
-      event: { message, turn_id: turnId },
-    };
+    const m = newMessage({ ...input, attachments: files }, this.db.now());
+    const { messageId, turnId, at } = m;
     const sent =
       attempt || files.length || room.scarce
         ? await this.sendWith(room, scope, agentId, chatId, m, attempt)
@@ -136,7 +123,7 @@ export class SendService {
     if (row.agent_deleted) throw agentDeleted();
     if (row.dispatch === null) return this.sendToWaiting(room, scope, agentId, chatId, m, attempt);
 
-    message.seq = row.message_seq;
+    m.event.message.seq = row.message_seq;
     // The job is on its way while the message is being committed: a worker that is faster waits for that (see Runs).
     const [result] = await Promise.all([
       row.dispatch
@@ -209,7 +196,7 @@ export class SendService {
       if (effect === 'keep') {
         m.event.turn_id = null;
         const author_id = scope.actor.userId;
-        (m.event.message as { seq: number }).seq = await this.chats.append(tx, chatId, {
+        m.event.message.seq = await this.chats.append(tx, chatId, {
           id: m.messageId,
           role: 'user',
           content: m.content,
@@ -222,44 +209,80 @@ export class SendService {
         return { keep: true as const, reason: closedReason(chat) };
       }
       await this.depth.confirm(tx, room);
-      if (effect === 'revive') {
-        await this.chats.revive(tx, chatId, m.at);
-        await this.log.tell(
-          tx,
-          chatId,
-          [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }],
-          m.at,
-        );
-      } else if (effect === 'interrupt' && chat.turn) {
-        const wait = await this.turns.waitOf(tx, chat.turn);
-        const over = wait && (await this.waits.interrupt(tx, wait));
-        if (over) await this.turns.endCalls(tx, chat.turn, over.calls, m.at);
-        await this.turns.endTurn(
-          tx,
-          { id: chat.turn, chat_id: chatId, org_id: scope.orgId },
-          { turnStatus: 'stopped', chat: 'rest', error: null, stopReason: null, at: m.at, dispatchNext: true },
-        );
-        await this.log.tell(
-          tx,
-          chatId,
-          [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
-          m.at,
-        );
-      }
-      const sent = await this.sending.send(tx, scope, agentId, chatId, m);
-      if (sent?.agent_deleted) throw agentDeleted();
-      if (!sent || sent.dispatch === null) throw new Error(`Chat ${chatId} takes no message in status ${chat.status}`);
-      (m.event.message as { seq: number }).seq = sent.message_seq;
-      tx.afterCommit(() =>
-        this.realtime.publish(chatTopic(chatId), numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at)),
-      );
-      return { keep: false as const, dispatch: sent.dispatch };
+      return { keep: false as const, dispatch: await this.addTo(tx, scope, agentId, chat, m) };
     });
     if (outcome.keep)
       return { message_id: m.messageId, chat_id: chatId, turn_id: null, dispatched: false, queued: false, reason: outcome.reason };
     if (!outcome.dispatch)
       return { message_id: m.messageId, chat_id: chatId, turn_id: m.turnId, dispatched: false, queued: true, reason: 'turn_running' };
     return this.publish(scope, chatId, m.turnId, m.messageId);
+  }
+
+  /**
+   * Adds a message to a chat for the domains above, within their transaction: what the chat does meets it as it would one that is
+   * {@link send sent}. A worker is told after the commit.
+   *
+   * @param said its files are there already; what is gone of them stays gone
+   * @returns what runs now or waits behind the turn that does; or that the chat takes no message, whatever the reason, or the organization no
+   *   turn, and nothing was written
+   * @throws DomainError 409 `agent_deleted` where that happened at this moment: done again, it is a refusal
+   */
+  async join(
+    tx: Tx,
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    said: GivenMessage,
+  ): Promise<BegunTurn | { refused: 'chat_closed' | 'queue_full' }> {
+    const chat = await this.chats.lock(tx, scope, agentId, chatId);
+    if (!chat || chat.agent_deleted || effectOf('message', chat) === 'keep') return { refused: 'chat_closed' };
+    if (!(await this.depth.hasRoom(tx, scope.orgId))) return { refused: 'queue_full' };
+    const m = newMessage({ ...said, content: storable(said.content) }, this.db.now());
+    const dispatch = await this.addTo(tx, scope, agentId, chat, m);
+    if (m.attachments) await this.messageFiles.carry(tx, scope, m.messageId, m.attachments);
+    if (dispatch) await this.dispatch.handOut(tx, scope, { id: m.turnId, chat_id: chatId });
+    return { chat_id: chatId, message_id: m.messageId, turn_id: m.turnId };
+  }
+
+  /**
+   * Stores a message in a locked chat that takes one. A failure is behind the chat then, and what its turn waited for is over.
+   *
+   * @returns whether the message's turn is to be published; else it waits behind the one that is there
+   */
+  private async addTo(tx: Tx, scope: OrgScope, agentId: string, chat: LockedChat, m: NewMessage): Promise<boolean> {
+    const effect = effectOf('message', chat);
+    if (effect === 'revive') {
+      await this.chats.revive(tx, chat.id, m.at);
+      await this.log.tell(
+        tx,
+        chat.id,
+        [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }],
+        m.at,
+      );
+    } else if (effect === 'interrupt' && chat.turn) {
+      const wait = await this.turns.waitOf(tx, chat.turn);
+      const over = wait && (await this.waits.interrupt(tx, wait));
+      if (over) await this.turns.endCalls(tx, chat.turn, over.calls, m.at);
+      await this.turns.endTurn(
+        tx,
+        { id: chat.turn, chat_id: chat.id, org_id: scope.orgId },
+        { turnStatus: 'stopped', chat: 'rest', error: null, stopReason: null, at: m.at, dispatchNext: true },
+      );
+      await this.log.tell(
+        tx,
+        chat.id,
+        [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
+        m.at,
+      );
+    }
+    const sent = await this.sending.send(tx, scope, agentId, chat.id, m);
+    if (sent?.agent_deleted) throw agentDeleted();
+    if (!sent || sent.dispatch === null) throw new Error(`Chat ${chat.id} takes no message in status ${chat.status}`);
+    m.event.message.seq = sent.message_seq;
+    tx.afterCommit(() =>
+      this.realtime.publish(chatTopic(chat.id), numbered([{ type: 'message_created', data: m.event }], sent.event_seq, m.at)),
+    );
+    return sent.dispatch;
   }
 
   private async publish(scope: OrgScope, chatId: string, turnId: string, messageId: string, stored?: Promise<void>): Promise<SendResult> {

@@ -4,6 +4,7 @@ import { anAgent } from '@aps/agents/testing';
 import { BillingModule, Blockers, type Blocker } from '@aps/billing';
 import { SwitchableConnections, type SwitchableConnection } from '@aps/chats';
 import { DecisionsHttpModule } from '@aps/decisions/http';
+import type { QueueName } from '@aps/contracts';
 import type { Dialect } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -59,8 +60,8 @@ const CHATS = [
   DecisionsHttpModule,
   MaintenanceModule,
   MailJobsModule,
-  WorkersModule.forQueues('turns', 'titles', 'maintenance'),
 ];
+const QUEUES = ['turns', 'titles', 'maintenance'] as const;
 const PRICED = { provider: 'mock', input_price_per_1m: '1', output_price_per_1m: '2', context_window: 128_000 };
 
 /** The test service with chats, and with a model server that speaks the providers' wire formats; it says what specs of chats say over and over. */
@@ -75,9 +76,12 @@ export class ChatsService extends TestService {
   /** Streams that are open; they end with the service. */
   readonly streams = new Set<AbortController>();
 
-  /** @param beside what a spec needs of the domains below */
-  constructor(settings?: Settings, beside: typeof BASE_MODULES = []) {
-    super([...CHATS, ...beside], { settings });
+  /**
+   * @param beside what a spec needs of other domains
+   * @param queues what it takes the jobs of, beside those of chats
+   */
+  constructor(settings?: Settings, beside: typeof BASE_MODULES = [], queues: QueueName[] = []) {
+    super([...CHATS, WorkersModule.forQueues(...QUEUES, ...queues), ...beside], { settings });
   }
 
   override async start(): Promise<this> {

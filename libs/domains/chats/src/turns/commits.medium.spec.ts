@@ -167,7 +167,7 @@ describe('a commit that is slow', () => {
 
   it('writes down a turn’s end for a parent chat under a claim that has committed', async () => {
     const [parent, child] = [await app.chat(org), await app.chat(org)];
-    await app.db.execute(sql('UPDATE chats SET parent_chat_id = $1 WHERE id = $2'), [parent, child]);
+    await app.db.execute(sql(`UPDATE chats SET parent_chat_id = $1, origin_kind = 'agent' WHERE id = $2`), [parent, child]);
     const spoken = done(get(ModelCalls), 'streamChat');
     const streamChat = jest.spyOn(get(ModelCalls), 'streamChat');
     await whileCommitting('claim', async () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TurnStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import type { ChatOrigin } from '@aps/tools';
 import { agentDeletedAt, VISIBLE_CHAT } from '../state/visible-chats.sql';
 import type { TurnChoices } from './turn-choices';
 import { insertTurns } from './turn.sql';
@@ -24,6 +25,7 @@ export interface AskingChat extends TurnChoices {
   agent_revision_id: string;
   chat_mode: string | null;
   enabled_scopes: string[] | null;
+  origin: ChatOrigin;
   stop_reason: string | null;
   error_code: string | null;
 }
@@ -77,7 +79,7 @@ const NEXT_READER = statement<{ turn_id: string | null; turn_no: number }>(`
   WHERE c.id = $1`);
 // The choices are those of its newest turn.
 const ASKING = statement<AskingChat>(`
-  SELECT c.id, c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted, c.agent_revision_id, c.model_mode_override AS chat_mode, c.enabled_scopes,
+  SELECT c.id, c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted, c.agent_revision_id, c.model_mode_override AS chat_mode, c.enabled_scopes, json_build_object('kind', c.origin_kind, 'ref_id', c.origin_ref_id) AS origin,
          c.stop_reason, c.error->>'code' AS error_code, t.model, t.model_mode_override, t.reasoning_effort
   FROM chats c LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.chat_id = c.id ORDER BY t.seq DESC LIMIT 1) t ON true
   WHERE ${VISIBLE_CHAT}`);

@@ -297,8 +297,8 @@ export class ModelStepRunner {
       tool_intents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
       title_job_id: uuidv7(),
     };
-    // One statement can neither tell the end of a child chat to its parent, nor answer calls.
-    const several = step.final && (claim.parent_chat_id !== null || refused.length > 0);
+    // One statement can neither tell of the end of a chat, nor answer calls.
+    const several = step.final && (this.ends.isHeard(claim.origin.kind) || refused.length > 0);
     const alone = several ? null : await this.turns.commitModelStep(this.db, write, step.final);
     const done = alone ?? (step.final ? await this.commitAndEnd(turn, write, refused) : null);
     if (!done) throw new LeaseEnded('lost');
@@ -319,15 +319,16 @@ export class ModelStepRunner {
   }
 
   /**
-   * The last step of a turn that others wait behind, whose end a parent chat is told, or that called tools nevertheless: the same
+   * The last step of a turn that others wait behind, whose end somebody wants to know, or that called tools nevertheless: the same
    * statement, and then what follows from the end, in one transaction.
    */
   private async commitAndEnd(turn: RunningTurn, write: Committing, refused: CallResult[]): Promise<StepCommit | null> {
     const { claim } = turn;
+    const heard = this.ends.isHeard(claim.origin.kind);
     return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
-      if (claim.parent_chat_id) await this.ends.hold(tx, { id: claim.chat_id });
+      if (heard) await this.ends.hold(tx, { id: claim.chat_id });
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;
@@ -340,7 +341,7 @@ export class ModelStepRunner {
         at: write.at,
         dispatchNext: true,
       });
-      if (claim.parent_chat_id) await this.ends.tell(tx, { id: claim.chat_id }, 'done');
+      if (heard) await this.ends.tell(tx, { id: claim.chat_id }, 'done', claim.id);
       if (claim.seq <= TURNS_BEFORE_TITLE && claim.chat_title === null) {
         const { requestId, traceparent } = turn;
         await this.outbox.enqueue(

@@ -65,10 +65,14 @@ export class QueueDepth {
     // In half a second one gateway cannot take so many messages that a count below half the cap becomes wrong.
     if (known && now - known.at < TTL_MS && known.n < limit / 2 - 1_000) return known.n++;
     const n = await this.turns.waiting(this.db, orgId, limit);
-    if (this.counts.size > 10_000) this.counts.clear();
-    this.counts.set(orgId, { n, at: now });
+    this.remember(orgId, n);
     if (n >= limit) throw queueFull(limit, n);
     return n;
+  }
+
+  private remember(orgId: string, n: number): void {
+    if (this.counts.size > 10_000) this.counts.clear();
+    this.counts.set(orgId, { n, at: performance.now() });
   }
 
   /** A transaction that adds a waiting turn, and calls {@link confirm} before that. */
@@ -94,7 +98,14 @@ export class QueueDepth {
     const limit = (await this.entitlements.of(orgId, tx)).max_queue_depth;
     if (limit < 0) return { n: 0, limit };
     const n = await this.turns.waiting(tx, orgId, limit);
+    this.remember(orgId, n);
     return { limit, n: n < limit && isScarce(limit - n, this.underWay.get(orgId) ?? 0) ? await this.countLocked(tx, orgId, limit) : n };
+  }
+
+  /** Whether there is room for another turn until the transaction ends. */
+  async hasRoom(tx: Tx, orgId: string): Promise<boolean> {
+    const { n, limit } = await this.waiting(tx, orgId);
+    return limit < 0 || n < limit;
   }
 
   /**

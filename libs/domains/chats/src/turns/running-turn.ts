@@ -37,7 +37,15 @@ export interface RunningTurn {
 export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' | 'rows' | 'modelSteps'> {
   readonly claim: Pick<
     OwnedTurn,
-    'org_id' | 'agent_id' | 'enabled_scopes' | 'model' | 'model_mode_override' | 'chat_mode' | 'reasoning_effort' | 'unpriced_allowed'
+    | 'org_id'
+    | 'agent_id'
+    | 'enabled_scopes'
+    | 'origin'
+    | 'model'
+    | 'model_mode_override'
+    | 'chat_mode'
+    | 'reasoning_effort'
+    | 'unpriced_allowed'
   >;
   readonly lease: Pick<RunningTurn['lease'], 'signal'>;
 }
@@ -46,5 +54,6 @@ export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' 
 export const grantsOf = ({ config, claim, decisionLog }: Pick<CallingTurn, 'config' | 'claim' | 'decisionLog'>): ToolGrants => ({
   ...config,
   enabled_scopes: claim.enabled_scopes,
+  origin: claim.origin,
   decision_log: decisionLog,
 });

@@ -145,6 +145,7 @@ export class ToolCalls {
       orgId: claim.org_id,
       agentId: claim.agent_id,
       chatId: claim.chat_id,
+      origin: claim.origin,
       turnId: claim.id,
       stepNo: step.stepNo,
       toolCallId: step.id,

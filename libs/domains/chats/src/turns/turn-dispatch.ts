@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
-import { Outbox } from '@aps/platform/outbox';
+import { Outbox, type OutboxJob } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import type { ChatError } from '../state/chat.types';
@@ -37,16 +37,7 @@ export class TurnDispatch {
    */
   async publish(scope: OrgScope, turn: { id: string; chat_id: string }, stored?: Promise<void>): Promise<boolean> {
     try {
-      await this.outbox.publish([
-        {
-          id: turn.id,
-          name: 'turn.run',
-          payload: runOf({ ...turn, org_id: scope.orgId }),
-          requestId: scope.requestId,
-          traceparent: scope.traceparent,
-          priority: this.depth.priorityOf(scope.orgId),
-        },
-      ]);
+      await this.outbox.publish([this.jobOf(scope, turn)]);
       return true;
     } catch (error) {
       this.logger.warn({ msg: 'Dispatch failed', turn_id: turn.id, request_id: scope.requestId, error: (error as Error).message });
@@ -58,6 +49,22 @@ export class TurnDispatch {
       // Not confirmed: the row may still be there, and the relay will run it.
       return true;
     }
+  }
+
+  /** Publishes a turn whose job a statement of this transaction has written, after the commit. What fails is left to the relay. */
+  handOut(tx: Tx, scope: OrgScope, turn: { id: string; chat_id: string }): Promise<void> {
+    return this.outbox.handOut(tx, [this.jobOf(scope, turn)]);
+  }
+
+  private jobOf(scope: OrgScope, turn: { id: string; chat_id: string }): OutboxJob<'turn.run'> {
+    return {
+      id: turn.id,
+      name: 'turn.run',
+      payload: runOf({ ...turn, org_id: scope.orgId }),
+      requestId: scope.requestId,
+      traceparent: scope.traceparent,
+      priority: this.depth.priorityOf(scope.orgId),
+    };
   }
 
   /** @returns false when the turn has got to a worker after all, others wait behind it, or it answers what others have repeated */
@@ -82,7 +89,7 @@ export class TurnDispatch {
         [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }],
         at,
       );
-      await this.ends.tell(tx, { id: turn.chat_id }, 'cancelled');
+      await this.ends.tell(tx, { id: turn.chat_id }, 'cancelled', turn.id);
       return true;
     });
   }

@@ -148,7 +148,7 @@ export class TurnEndings {
       events.push({ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } });
     }
     await this.log.tell(tx, turn.chat_id, events, at);
-    await this.ends.tell(tx, { id: turn.chat_id }, endOf(ending));
+    await this.ends.tell(tx, { id: turn.chat_id }, endOf(ending), turn.id);
   }
 
   /** Lets the oldest turn run that waits for a slot of its organization. What fails is left to the sweeper. */

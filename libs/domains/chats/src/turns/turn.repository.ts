@@ -3,6 +3,7 @@ import type { JobPayload } from '@aps/contracts';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import { deleteJobs, Outbox } from '@aps/platform/outbox';
+import type { ChatOrigin } from '@aps/tools';
 import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming, type Noted } from '@aps/platform/runs';
 import type { ChatError, NewEvent, Pause, TranscriptRow } from '../state/chat.types';
 import { ChatState } from '../state/chat-state.repository';
@@ -36,8 +37,8 @@ export interface ClaimedTurn extends ClaimedRun {
   chat_status: string;
   created_by: string | null;
   enabled_scopes: string[] | null;
-  /** Of a chat that another one began. */
-  parent_chat_id: string | null;
+  /** What began the chat. */
+  origin: ChatOrigin;
   /** Newest number in the event log before this claim. */
   event_seq: number;
   transcript: TranscriptRow[];

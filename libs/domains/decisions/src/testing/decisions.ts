@@ -51,6 +51,7 @@ export const GRANTS: ToolGrants = {
   child_agent_ids: [],
   enabled_scopes: null,
   decision_log: true,
+  origin: { kind: 'user', ref_id: null },
 };
 
 /** By default of an organization of its own. */
@@ -77,6 +78,7 @@ export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): T
   orgId: org.id,
   agentId: agent.id,
   chatId: id,
+  origin: GRANTS.origin,
   turnId: turn,
   stepNo: 1,
   toolCallId: callId,

@@ -1,0 +1,2 @@
+export * from './chats';
+export * from './event-streams';
