@@ -12,6 +12,7 @@ export const ERRORS = {
   not_authenticated: { status: 401, means: 'no valid bearer token.' },
   user_deactivated: { status: 401, means: 'the user is locked out.' },
   invalid_credentials: { status: 401, means: 'the address or the password is wrong.' },
+  bad_signature: { status: 401, means: 'the message is not signed as it must be.' },
   // 402
   credits_exhausted: { status: 402, means: 'the organization is out of credits.' },
   budget_exceeded: { status: 402, means: 'the budget of the organization is used up.' },
@@ -38,6 +39,7 @@ export const ERRORS = {
   // 405
   method_not_allowed: { status: 405, means: 'the address takes other methods; `Allow` has them.' },
   // 409
+  address_taken: { status: 409, means: 'another channel has the address.' },
   already_applied: { status: 409, means: 'the delivery was applied; there is nothing to repair.' },
   already_on_plan: { status: 409, means: 'the organization is on the plan already.' },
   change_in_flight: { status: 409, means: 'the same change of plan was asked for and is not paid yet.' },
@@ -46,6 +48,7 @@ export const ERRORS = {
   subscription_live: { status: 409, means: 'the organization has a subscription that is paid; change its plan.' },
   already_admin: { status: 409, means: 'the user is a platform administrator already.' },
   already_allowed: { status: 409, means: 'the address may sign up already.' },
+  already_deployed: { status: 409, means: 'the revision is the one that is deployed.' },
   already_member: { status: 409, means: 'the user is a member already.' },
   already_resolved: { status: 409, means: 'the request is not open any more; `context.status` says why.' },
   agent_deleted: { status: 409, means: 'the agent of the chat is deleted; the chat can only be read.' },
@@ -62,9 +65,15 @@ export const ERRORS = {
   model_in_use: { status: 409, means: 'something is set to use the model; `context.used_by` lists it.' },
   never_admitted: { status: 409, means: 'nobody was admitted by this entry.' },
   no_draft: { status: 409, means: 'there is no draft.' },
+  not_held: { status: 409, means: 'the message is not held.' },
+  payload_expired: { status: 409, means: 'what the message says is no longer kept.' },
+  still_evaluating: { status: 409, means: 'the message is being evaluated.' },
+  not_a_draft: { status: 409, means: 'the revision was deployed before, or a newer one was; only drafts are deployed.' },
   not_pending: { status: 409, means: 'the entry is not pending any more.' },
+  not_previously_deployed: { status: 409, means: 'the revision was never deployed, so there is nothing to go back to.' },
   plan_in_use: { status: 409, means: 'organizations are subscribed to the plan; `context.subscribers` counts them.' },
   product_taken: { status: 409, means: 'another plan or pack has the product; `context` names it.' },
+  revision_kept: { status: 409, means: 'the revision is deployed, or was; it stays.' },
   route_in_use: { status: 409, means: 'models are reached by the route.' },
   proof_running: { status: 409, means: 'another proof is being computed.' },
   route_lends_key: { status: 409, means: 'other routes spend its key; `context.routes` lists them.' },
@@ -111,6 +120,7 @@ export const ERRORS = {
   organization_owned: { status: 422, means: 'it belongs to an organization, which alone changes it.' },
   not_disputed: { status: 422, means: 'the decision is not disputed.' },
   password_incorrect: { status: 422, means: 'this is not the password.' },
+  not_a_webhook: { status: 422, means: 'the channel is one of mail.' },
   plan_mismatch: { status: 422, means: 'the plan chooses models another way.' },
   prompt_too_long: { status: 422, means: 'with its variables and files the prompt is longer than one may be.' },
   rate_card_date: { status: 422, means: 'no version of the rate card can begin on this day.' },
@@ -119,6 +129,7 @@ export const ERRORS = {
   repoint_target: { status: 422, means: 'the target is the route itself, disabled, or an organization’s.' },
   provider_refused: { status: 422, means: 'the payment provider refuses; `context.reason` says why.' },
   reset_token_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
+  revision_invalid: { status: 422, means: 'the revision cannot be run; `errors` says why, stage by stage.' },
   route_borrows_key: { status: 422, means: 'the route spends the key of another route; set it there.' },
   self_action: { status: 422, means: 'nobody does this to themself.' },
   should_have_missing: { status: 422, means: 'the dispute does not say what the decision should have been.' },
@@ -153,6 +164,8 @@ export interface DomainErrorOptions {
   context?: Record<string, unknown>;
   /** Only for 422: the places in the request that the refusal is about. Default: the body as a whole. */
   problems?: Problem[];
+  /** Only for 422: further keys of the body, beside `detail` and `code`. */
+  beside?: Record<string, unknown>;
   /** Only for 429 and 503: seconds after which a retry makes sense. */
   retryAfterS?: number;
   cause?: unknown;
@@ -168,6 +181,7 @@ export class DomainError extends Error {
   readonly status: number;
   readonly context?: Record<string, unknown>;
   readonly problems?: Problem[];
+  readonly beside?: Record<string, unknown>;
   readonly retryAfterS?: number;
 
   constructor(
@@ -180,6 +194,7 @@ export class DomainError extends Error {
     this.status = ERRORS[code].status;
     this.context = options.context;
     this.problems = options.problems;
+    this.beside = options.beside;
     this.retryAfterS = options.retryAfterS;
   }
 }
@@ -192,4 +207,9 @@ export function notFound(what: string): DomainError {
 /** A semantic 422 about one field of the body, e.g. `refuseField('model_not_allowed', ['model'], '…')`. */
 export function refuseField(code: ErrorCode, path: (string | number)[], msg: string, context?: Record<string, unknown>): DomainError {
   return new DomainError(code, msg, { context, problems: [{ loc: ['body', ...path], msg, type: `semantic.${code}` }] });
+}
+
+/** A 422 about one value that its type cannot tell of. @param path where it stands, e.g. `['body', 'target_id']` */
+export function refuseValue(loc: (string | number)[], msg: string): DomainError {
+  return new DomainError('validation_error', msg, { problems: [{ loc, msg, type: 'value_error' }] });
 }

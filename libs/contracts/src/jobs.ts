@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The queues of the service. A worker app consumes the ones named in `QUEUES`. */
-export const QUEUES = ['turns', 'titles', 'maintenance', 'billing'] as const;
+export const QUEUES = ['turns', 'titles', 'maintenance', 'billing', 'inbox-messages'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 const ids = {
@@ -19,6 +19,8 @@ export const JOBS = {
   'chat.title': { queue: 'titles', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
   'agent.end_chats': { queue: 'maintenance', version: 1, payload: z.object({ ...ids, agent_id: z.uuid() }) },
   'mail.send': { queue: 'maintenance', version: 1, payload: z.object({ mail_id: z.uuid() }) },
+  'inbox.evaluate': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, message_id: z.uuid() }) },
+  'inbox.reply': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, reply_id: z.uuid() }) },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.prove': { queue: 'billing', version: 1, payload: z.object({ proof_id: z.uuid() }) },
 } as const satisfies Record<string, { queue: QueueName; version: number; payload: z.ZodType }>;
@@ -59,6 +61,8 @@ export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
   turns: { concurrency: 1024, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   titles: { concurrency: 16, attempts: 3, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
   maintenance: { concurrency: 8, attempts: 8, backoffMs: 5_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
+  // As turns: redeliveries are bounded in PostgreSQL.
+  'inbox-messages': { concurrency: 64, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // Deliveries are applied under the lock of their organization, and beside the door that the provider waits at.
   billing: { concurrency: 2, attempts: 8, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
 };

@@ -17,12 +17,18 @@ export const EVENT_TYPES = [
   'blocker',
   'error',
   'title_changed',
+  'inbox_message_updated',
   'org_suspended',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What only a stream has to know: that a text begins anew, how the chat is named, why the stream ends. A timeline leaves it out. */
-export const STREAM_ONLY_EVENTS = ['message_restarted', 'title_changed', 'org_suspended'] as const satisfies EventType[];
+/** What only a stream has to know: that a text begins anew, how the chat is named, why the stream ends; or what is of no chat. A timeline leaves it out. */
+export const STREAM_ONLY_EVENTS = [
+  'message_restarted',
+  'title_changed',
+  'inbox_message_updated',
+  'org_suspended',
+] as const satisfies EventType[];
 
 /**
  * Why an answer of an assistant ended. `length`: at the longest that it may be; `tool_calls`: to have tools called; `step_limit`: the
@@ -62,4 +68,5 @@ export const isNotice = (item: TopicItem): item is TopicNotice => 'notice' in it
 
 /** Topics name what a stream is about. */
 export const chatTopic = (chatId: string): string => `chat:${chatId}`;
+export const inboxTopic = (inboxId: string): string => `inbox:${inboxId}`;
 export const orgTopic = (orgId: string): string => `org:${orgId}`;

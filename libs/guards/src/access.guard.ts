@@ -19,11 +19,14 @@ export abstract class Authenticator {
   abstract authenticate(request: AuthenticatedRequest, anew?: boolean): Promise<Principal>;
 }
 
+const anyText = (value: string) => value.length <= 256 && !value.includes('\0');
+
 const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string; type: string }> = {
   uuid: { ok: isUuid, msg: 'Input should be a valid UUID', type: 'uuid_parsing' },
   slug: { ok: isSlug, msg: 'Input should be a slug', type: 'value_error' },
   uuid_or_slug: { ok: (v) => isUuid(v) || isSlug(v), msg: 'Input should be a UUID or a slug', type: 'value_error' },
-  string: { ok: (v) => v.length <= 256 && !v.includes('\0'), msg: 'Input should be a valid string', type: 'value_error' },
+  string: { ok: anyText, msg: 'Input should be a valid string', type: 'value_error' },
+  prefixed_id: { ok: anyText, msg: 'Input should be a valid string', type: 'value_error' },
   token: { ok: (v) => LINK_TOKEN.test(v), msg: 'Input should be a token', type: 'value_error' },
 };
 

@@ -8,7 +8,7 @@ import type { Request } from 'express';
 export type Tier = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'platform_admin';
 
 /** How a path parameter must look before anything is looked up. */
-export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'string' | 'token';
+export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'prefixed_id' | 'string' | 'token';
 
 export interface AccessOptions {
   /** Syntax of path parameters that differ from the rule: parameters named `*_id` are UUIDs, all others free strings. */
@@ -34,11 +34,20 @@ export const ACCESS = 'aps:access';
 /** The last part of a mailed link. */
 export const LINK_TOKEN = /^[A-Za-z0-9_-]{1,256}$/;
 
+/** A kind, and a ULID in lower case. */
+const PREFIXED_ID = '^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$';
+
 /** What the API document says of a path parameter that is no plain id. */
 function documentOf(name: string, syntax: ParamSyntax): { description: string; schema: object } {
   const slug = { type: 'string', maxLength: 64, pattern: SLUG.source };
   if (syntax === 'token')
     return { description: 'The last part of the mailed link.', schema: { type: 'string', pattern: LINK_TOKEN.source } };
+  // One that has not the form of such an id names nothing, and is not refused for that.
+  if (syntax === 'prefixed_id')
+    return {
+      description: `Id of the ${name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`,
+      schema: { type: 'string', pattern: PREFIXED_ID },
+    };
   // An id fits the pattern of slugs. So documented is also what is looked up as either, whatever it looks like.
   if (name.endsWith('_id')) return { description: `Id or slug of the ${name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`, schema: slug };
   return syntax === 'slug' ? { description: 'Its slug.', schema: slug } : { description: `The ${name}.`, schema: { type: 'string' } };

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
 import { listTally, type AgentRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { WeightedLru } from '@aps/platform/cache';
 import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
-import { WeightedLru } from './lru';
 import { deepFreeze, type SealedAgentConfig } from './sealed-config';
 
 /** Text of configurations that one process keeps, in bytes of JSON. */

@@ -32,6 +32,12 @@ WITH f AS MATERIALIZED (
   INSERT INTO file_links (file_id, target_kind, target_id, org_id) SELECT f.id, $3, $4, $1 FROM f ON CONFLICT DO NOTHING
 )
 SELECT id FROM f`);
+const UNLINK = statement(`
+WITH l AS (
+  DELETE FROM file_links WHERE org_id = $1 AND target_kind = $2 AND target_id = ANY ($3) RETURNING file_id
+)
+UPDATE files f SET expires_at = now() FROM (SELECT DISTINCT file_id FROM l) l
+WHERE f.id = l.file_id AND NOT EXISTS (SELECT 1 FROM file_links o WHERE o.file_id = l.file_id AND NOT (o.target_kind = $2 AND o.target_id = ANY ($3)))`);
 // What could not be removed before comes last, so that it never stands in the way of the others.
 const BEGIN_REMOVAL = statement<StoredAt>(`
   UPDATE files SET expires_at = '-infinity'
@@ -69,6 +75,11 @@ export class FilesRepository {
   /** From here on the files live as long as what refers to them. @returns those that are still there */
   async link(tx: Db, scope: OrgScope, target: { kind: string; id: string }, ids: string[]): Promise<string[]> {
     return (await tx.query(LINK, [scope.orgId, ids, target.kind, target.id])).map((row) => row.id);
+  }
+
+  /** These refer to no file any more; what nothing else refers to is removed. */
+  async unlink(tx: Db, orgId: string, target: { kind: string; ids: string[] }): Promise<void> {
+    await tx.execute(UNLINK, [orgId, target.kind, target.ids]);
   }
 
   /** From here on nobody sees them, and nothing can refer to them any more. */

@@ -92,6 +92,11 @@ export class FilesService {
     return this.files.link(tx, scope, target, fileIds);
   }
 
+  /** What is kept no longer lets go of its files: those that nothing else refers to are removed. */
+  unlink(tx: Tx, orgId: string, target: { kind: string; ids: string[] }): Promise<void> {
+    return this.files.unlink(tx, orgId, target);
+  }
+
   /**
    * Removes expired files: hidden first, then their bytes, then their rows. One that dies in between leaves a row by which the next one
    * finds the bytes.

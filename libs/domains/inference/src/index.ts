@@ -26,6 +26,7 @@ export { inferenceConfig, mockRouteEnabled } from './inference.config';
 export { InferenceSettings } from './inference.settings';
 export * from './inference.types';
 export { ModelCatalog } from './model-catalog.service';
+export { ModelQueries } from './model.queries';
 export { ModelCalls, type EmbedCall, type ModelCall } from './model-calls.service';
 export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelEndpoint, ModelResolver, type ResolvedModel, type ResolveRequest } from './choice/model-resolver.service';

@@ -26,6 +26,13 @@ export class ModelCatalog {
     await this.assertUsable(tx, scope, key, use, await this.repository.holdChatKeys(tx, scope, [key]));
   }
 
+  /** Those of the keys that may be stored for this use; until the transaction ends nobody deletes or renames them. */
+  async holdUsable(tx: Tx, scope: OrgScope, keys: readonly string[], use: ModelScope): Promise<Set<string>> {
+    const known = await this.repository.holdChatKeys(tx, scope, keys);
+    const allowed = allowlistOf(await this.repository.settings(tx, scope), use);
+    return new Set([...known].filter((key) => !allowed.length || allowed.includes(key)));
+  }
+
   private async assertUsable(db: Db, scope: OrgScope, key: string, use: ModelScope, known: ReadonlySet<string>): Promise<void> {
     if (!known.has(key)) throw refuseField('model_unknown', ['model'], 'There is no such model.');
     const allowed = allowlistOf(await this.repository.settings(db, scope), use);

@@ -1,1 +1,2 @@
 export * from './view-cache';
+export * from './weighted-lru';

@@ -4,4 +4,6 @@ export * from './envelope';
 export * from './internal-token';
 export * from './mask';
 export * from './passwords';
+export * from './same';
+export * from './standard-webhooks';
 export * from './tokens';

@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Injectable, Module } from '@nestjs/common';
 import { z } from 'zod';
 import { requireInternalTokenSecrets } from './crypto.config';
+import { isSame } from './same';
 
 /** Long enough for a hop and its retries, too short to be worth stealing. */
 export const INTERNAL_TOKEN_TTL_S = 60;
@@ -29,12 +30,8 @@ class SignedClaims<T extends object> {
   verify(token: string, now: Date): T | undefined {
     const [body, signature, ...rest] = token.split('.');
     if (!body || !signature || rest.length) return undefined;
-    const given = Buffer.from(signature);
     let authentic = false;
-    for (const secret of this.secrets) {
-      const expected = Buffer.from(this.mac(secret, body));
-      if (given.length === expected.length && timingSafeEqual(given, expected)) authentic = true;
-    }
+    for (const secret of this.secrets) authentic = isSame(this.mac(secret, body), signature) || authentic;
     if (!authentic) return undefined;
     const written: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
     const [claims, until] = [this.schema.safeParse(written), this.expiring.safeParse(written)];

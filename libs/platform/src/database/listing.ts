@@ -10,6 +10,8 @@ interface Pieces {
   key: string;
   /** Where rows have slugs: their column, e.g. `a.slug`. */
   slug?: string;
+  /** Keys are texts, a prefix and a ULID, and no UUIDs. */
+  prefixed?: boolean;
   select: string;
   /** Tables with their joins. */
   from: string;
@@ -93,7 +95,7 @@ export class Listing<Row, Values extends object> {
    */
   async find(db: Db, ref: string, values: Values): Promise<Row | null> {
     const { statements, bound } = this.having(values);
-    const one = isUuid(ref) ? statements.byKey : statements.bySlug;
+    const one = isUuid(ref) || this.options.prefixed ? statements.byKey : statements.bySlug;
     return one ? ((await db.query(one, [...bound, ref]))[0] ?? null) : null;
   }
 

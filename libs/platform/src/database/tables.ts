@@ -54,6 +54,8 @@ type OfAnOrganization = { org_id: string | null };
 export class Table<E extends ObjectLiteral> {
   private readonly columns: ReadonlySet<string>;
   private readonly deletedSoftly: boolean;
+  /** Its ids are texts, a prefix and a ULID, and no UUIDs. */
+  private readonly prefixed: boolean;
   private readonly statements = new Map<string, Statement>();
   /** By their order. */
   private readonly listings = new Map<string, Listing<E, Record<string, unknown>>>();
@@ -70,6 +72,7 @@ export class Table<E extends ObjectLiteral> {
     const columns = getMetadataArgsStorage().filterColumns(entity);
     this.columns = new Set(columns.map(({ propertyName }) => propertyName));
     this.deletedSoftly = columns.some(({ mode }) => mode === 'deleteDate');
+    this.prefixed = columns.some(({ propertyName, options }) => propertyName === 'id' && options.type === 'text');
   }
 
   async find(db: Db, key: Key<E>, lock?: Lock): Promise<E | null> {
@@ -130,6 +133,7 @@ export class Table<E extends ObjectLiteral> {
   where(key: Key<E>): Where<E> {
     if (typeof key !== 'string')
       return Object.fromEntries(Object.entries(key).map(([column, value]) => [column, sought(column, value)])) as Where<E>;
+    if (this.prefixed) return { id: key } as unknown as Where<E>;
     if (!isUuid(key) && this.columns.has('slug')) return { slug: key } as unknown as Where<E>;
     // What has not the form of an id is nobody's, and no error of the database's.
     return { id: isUuid(key) ? key : In([]) } as unknown as Where<E>;

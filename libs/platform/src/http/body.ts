@@ -41,7 +41,7 @@ interface Findings {
 }
 
 /** Looks at the text, before anything is built from it: afterwards a number is what the double made of it. */
-function inspect(raw: Buffer): Findings {
+function inspect(raw: Buffer, maxInexact = MAX_INEXACT): Findings {
   const found: Findings = { tooDeep: false, inexact: [] };
   let depth = 0;
   let inText = false;
@@ -60,7 +60,7 @@ function inspect(raw: Buffer): Findings {
       const text = raw.toString('latin1', start, i + 1);
       if ((text.length > SAFE_DIGITS || EXPONENT.test(text)) && !survivesDouble(text)) {
         found.inexact.push([start, i + 1]);
-        if (found.inexact.length === MAX_INEXACT) return found;
+        if (found.inexact.length === maxInexact) return found;
       }
     }
   }
@@ -87,14 +87,37 @@ type Place = (string | number)[];
 /** Stands in for a number while its place is looked for; nobody outside can write it. */
 const MARK = randomUUID();
 
-/** The ways to the numbers in the parsed body. Parses it once more, which only bodies with such numbers need. */
-function placesOf(raw: Buffer, inexact: Findings['inexact']): Place[] {
+/** The text with something else in the places of these numbers. The parser takes a byte order mark for none of it, and JSON.parse does not. */
+function replacing(raw: Buffer, inexact: Findings['inexact'], by: (number: string) => string): string {
   const parts: string[] = [];
   let end = 0;
   for (const [from, to] of inexact) {
-    parts.push(raw.toString('utf8', end, from), `"${MARK}"`);
+    parts.push(raw.toString('utf8', end, from), by(raw.toString('latin1', from, to)));
     end = to;
   }
+  return (parts.join('') + raw.toString('utf8', end)).replace(/^\ufeff/, '');
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Parses what is taken as it comes and cannot be refused. A number that a double would change is its text instead.
+ *
+ * @returns undefined where it is no JSON in UTF-8, or nests too deeply to be walked
+ */
+export function readJson(raw: Buffer): unknown {
+  const { tooDeep, inexact } = inspect(raw, Infinity);
+  if (tooDeep) return undefined;
+  try {
+    utf8.decode(raw);
+    return JSON.parse(replacing(raw, inexact, (number) => (NUMBER.test(number) ? `"${number}"` : number)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ways to the numbers in the parsed body. Parses it once more, which only bodies with such numbers need. */
+function placesOf(raw: Buffer, inexact: Findings['inexact']): Place[] {
   const places: Place[] = [];
   const look = (value: unknown, place: Place): void => {
     if (value === MARK) places.push(place);
@@ -102,8 +125,7 @@ function placesOf(raw: Buffer, inexact: Findings['inexact']): Place[] {
     else if (value !== null && typeof value === 'object') for (const [key, v] of Object.entries(value)) look(v, [...place, key]);
   };
   try {
-    // The parser takes a byte order mark for none of the text, and JSON.parse does not.
-    look(JSON.parse((parts.join('') + raw.toString('utf8', end)).replace(/^\ufeff/, '')), []);
+    look(JSON.parse(replacing(raw, inexact, () => `"${MARK}"`)), []);
   } catch {
     // It is no JSON, which the parser says better.
   }

@@ -3,12 +3,13 @@ import { OPERATION, type OperationDeclaration } from './operation';
 
 const known = new WeakMap<object, readonly string[][]>();
 
-/** Where the answers of a handler hold credentials, as paths of fields. */
+/** Where the answers of a handler hold credentials, as paths of fields; of lists, those of each of their elements. */
 export function credentialsIn(handler: object): readonly string[][] {
   let paths = known.get(handler);
   if (!paths) {
     const { answers } = (Reflect.getMetadata(OPERATION, handler) ?? {}) as Partial<OperationDeclaration>;
-    paths = typeof answers === 'function' ? fieldPaths(answers as Ctor, ({ credential }) => credential === true) : [];
+    const answered = Array.isArray(answers) ? answers[0] : answers;
+    paths = typeof answered === 'function' ? fieldPaths(answered as Ctor, ({ credential }) => credential === true) : [];
     known.set(handler, paths);
   }
   return paths;
@@ -18,12 +19,16 @@ export function credentialsIn(handler: object): readonly string[][] {
 export function withoutCredentials(handler: object, answer: unknown): unknown {
   const paths = credentialsIn(handler);
   if (paths.length === 0 || answer === null || typeof answer !== 'object') return answer;
-  const copy = structuredClone(answer) as Record<string, unknown>;
-  for (const path of paths) {
-    let holder: Record<string, unknown> | null | undefined = copy;
-    for (const name of path.slice(0, -1)) holder = holder?.[name] as Record<string, unknown> | null | undefined;
-    const last = path[path.length - 1];
-    if (holder?.[last] !== undefined) holder[last] = null;
-  }
+  const copy: unknown = structuredClone(answer);
+  for (const path of paths) blank(copy, path);
   return copy;
+}
+
+function blank(holder: unknown, [name, ...rest]: string[]): void {
+  if (Array.isArray(holder)) for (const each of holder as unknown[]) blank(each, [name, ...rest]);
+  else if (holder !== null && typeof holder === 'object' && name in holder) {
+    const fields = holder as Record<string, unknown>;
+    if (rest.length) blank(fields[name], rest);
+    else fields[name] = null;
+  }
 }

@@ -4,7 +4,7 @@ import { isConnectionLoss } from '@aps/platform/database';
 import type { Request, Response } from 'express';
 import { routeOf, type RequestContext } from './request-context';
 
-/** Body of every 422. */
+/** Body of every 422; some codes have keys of their own beside these. */
 interface ValidationBody {
   detail: Problem[];
   code: ErrorCode;
@@ -85,7 +85,7 @@ export function errorBody(error: DomainError, requestId: string): ErrorBody | Va
   const rest = { code: error.code, request_id: requestId, ...(error.context && { context: error.context }) };
   if (ERRORS[error.code].status !== 422) return { detail: error.detail, ...rest };
   const problems = error.problems ?? [{ loc: ['body'], msg: error.detail, type: `semantic.${error.code}` }];
-  return { detail: problems, ...rest };
+  return { detail: problems, ...rest, ...error.beside };
 }
 
 /** Writes an error to a response; used by the filter and by what answers outside of Nest (proxy, not found). */

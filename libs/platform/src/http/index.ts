@@ -14,6 +14,7 @@ export * from './frame-stream';
 export * from './operation';
 export * from './pagination';
 export * from './proxy';
+export * from './raw-body';
 export * from './request-context';
 export * from './selective-interceptors';
 export * from './validation.guard';

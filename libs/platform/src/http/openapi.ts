@@ -66,6 +66,11 @@ const COMPONENTS = {
         items: { $ref: '#/components/schemas/ValidationError' },
       },
       code: { type: 'string', description: 'Stable, for programs.', enum: codesOf(422).sort() },
+      errors: {
+        type: 'array',
+        description: 'Of `revision_invalid`: what keeps the revision from being run.',
+        items: { $ref: '#/components/schemas/RevisionError' },
+      },
       ...common,
     },
   },
@@ -82,6 +87,17 @@ const COMPONENTS = {
       },
       msg: { type: 'string', description: 'What is wrong, for a human.' },
       type: { type: 'string', description: 'What is wrong, for a program.', enum: PROBLEM_TYPES },
+    },
+  },
+  RevisionError: {
+    type: 'object',
+    description: 'One thing that keeps a revision from being run.',
+    required: ['stage_id', 'field', 'problem', 'valid_values'],
+    properties: {
+      stage_id: { type: 'string', nullable: true, description: 'Id of the stage; null where no stage is to blame.' },
+      field: { type: 'string', description: 'The way down from there, joined by dots.' },
+      problem: { type: 'string', description: 'What is wrong, for a human.' },
+      valid_values: { type: 'array', description: 'What would do, where that can be listed.', items: { type: 'string' } },
     },
   },
 };

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamableFile, type Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { Listed } from '@aps/platform/database';
-import { IntField } from './fields';
+import type { Ctor } from './declared-fields';
+import { IntField, ListField } from './fields';
 
 /** `limit` (1-100, every row when omitted) and `offset`. */
 export class PageQuery {
@@ -87,7 +88,7 @@ export function PageOf<T>(item: Type<T>, name = `Page_${item.name}_`): Type<Page
   const known = pages.get(name);
   if (known) return known as Type<Page<T>>;
   class PageResponse {
-    @ApiProperty({ type: item, isArray: true, description: 'The rows of this page.' })
+    @ListField(() => item as Ctor, { description: 'The rows of this page.' })
     items: T[];
     @ApiProperty({ type: 'integer', description: 'The full matching count, never the page size.' })
     total: number;

@@ -37,7 +37,7 @@ export class MailJobs {
     }
     try {
       const body = JSON.parse(await this.crypto.decrypt(this.db, bodyPlace(id), mail.body)) as MailBody;
-      await this.transport.deliver({ id, to: mail.recipient, subject: mail.subject, text: body.text, html: body.html });
+      await this.transport.deliver({ id, to: mail.recipient, subject: mail.subject, ...body });
     } catch (error) {
       const code = error instanceof MailError ? error.code : error instanceof DecryptionError ? 'UNDECRYPTABLE' : 'INTERNAL';
       const permanent = error instanceof MailError && error.permanent;

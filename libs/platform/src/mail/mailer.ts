@@ -12,13 +12,14 @@ export interface Mail {
   subject: string;
   text: string;
   html?: string;
+  /** Default: the sender of every mail. */
+  from?: { name: string | null; address: string };
+  /** The mail that it answers by itself, by Message-IDs without their brackets: nearest last. */
+  answers?: string[];
 }
 
 /** What the body column holds, encrypted. */
-export interface MailBody {
-  text: string;
-  html?: string;
-}
+export type MailBody = Omit<Mail, 'to' | 'subject'>;
 
 /** Where a mail's body is encrypted. Of the platform: a mail goes to a person, who need not belong to any organization. */
 export const bodyPlace = (id: string) => ({ orgId: null, table: 'outbound_mails', column: 'body', rowId: id });
@@ -39,8 +40,8 @@ export class Mailer {
     const to = parseEmail(mail.to);
     if (!to) throw new Error('A mail goes to one plain address.');
     const id = uuidv7();
-    const body: MailBody = { text: mail.text, ...(mail.html !== undefined && { html: mail.html }) };
-    await tx.execute(INSERT, [id, to.mailbox, mail.subject, await this.crypto.encrypt(tx, bodyPlace(id), JSON.stringify(body))]);
+    const { to: _to, subject, ...body } = mail;
+    await tx.execute(INSERT, [id, to.mailbox, subject, await this.crypto.encrypt(tx, bodyPlace(id), JSON.stringify(body))]);
     await this.outbox.enqueue(tx, 'mail.send', { mail_id: id }, { id, requestId: options.requestId });
     return id;
   }

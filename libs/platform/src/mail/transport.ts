@@ -4,14 +4,11 @@ import path from 'node:path';
 import { Injectable, OnApplicationShutdown } from '@nestjs/common';
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import { mailConfig } from './mail.config';
+import type { Mail } from './mailer';
 
 /** A mail that is ready to go. */
-export interface ReadyMail {
+export interface ReadyMail extends Mail {
   id: string;
-  to: string;
-  subject: string;
-  text: string;
-  html?: string;
 }
 
 /** A mail that was not taken. Carries codes only: what a mail server says names addresses, and errors end up in logs. */
@@ -91,19 +88,26 @@ export class MailTransport implements OnApplicationShutdown {
  */
 const headerText = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('=?', '= ?');
 
+/** The Message-ID of a mail, without its brackets. */
+export function messageIdOf({ id, from }: Pick<ReadyMail, 'id' | 'from'>): string {
+  const domain = /@([^<>@\s]+?)>?$/.exec(from?.address ?? mailConfig.value.from)?.[1] ?? 'localhost';
+  return `${id}@${domain}`;
+}
+
 function message(mail: ReadyMail): SendMailOptions {
-  const { from } = mailConfig.value;
-  const domain = /@([^<>@\s]+?)>?$/.exec(from)?.[1] ?? 'localhost';
+  const { answers = [] } = mail;
   return {
-    from,
+    from: mail.from ? { name: headerText(mail.from.name ?? ''), address: mail.from.address } : mailConfig.value.from,
     // As an object it is one address, whatever commas it has in it.
     to: { name: '', address: mail.to },
     subject: headerText(mail.subject),
     text: mail.text,
     html: mail.html,
     // A repeat carries the same id, by which a mailbox tells that it has the mail already.
-    messageId: `<${mail.id}@${domain}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    messageId: `<${messageIdOf(mail)}>`,
+    ...(answers.length && { inReplyTo: `<${answers.at(-1)!}>`, references: answers.map((id) => `<${id}>`) }),
+    // No machine answers to either.
+    headers: { 'Auto-Submitted': answers.length ? 'auto-replied' : 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -27,13 +27,14 @@ export function counter<L extends string>(name: string, help: string, labelNames
   return new Counter({ name, help, labelNames, registers: [metrics] });
 }
 
-/** A gauge; with `collect` it is computed when it is scraped. */
+/** A gauge; with `collect` it is computed when it is scraped. Of two applications in one process, as specs have them, the last one is asked. */
 export function gauge<L extends string>(
   name: string,
   help: string,
   labelNames: L[] = [],
   collect?: (g: Gauge<L>) => void | Promise<void>,
 ): Gauge<L> {
+  metrics.removeSingleMetric(name);
   return new Gauge({
     name,
     help,

@@ -56,9 +56,11 @@ export const OLDEST_DUE = statement<{ seconds: number }>(
 );
 export const DUE_AGAIN = statement('UPDATE outbox SET available_at = now() WHERE id = ANY($1)');
 export const DUE_ALL = statement(`UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + ${GRACE}`);
-export const INSERT = statement(`
-  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
-  VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + ${GRACE}))
-  ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`);
+export const INSERT = statement<{ generation: number }>(`
+  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at, generation)
+  VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + ${GRACE}), coalesce($8::int, 0))
+  ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at,
+    generation = CASE WHEN $8 IS NULL THEN outbox.generation ELSE greatest(outbox.generation + 1, excluded.generation) END
+  RETURNING generation`);
 export const POSTPONE = statement('UPDATE outbox SET available_at = $2 WHERE id = $1');
 export const CANCEL = statement('DELETE FROM outbox WHERE id = $1');

@@ -28,6 +28,8 @@ export interface EnqueueOptions {
   traceparent?: string;
   /** The caller publishes it after the commit, and wants to know whether that worked. */
   publishedByCaller?: boolean;
+  /** Of one whose earlier delivery may still be under way: it is delivered nevertheless. Higher than the one before. */
+  generation?: number;
 }
 
 /** Finished and failed jobs leave Redis at once: PostgreSQL keeps what matters, and a kept id would block a second delivery. */
@@ -47,9 +49,10 @@ export class Outbox {
     @InjectQueue(QUEUES[1]) titles: Queue,
     @InjectQueue(QUEUES[2]) maintenance: Queue,
     @InjectQueue(QUEUES[3]) billing: Queue,
+    @InjectQueue(QUEUES[4]) inboxMessages: Queue,
     private readonly db: Database,
   ) {
-    for (const queue of [turns, titles, maintenance, billing]) {
+    for (const queue of [turns, titles, maintenance, billing, inboxMessages]) {
       // BullMQ reports connection errors on every queue; the Redis module has already said it once.
       queue.on('error', () => undefined);
       this.queues.set(queue.name as QueueName, queue);
@@ -63,7 +66,7 @@ export class Outbox {
    */
   async enqueue<N extends JobName>(tx: Tx, name: N, payload: JobPayload<N>, options: EnqueueOptions = {}): Promise<string> {
     const job: OutboxJob<N> = { id: options.id ?? uuidv7(), name, payload, requestId: options.requestId, traceparent: options.traceparent };
-    await tx.execute(INSERT, [
+    const [{ generation }] = await tx.query(INSERT, [
       job.id,
       name,
       JOBS[name].version,
@@ -71,8 +74,9 @@ export class Outbox {
       job.requestId ?? null,
       job.traceparent ?? null,
       options.notBefore ?? null,
+      options.generation ?? null,
     ]);
-    if (!options.notBefore && !options.publishedByCaller) await this.handOut(tx, [job]);
+    if (!options.notBefore && !options.publishedByCaller) await this.handOut(tx, [{ ...job, generation }]);
     return job.id;
   }
 

@@ -36,6 +36,27 @@ export function callerOf(ip: string | undefined): string {
 }
 
 /**
+ * Says where a request stands, by the limit that it is closest to.
+ *
+ * @returns true
+ * @throws DomainError 429 `rate_limited`
+ */
+export async function holdToRates(asked: Promise<RateDecision | undefined>[], response: Response): Promise<boolean> {
+  const decisions = (await Promise.all(asked)).filter((d) => d !== undefined);
+  const tightest = decisions.reduce<RateDecision | undefined>(
+    (a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a),
+    undefined,
+  );
+  if (!tightest) return true;
+  response.setHeader('RateLimit-Limit', String(tightest.limit));
+  response.setHeader('RateLimit-Remaining', String(tightest.remaining));
+  response.setHeader('RateLimit-Reset', String(tightest.resetS));
+  if (!tightest.allowed)
+    throw new DomainError('rate_limited', 'Too many requests. Try again later.', { retryAfterS: tightest.retryAfterS });
+  return true;
+}
+
+/**
  * Holds requests to the limits. Runs after the access guard, which puts the principal on the request.
  *
  * A refused request gets 429 with `Retry-After`; every counted one learns where it stands by `RateLimit-Limit`, `-Remaining` and
@@ -65,21 +86,6 @@ export class RateLimitGuard implements CanActivate {
       const who = RULES[rule] === 'credential' && credential ? credential : callerOf(request.ip);
       asked.push(this.limiter.take(`${rule}:${who}`, { perMinute: config[rule] }));
     }
-    return asked.length ? this.judge(asked, http.getResponse<Response>()) : true;
-  }
-
-  private async judge(asked: Promise<RateDecision | undefined>[], response: Response): Promise<boolean> {
-    const decisions = (await Promise.all(asked)).filter((d) => d !== undefined);
-    const tightest = decisions.reduce<RateDecision | undefined>(
-      (a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a),
-      undefined,
-    );
-    if (!tightest) return true;
-    response.setHeader('RateLimit-Limit', String(tightest.limit));
-    response.setHeader('RateLimit-Remaining', String(tightest.remaining));
-    response.setHeader('RateLimit-Reset', String(tightest.resetS));
-    if (!tightest.allowed)
-      throw new DomainError('rate_limited', 'Too many requests. Try again later.', { retryAfterS: tightest.retryAfterS });
-    return true;
+    return asked.length ? holdToRates(asked, http.getResponse<Response>()) : true;
   }
 }

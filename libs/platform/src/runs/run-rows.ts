@@ -58,9 +58,9 @@ export class RunRows<N extends JobName = JobName> {
     return jobs.length;
   }
 
-  /** Writes the job of a run, for one that is to be gone on with; published after the commit. */
-  async dispatch(tx: Tx, id: string, payload: JobPayload<N>): Promise<void> {
-    await this.outbox.enqueue(tx, this.sql.job, payload, { id });
+  /** Writes the job of a run, for one that is to be gone on with; published after the commit. @param generation of one that is run anew, whose earlier delivery may still be under way */
+  async dispatch(tx: Tx, id: string, payload: JobPayload<N>, generation?: number): Promise<void> {
+    await this.outbox.enqueue(tx, this.sql.job, payload, { id, generation });
   }
 
   /** Takes a run that is over the cap out of the queue. One that had begun and lost its worker is not at work any more. */

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DomainError, QUEUE_POLICY } from '@aps/contracts';
+import { isSignedWebhook, isTimely, type WebhookHeaders } from '@aps/platform/crypto';
 import { Database, NO_CALLER, storable, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
@@ -7,7 +8,6 @@ import { uuidv7 } from 'uuidv7';
 import { providerConfig } from '../provider/provider.config';
 import { BillingEffects, type Effect } from './billing-effects';
 import { DeliveriesRepository, type StoredDelivery } from './deliveries.repository';
-import { isSigned, isTimely, type DeliveryHeaders } from './signature.policy';
 
 const taken = counter('billing_deliveries_total', 'Deliveries of the payment provider, by what was answered', ['outcome']);
 const applied = counter('billing_deliveries_applied_total', 'Deliveries that were gone through, by what came of it', ['outcome']);
@@ -37,7 +37,7 @@ export class DeliveriesService {
    * @returns the id under which it is stored
    * @throws DomainError 403 `signature_invalid` or `signature_stale`; nothing is kept then
    */
-  async receive(headers: DeliveryHeaders | null, body: Buffer): Promise<string> {
+  async receive(headers: WebhookHeaders | null, body: Buffer): Promise<string> {
     this.prove(headers, body);
     const { id, isNew } = await this.keep(headers, body).catch((error: unknown) => {
       taken.inc({ outcome: 'failed' });
@@ -47,15 +47,15 @@ export class DeliveriesService {
     return id;
   }
 
-  private prove(headers: DeliveryHeaders | null, body: Buffer): asserts headers is DeliveryHeaders {
-    const signed = headers !== null && isSigned(headers, body, providerConfig.value.webhookSecrets);
+  private prove(headers: WebhookHeaders | null, body: Buffer): asserts headers is WebhookHeaders {
+    const signed = headers !== null && isSignedWebhook(headers, body, providerConfig.value.webhookSecrets);
     if (signed && isTimely(headers, this.db.now())) return;
     taken.inc({ outcome: 'refused' });
     if (signed) throw new DomainError('signature_stale', 'The delivery is too old, or its time is yet to come.');
     throw new DomainError('signature_invalid', 'The delivery is not signed as it must be.');
   }
 
-  private async keep({ id }: DeliveryHeaders, body: Buffer): Promise<{ id: string; isNew: boolean }> {
+  private async keep({ id }: WebhookHeaders, body: Buffer): Promise<{ id: string; isNew: boolean }> {
     const event = readEvent(body);
     if (event) {
       try {

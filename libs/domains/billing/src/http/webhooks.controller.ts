@@ -2,11 +2,10 @@ import { Controller, Post, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { BillingDeliveryResponse } from '@aps/dtos';
 import { Public } from '@aps/guards';
-import { Operation } from '@aps/platform/http';
+import { webhookHeaders } from '@aps/platform/crypto';
+import { Operation, rawBody } from '@aps/platform/http';
 import type { Request } from 'express';
 import { DeliveriesService } from '../deliveries/deliveries.service';
-import { deliveryHeaders } from '../deliveries/signature.policy';
-import { rawBody } from './raw-body';
 
 /** Bytes of a delivery. The provider's are some ten thousand. */
 const MAX_DELIVERY = 1024 * 1024;
@@ -27,7 +26,7 @@ export class WebhooksController {
     refuses: ['signature_invalid', 'signature_stale', 'payload_too_large'],
   })
   async receive(@Req() request: Request): Promise<BillingDeliveryResponse> {
-    const headers = deliveryHeaders(request.headers);
+    const headers = webhookHeaders(request.headers);
     return { event_id: await this.deliveries.receive(headers, headers ? await rawBody(request, MAX_DELIVERY) : Buffer.alloc(0)) };
   }
 }

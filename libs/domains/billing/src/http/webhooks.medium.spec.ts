@@ -15,10 +15,10 @@ import {
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
-import { sql } from '@aps/platform/testing';
+import { signed, sql, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { BillingJobsModule } from '../jobs';
-import { aPack, nextTime, orderEvent, signed, subscriptionEvent, WEBHOOK_SECRET, type SignedDelivery } from '../testing/deliveries';
+import { aPack, nextTime, orderEvent, subscriptionEvent } from '../testing/deliveries';
 import { aPlan } from '../testing/plans';
 import { SIGNED_PREFIXES, WebhooksHttpModule } from './webhooks-http.module';
 

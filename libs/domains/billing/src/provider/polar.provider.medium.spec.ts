@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadConfig } from '@aps/platform/config';
-import { testEnvironment } from '@aps/platform/testing';
+import { testEnvironment, WEBHOOK_SECRET } from '@aps/platform/testing';
 import { validateEvent } from '@polar-sh/sdk/webhooks.js';
 import { startLocalProvider, type LocalProvider } from '../../../../../tools/local-provider/server';
-import { WEBHOOK_SECRET } from '../testing/deliveries';
 import { PolarProvider } from './polar.provider';
 
 const STARTER = { id: randomUUID(), name: 'Starter', price: 2_900, interval: 'month' as const };

@@ -1,7 +1,7 @@
 import { CreditPack, Plan } from '@aps/entities';
+import { WEBHOOK_SECRET } from '@aps/platform/testing';
 import type { TestService } from '@aps/testing';
 import { startLocalProvider, type LocalProvider } from '../../../../../tools/local-provider/server';
-import { WEBHOOK_SECRET } from './deliveries';
 
 /** A payment provider that the service asks, and that delivers to an address. Whoever starts it closes it. */
 export async function startProviderOf(t: TestService, webhookUrl: string): Promise<LocalProvider> {

@@ -170,6 +170,13 @@ export class Holds extends Blockers implements OnApplicationShutdown {
     };
   }
 
+  /** What calls may cost at most, in credits, for who wants to know it of many; null where no credits are paid. Nothing is held. */
+  async estimator(orgId: string, feature: string): Promise<((model: ResolvedModel, call: ModelCall) => string) | null> {
+    const terms = await this.termsOf(orgId);
+    if (!terms.enforced) return null;
+    return (model, call) => chargeFor(terms.card, model, feature, estimateOf(model, call), ESTIMATED_SECONDS).credits;
+  }
+
   /** Renews all that this process holds. */
   async renew(): Promise<void> {
     if (this.held.size === 0) return;

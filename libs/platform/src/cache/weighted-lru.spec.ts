@@ -1,4 +1,4 @@
-import { WeightedLru } from './lru';
+import { WeightedLru } from './weighted-lru';
 
 describe('WeightedLru', () => {
   it('forgets what was not used for longest when it grows too heavy', () => {

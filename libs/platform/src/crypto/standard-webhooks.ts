@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSame } from './same';
 
 /** So far a delivery's time may be from ours. */
 const TOLERANCE_S = 300;
@@ -6,7 +7,7 @@ const PREFIX = 'whsec_';
 const VERSION = 'v1,';
 
 /** What a delivery says of itself, in the headers of Standard Webhooks. */
-export interface DeliveryHeaders {
+export interface WebhookHeaders {
   id: string;
   /** Seconds since 1970, as it stands there: the signature is over it. */
   timestamp: string;
@@ -16,7 +17,7 @@ export interface DeliveryHeaders {
 type Header = string | string[] | undefined;
 
 /** @returns null where one is missing, or is not what it should be */
-export function deliveryHeaders(headers: Record<string, Header>): DeliveryHeaders | null {
+export function webhookHeaders(headers: Record<string, Header>): WebhookHeaders | null {
   const [id, timestamp, signature] = [headers['webhook-id'], headers['webhook-timestamp'], headers['webhook-signature']];
   if (typeof id !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(id)) return null;
   if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp)) return null;
@@ -26,11 +27,11 @@ export function deliveryHeaders(headers: Record<string, Header>): DeliveryHeader
 }
 
 /** Whether the time of a delivery is near enough to now: an old one may be somebody's who has overheard it. */
-export const isTimely = ({ timestamp }: DeliveryHeaders, now: Date): boolean =>
+export const isTimely = ({ timestamp }: Pick<WebhookHeaders, 'timestamp'>, now: Date): boolean =>
   Math.abs(now.getTime() / 1_000 - Number(timestamp)) <= TOLERANCE_S;
 
 /** Whether any of its signatures is one by any of the secrets. Takes as long for a wrong one as for a right one. */
-export function isSigned({ id, timestamp, signatures }: DeliveryHeaders, body: Buffer, secrets: readonly string[]): boolean {
+export function isSignedWebhook({ id, timestamp, signatures }: WebhookHeaders, body: Buffer, secrets: readonly string[]): boolean {
   const expected = secrets
     .flatMap(keysOf)
     .map((key) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64'));
@@ -44,9 +45,4 @@ function keysOf(secret: string): Buffer[] {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
   const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? [Buffer.from(encoded, 'base64')] : [];
   return [...decoded, Buffer.from(secret, 'utf8')].filter(({ length }) => length > 0);
-}
-
-function isSame(wanted: string, given: string): boolean {
-  const [a, b] = [Buffer.from(wanted), Buffer.from(given)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
-import { signed, WEBHOOK_SECRET, type SignedDelivery } from '../testing/deliveries';
-import { deliveryHeaders, isSigned, isTimely } from './signature.policy';
+import { signed, WEBHOOK_SECRET, type SignedDelivery } from '../testing/signed-delivery';
+import { isSignedWebhook, isTimely, webhookHeaders } from './standard-webhooks';
 
 const verified = ({ headers, body }: SignedDelivery, secrets: string[]) => {
-  const read = deliveryHeaders(headers);
-  return read !== null && isSigned(read, Buffer.from(body), secrets);
+  const read = webhookHeaders(headers);
+  return read !== null && isSignedWebhook(read, Buffer.from(body), secrets);
 };
 const EVENT = { type: 'order.paid', data: { name: 'Zoë & 東京 🚀' } };
 
@@ -61,13 +61,13 @@ describe('a signature', () => {
     ['a signature of another version', 'webhook-signature', 'v2,AAAA'],
     ['a bare signature', 'webhook-signature', 'AAAA'],
   ])('is none with %s', (_, name, value) => {
-    expect(deliveryHeaders({ ...signed(EVENT).headers, [name]: value })).toBeNull();
+    expect(webhookHeaders({ ...signed(EVENT).headers, [name]: value })).toBeNull();
   });
 
   it('is good for five minutes, in either direction', () => {
     const now = new Date('2026-11-20T12:00:00Z');
     const timely = (seconds: number) =>
-      isTimely(deliveryHeaders(signed(EVENT, { at: new Date(now.getTime() + seconds * 1_000) }).headers)!, now);
+      isTimely(webhookHeaders(signed(EVENT, { at: new Date(now.getTime() + seconds * 1_000) }).headers)!, now);
     expect([-301, -300, 0, 300, 301].map(timely)).toEqual([false, true, true, true, false]);
   });
 });
