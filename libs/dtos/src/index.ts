@@ -5,6 +5,7 @@ export * from './chats';
 export * from './decisions';
 export * from './files';
 export * from './identity';
+export * from './inboxes';
 export * from './inference';
 export * from './orgs';
 export * from './prompts';

@@ -5,6 +5,7 @@ import * as waits from './chats/waits.entities';
 import * as decisions from './decisions/decisions.entities';
 import * as files from './files/files.entities';
 import * as identity from './identity/identity.entities';
+import * as inboxes from './inboxes/inboxes.entities';
 import * as inference from './inference/inference.entities';
 import * as orgs from './orgs/orgs.entities';
 import * as prompts from './prompts/prompts.entities';
@@ -24,6 +25,7 @@ export * from './chats/waits.entities';
 export * from './decisions/decisions.entities';
 export * from './files/files.entities';
 export * from './identity/identity.entities';
+export * from './inboxes/inboxes.entities';
 export * from './inference/inference.entities';
 export * from './orgs/orgs.entities';
 export * from './prompts/prompts.entities';
@@ -44,6 +46,7 @@ export {
   CHAT_TALLY,
   DECISION_TALLY,
   HITL_TALLY,
+  INBOX_TALLY,
   LIST_TALLY,
   NIL_UUID,
   USAGE_TALLY,
@@ -69,6 +72,7 @@ export const ENTITIES: EntityClass[] = [
   decisions,
   files,
   identity,
+  inboxes,
   inference,
   orgs,
   prompts,

@@ -27,6 +27,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
   // Rows that change several times in their first seconds: with room on their page, an update touches no index.
   fillfactor('chats', 70),
   fillfactor('turns', 70),
+  fillfactor('inbox_messages', 70),
   // Written by nobody else. A column that PostgreSQL generates by itself would need a table of TypeORM's beside it.
   {
     name: 'chats_set_private_to',

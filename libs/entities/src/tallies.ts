@@ -144,6 +144,25 @@ export const USAGE_TALLY: Tally = {
   ],
 };
 
+/** The messages of inboxes, by the hour in which they came. */
+export const INBOX_TALLY: Tally = {
+  table: 'inbox_tallies',
+  of: [
+    {
+      rows: 'inbox_messages',
+      by: {
+        org_id: 'row.org_id',
+        inbox_id: 'row.inbox_id',
+        channel_kind: 'row.channel_kind',
+        state: 'row.state',
+        verdict: `coalesce(row.verdict, '')`,
+        hour: hourOf('received_at'),
+      },
+      moves: ['state', 'verdict'],
+    },
+  ],
+};
+
 /** What operators did anywhere, and what belongs to no organization. */
 export const PLATFORM_AUDIT = `source = 'admin' OR org_id IS NULL`;
 
@@ -191,6 +210,11 @@ export const LIST_TALLY: Tally = {
       { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id'] },
     ),
     list(
+      'inboxes',
+      { of_id: `coalesce(row.project_id, '${NIL_UUID}')`, facet: `coalesce(row.target_kind || ':' || row.target_id, '')` },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id', 'target_kind', 'target_id'] },
+    ),
+    list(
       'organizations',
       {
         ...OF_PLATFORM,
@@ -212,7 +236,7 @@ export const LIST_TALLY: Tally = {
 /** Where a list finds its total in {@link LIST_TALLY}, as `t`. @param rows the table */
 export const listTally = (rows: string): string => `(SELECT * FROM list_tallies WHERE list = '${rows}') t`;
 
-export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, LIST_TALLY, USAGE_TALLY];
+export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, LIST_TALLY, USAGE_TALLY, INBOX_TALLY];
 
 const sumsOf = ({ sums = { n: '1' } }: Source) => sums;
 const namesOf = ({ of: [{ by }] }: Tally): string[] => Object.keys(by);

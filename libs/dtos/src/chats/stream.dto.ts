@@ -13,6 +13,8 @@ import {
   UuidField,
 } from '@aps/platform/http';
 import { DECISION_KIND_VALUES } from '../decisions';
+import { InboxMessageUpdate } from '../inboxes/message.dto';
+import { INBOX_STATUSES, type InboxStatus } from '../inboxes/values';
 import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dto';
 import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dto';
 import { ChatViewer } from './realtime.dto';
@@ -203,8 +205,14 @@ export class OrgSnapshot {
   @StringField({ description: 'The newest event that is part of it.', example: '0' }) last_id: string;
 }
 
-/** Every event that the event log keeps. The type has the compiler ask for a schema where a type is added. */
-const KEPT: Record<Exclude<EventType, 'org_suspended'>, new () => object> = {
+export class InboxSnapshot {
+  @StringField({ description: 'The inbox.', example: 'inb_01jd3k5m7n9p1r3s5t7v9w1x3z' }) inbox_id: string;
+  @EnumField(INBOX_STATUSES, { description: 'Whether it takes anything, and hands it on.', example: 'active' }) status: InboxStatus;
+  @StringField({ description: 'The newest event that is part of it.', example: '41' }) last_id: string;
+}
+
+/** Every event that the event logs of chats keep. The type has the compiler ask for a schema where a type is added. */
+const KEPT: Record<Exclude<EventType, 'inbox_message_updated' | 'org_suspended'>, new () => object> = {
   status_changed: EventOf('status_changed', StatusChange, { description: 'The chat is something else now.' }),
   message_created: EventOf('message_created', NewMessage, {
     description: 'Somebody has written: a user, or the system what a delegated chat came to.',
@@ -228,6 +236,13 @@ const KEPT: Record<Exclude<EventType, 'org_suspended'>, new () => object> = {
   title_changed: EventOf('title_changed', TitleChange, { description: 'The chat has another name.' }),
 };
 
+/** The same of what is no chat. */
+const OF_OTHERS: Record<'inbox_message_updated', new () => object> = {
+  inbox_message_updated: EventOf('inbox_message_updated', InboxMessageUpdate, {
+    description: 'A message of the inbox is something else now, or new.',
+  }),
+};
+
 /** Of the moment: without a number, best effort. */
 const FLEETING = {
   message_delta: EventOf('message_delta', MessagePiece, { numbered: false, description: 'A piece of the running text.' }),
@@ -246,7 +261,7 @@ export const ChatStreamEvent = UnionOf('ChatStreamEvent', {
   ...FLEETING,
 });
 
-const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, OrgSnapshot], {
+const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, InboxSnapshot, OrgSnapshot], {
   type: 'snapshot',
   description: 'What each topic begins with.',
 });
@@ -255,6 +270,7 @@ const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, OrgSnapshot], {
 export const TopicStreamEvent = UnionOf('TopicStreamEvent', {
   snapshot: TopicSnapshot,
   ...KEPT,
+  ...OF_OTHERS,
   ...FLEETING,
   topic_closed: EventOf('topic_closed', TopicClosed, {
     numbered: false,
