@@ -105,8 +105,9 @@ const BATCHED = [
   'libs/domains/chats/**/*.{repository,queries,sql}.ts',
   'libs/domains/inference/src/holds/hold.repository.ts',
   'libs/domains/billing/src/deliveries/deliveries.repository.ts',
+  'libs/domains/inboxes/src/pipeline/evaluation.repository.ts',
 ];
-const TURNS_ALONE = 'Batches, and answers ahead of their commit, are for the turns of chats and for deliveries (ADR 0014, 0015, 0021).';
+const TURNS_ALONE = 'Batches, and answers ahead of their commit, are for turns and other runs, and for deliveries (ADR 0014, 0015, 0021).';
 const batches = [
   { selector: `${FROM_DATABASE}[imported.name="batchStatement"]`, message: TURNS_ALONE },
   { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: TURNS_ALONE },

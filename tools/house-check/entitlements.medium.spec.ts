@@ -6,19 +6,20 @@ import { DecisionRetention, DecisionsMaintenanceModule } from '@aps/decisions';
 import { Subscription } from '@aps/entities';
 import { IdentityHttpModule } from '@aps/identity/http';
 import { anEmail, aPerson, PASSWORD } from '@aps/identity/testing';
+import { inboxesService } from '@aps/inboxes/testing';
 import { InferenceHttpModule } from '@aps/inference/http';
 import { addRoute } from '@aps/inference/testing';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
 import { sql, type Answer } from '@aps/platform/testing';
-import { calls, chatsService, script, type TestOrg } from '../../libs/domains/chats/src/testing/chats';
+import { calls, script, type TestOrg } from '@aps/chats/testing';
 
 /** Where an entitlement bites: what it gives, and what is refused without it. */
 type Bite = () => Promise<void>;
 /** Operations of the specification that are not built, without which there is nothing to refuse. */
 type NotBuilt = string[];
 
-const app = chatsService({}, [
+const app = inboxesService({}, [
   OrgsModule.forRoot(OrgPlans),
   OrgsHttpModule,
   IdentityHttpModule,
@@ -70,6 +71,29 @@ const BITES: Record<Feature | Cap, Bite | NotBuilt> = {
     await allow({ max_custom_models: 1 });
     ok(await add('one'));
     expect(await add('two')).toMatchObject(exceeded('max_custom_models', 1));
+  },
+
+  async max_inboxes() {
+    await allow({ max_inboxes: 1 });
+    ok(await call('POST', '/inboxes', { name: 'One', slug: 'one' }));
+    expect(await call('POST', '/inboxes', { name: 'Two', slug: 'two' })).toMatchObject(exceeded('max_inboxes', 1));
+  },
+
+  /** Nothing is lost: it waits until tomorrow, or for another plan. */
+  async intake_messages_per_day() {
+    const inbox = await app.inbox(org);
+    const come = async () => app.evaluated(await app.mail(inbox));
+    await allow({ intake_messages_per_day: 1 });
+    expect([(await come()).state, (await come()).hold_reason]).toEqual(['accepted', 'plan_intake']);
+  },
+
+  async intake_classifier_calls_per_day() {
+    const inbox = await app.inbox(org);
+    const labels = [{ label: 'any', action: 'drop' }];
+    await app.rules(inbox, { stages: [{ id: 'triage', kind: 'classifier', instruction: 'What is it?', labels }] });
+    const come = async () => app.evaluated(await app.mail(inbox));
+    await allow({ intake_classifier_calls_per_day: 1 });
+    expect([(await come()).state, (await come()).hold_reason]).toEqual(['dropped', 'classifier_quota']);
   },
 
   async max_concurrent_chats() {
@@ -186,9 +210,6 @@ const BITES: Record<Feature | Cap, Bite | NotBuilt> = {
     ok(await login(outsider));
   },
 
-  max_inboxes: ['POST /api/orgs/{org_id}/inboxes'],
-  intake_messages_per_day: ['POST /api/orgs/{org_id}/inboxes'],
-  intake_classifier_calls_per_day: ['POST /api/orgs/{org_id}/inboxes'],
   max_integrations: ['GET /api/orgs/{org_id}/connections'],
   max_custom_environments: ['POST /api/orgs/{org_id}/environments'],
   max_custom_image_gb: ['POST /api/orgs/{org_id}/environments/{environment_id}/validate'],

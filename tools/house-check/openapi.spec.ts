@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     expect(without((op) => (op.parameters ?? []).some((p) => !(p as { description?: string }).description))).toEqual([]);
     expect(without((op) => Object.values(op.responses).some((r) => !r.description))).toEqual([]);
     const silent = Object.entries(document.components.schemas)
-      .filter(([name]) => !['Error', 'HTTPValidationError', 'ValidationError'].includes(name))
+      .filter(([name]) => !['Error', 'HTTPValidationError', 'RevisionError', 'ValidationError'].includes(name))
       .flatMap(([name, schema]) =>
         Object.entries(schema.properties ?? {})
           .filter(([, p]) => !p.description)
@@ -204,7 +204,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('leaves an object open only where its keys are nobody’s but the caller’s, or a tool’s', () => {
-    const theirs = /^(arguments|context|data|display_fx|edited_arguments|metadata|payload|rates|schema|values|variables)$/;
+    const theirs =
+      /^(arguments|config|context|data|definition|detail|display_fx|edited_arguments|metadata|payload|rates|schema|settings|values|variables)$/;
     const open = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       Object.entries(schema.properties ?? {})
         .filter(([field, p]) => resolve(document, p).additionalProperties === true && !theirs.test(field))

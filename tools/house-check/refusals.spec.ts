@@ -21,6 +21,16 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'OrganizationsController.create': ['not_found'],
   'PlatformAdminsController.add': ['not_found'],
   'AllowedEmailsController.add': ['not_found'],
+  // Its channels are made without a configuration.
+  'InboxesController.create': ['masked_secret'],
+  // One table says of every action what refuses it, and a diagnosis tells what may be done; what its chat waits for is told as a fact.
+  'MessagesController.diagnosis': [
+    ...['agent_deleted', 'budget_exceeded', 'credits_exhausted'],
+    ...['not_held', 'payload_expired', 'still_evaluating'],
+  ],
+  'MessagesController.replay': ['not_held', 'still_evaluating'],
+  'MessagesController.release': ['still_evaluating'],
+  'MessagesController.terminate': ['not_held', 'payload_expired', 'still_evaluating'],
   // An event of its stream says it; and a budget is of what chats spend.
   'PromptTemplatesController.test': ['internal_error', 'budget_exceeded'],
   // Who is let in again was shut out, and is not the last one who can act.
@@ -28,7 +38,12 @@ const NOT_ANSWERED: Record<string, string[]> = {
 };
 
 /** Codes that are answered and written nowhere: what names them is bound to a port elsewhere. */
-const FROM_OUTSIDE: Record<string, string[]> = {};
+const FROM_OUTSIDE: Record<string, string[]> = {
+  // By what stands before the handler.
+  'HooksController.receive': ['method_not_allowed'],
+  // By the provider that the path names.
+  'HooksController.receiveMail': ['bad_signature', 'upstream_unavailable'],
+};
 
 let document: Document;
 let routes: Route[];

@@ -8,7 +8,12 @@ import { allRoutes, templateOf, type Route } from './testing/surface';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 
 /** What Redis knows of the last seconds, what finds nothing to do where every plan comes from the configuration, and what is no more than asked. */
-const NOTHING_KEPT = ['ChatPresenceController.', 'AdminSubscriptionsController.', 'AdminAiSettingsController.preview'];
+const NOTHING_KEPT = [
+  'ChatPresenceController.',
+  'AdminSubscriptionsController.',
+  'AdminAiSettingsController.preview',
+  'InboxRevisionsController.simulate',
+];
 /** Where the sample of a body says nothing, and would change nothing. */
 const BODIES: Record<string, unknown> = {
   'PATCH /api/orgs/:org_id/settings/ai': { provider_2_enabled: 'false' },

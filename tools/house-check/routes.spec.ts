@@ -74,12 +74,16 @@ describe('access declarations', () => {
        "POST /api/auth/verify/resend",
        "GET /api/docs",
        "GET /api/docs/:file",
+       "ALL /api/hooks",
+       "ALL /api/hooks/*path",
        "GET /api/invitations/:token",
        "GET /api/openapi.json",
        "POST /api/waitlist",
        "ALL /api/webhooks",
        "ALL /api/webhooks/*path",
        "POST /api/webhooks/polar",
+       "POST /api/hooks/email/:provider",
+       "POST /api/hooks/in/:token",
      ]
     `);
   });

@@ -2,7 +2,8 @@ import { entitle } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
 import { TurnKind } from '../../libs/domains/chats/src/turns/turn.kind';
-import { chatsService, script, SLOW, type Frame, type TestOrg } from '../../libs/domains/chats/src/testing/chats';
+import { script, SLOW, type Frame, type TestOrg } from '@aps/chats/testing';
+import { inboxesService } from '@aps/inboxes/testing';
 import { addAgent } from '../../libs/domains/chats/src/testing/delegations';
 import { EventStreamsClient } from '../../libs/domains/chats/src/testing/event-streams';
 import { describe as inWords, follow } from '../../openapi/examples/follow-chat';
@@ -14,7 +15,7 @@ const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
 const call = (name: string, args: Record<string, unknown>) => ({ tool_calls: [{ name, arguments: args }] });
 
 describe('the documented events', () => {
-  const app = chatsService();
+  const app = inboxesService();
   let streams: EventStreamsClient;
   let org: TestOrg;
   /** Every frame of every stream that was read, by kind of stream. */
@@ -167,6 +168,15 @@ describe('the documented events', () => {
     await several.until(({ event, data }) => event === 'snapshot' && data.topic === 'org');
     await app.db.execute(sql('UPDATE chats SET shared = false WHERE id = $1'), [chat]);
     topicFrames.push(...(await several.until(({ event }) => event === 'topic_closed')));
+  });
+
+  it('when an inbox has a message', async () => {
+    const inbox = await app.inbox(org);
+    const stream = await streams.events(org, { topics: `inbox:${inbox.id}` });
+    await stream.until(({ event }) => event === 'snapshot');
+    await app.mail(inbox);
+    topicFrames.push(...(await stream.until(({ event, data }) => event === 'inbox_message_updated' && data.data.state === 'accepted')));
+    stream.close();
   });
 
   it('when nothing happens, and when the organization is suspended', async () => {

@@ -5,7 +5,7 @@ import { bodySchema, buildDocument, resolve, type Document, type Schema } from '
 import { House } from './testing/house';
 import { sample } from './testing/sample';
 import { allRoutes, paramsOf, templateOf, type Route } from './testing/surface';
-import { contentsOf, fill, tenant, type Tenant } from './testing/tenant';
+import { contentsOf, fill, tenant, valuesOf, type Tenant } from './testing/tenant';
 
 /** Tables of organizations that the walk need not fill, each with its reason. */
 const EMPTY: Record<string, string> = {};
@@ -114,8 +114,8 @@ it('ids of A in the paths of B are not there, alone and together, as ids and as 
     const names = paramsOf(route.path).filter((name) => name !== 'org_id');
     if (!names.length) return [];
     const as = b.owner;
-    const foreign = Object.fromEntries(names.map((name) => [name, a.params[name]]));
-    const one = names.map((name) => ({ name, route, path: fill(route.path, { ...b.params, [name]: a.params[name] }), as }));
+    const foreign = Object.assign({}, ...names.map((name) => valuesOf(name, a.params))) as Record<string, string>;
+    const one = names.map((name) => ({ name, route, path: fill(route.path, { ...b.params, ...valuesOf(name, a.params) }), as }));
     const slugs = names
       .filter((name) => route.access?.params?.[name] === 'uuid_or_slug')
       .map((name) => ({ name: `slug of ${name}`, route, path: fill(route.path, { ...b.params, [name]: a.slugs[name] }), as }));

@@ -9,6 +9,8 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { FilesHttpModule } from '@aps/files/http';
 import { GuardsModule } from '@aps/guards';
 import { IdentityHttpModule } from '@aps/identity/http';
+import { AnsweringModule } from '@aps/inboxes';
+import { InboxesHttpModule } from '@aps/inboxes/http';
 import { InferenceModule } from '@aps/inference';
 import { InferenceHttpModule } from '@aps/inference/http';
 import { OrgsModule } from '@aps/orgs';
@@ -39,6 +41,8 @@ import { ProxyModule } from './proxy';
     AgentsHttpModule,
     PromptsHttpModule,
     FilesHttpModule,
+    InboxesHttpModule,
+    AnsweringModule,
     DecisionsHttpModule,
     BillingHttpModule,
     OrgUsageHttpModule,

@@ -5,6 +5,7 @@ import { DecisionsMaintenanceModule } from '@aps/decisions';
 import { ENTITIES, foldOf, MIGRATIONS, TALLIES } from '@aps/entities';
 import { FilesMaintenanceModule } from '@aps/files';
 import { IdentityMaintenanceModule } from '@aps/identity';
+import { AnsweringModule } from '@aps/inboxes';
 import { InferenceMaintenanceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailJobsModule } from '@aps/platform/mail';
@@ -27,6 +28,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     DecisionsMaintenanceModule,
     PromptsMaintenanceModule,
     ChatsJobsModule,
+    AnsweringModule,
     MailJobsModule,
     WorkersModule.forQueues('turns', 'titles', 'maintenance'),
   ],

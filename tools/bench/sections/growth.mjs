@@ -43,6 +43,7 @@ async function grown(servers, name, rows) {
   const make = (path, body) => product.call(`${api}${path}`, { method: 'POST', body });
   const [mine, theirs, varied] = await Promise.all(['Mine', 'Theirs', 'Varied'].map((agent) => make('/agents', { name: agent })));
   const template = await make('/prompt-templates', { name: 'Bench', text: 'Hello.' });
+  const inbox = await make('/inboxes', { name: 'Bench', slug: 'bench' });
   const chat = await product.newChat(`${api}/agents/${varied.id}/chats`);
   const person = await aPerson(servers, url, product);
   const idOf = async (of) => (await query(url, `SELECT id FROM ${of}`))[0].id;
@@ -53,6 +54,7 @@ async function grown(servers, name, rows) {
     theirs: theirs.id,
     varied: varied.id,
     chat: chat.id,
+    inbox: inbox.id,
     template: template.id,
     templateRevision: template.current_revision.id,
     owner: await idOf(`users WHERE email = '${seed.user.email}'`),

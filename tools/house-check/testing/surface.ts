@@ -8,10 +8,11 @@ import { IDEMPOTENT } from '@aps/platform/idempotency';
 import { AppModule as AdminApi } from '../../../apps/admin-api/src/app.module';
 import { AppModule as Gateway } from '../../../apps/api-gateway/src/app.module';
 import { AppModule as BillingWebhooks } from '../../../apps/billing-webhooks/src/app.module';
+import { AppModule as InboxIntake } from '../../../apps/inbox-intake/src/app.module';
 
 /** One handler under one address, as the module graph has it. */
 export interface Route {
-  app: 'api-gateway' | 'admin-api' | 'billing-webhooks';
+  app: 'api-gateway' | 'admin-api' | 'billing-webhooks' | 'inbox-intake';
   /** `ALL` for what takes every method. */
   method: string;
   /** With `:name` for a parameter; no slash at the end. */
@@ -91,6 +92,7 @@ export async function allRoutes(): Promise<Route[]> {
     ...(await routesOf('api-gateway', Gateway)),
     ...(await routesOf('admin-api', AdminApi)),
     ...(await routesOf('billing-webhooks', BillingWebhooks)),
+    ...(await routesOf('inbox-intake', InboxIntake)),
   ];
 }
 

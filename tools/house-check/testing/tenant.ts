@@ -13,7 +13,7 @@ export interface Tenant {
   owner: Person;
   admin: Person;
   member: Person;
-  /** Values for the parameters of paths below `/api/orgs/:org_id`, by name. */
+  /** Values for the parameters of paths below `/api/orgs/:org_id`, by name; `inboxes.revision_id` is that of paths below `inboxes` alone. */
   params: Record<string, string>;
   /** Slugs of what path parameters name, where they take one. */
   slugs: Record<string, string>;
@@ -55,6 +55,9 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
     content: mark,
     attachment_ids: [fileId],
   });
+  const inbox = await make('POST', '/inboxes', { name: mark, slug: `inbox-${mark}`, channels: ['webhook', 'webhook', 'email'] });
+  const rules = await make('POST', `/inboxes/${inbox.id}/revisions`, { definition: { default: { action: 'accept', tags: [mark] } } });
+  const messageId = await received(db, { id, mark, inboxId: inbox.id, channelId: inbox.channels[0].id, chatId: chat.id, turnId });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -79,12 +82,17 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       org_id: id,
       agent_id: agent.id,
       chat_id: chat.id,
+      channel_id: inbox.channels[0].id,
       decision_id: decisionId,
       entry_id: entryId,
       file_id: fileId,
+      inbox_id: inbox.id,
+      'hooks.token': inbox.channels[1].address_token,
+      'inboxes.revision_id': rules.id,
       invitation_id: invitation.id,
       member_id: memberId,
       memory_id: memory.id,
+      message_id: messageId,
       request_id: requestId,
       revision_id: revision.id,
       rollout_id: rollout.id,
@@ -188,6 +196,30 @@ async function writeDirectly(
   return { model: `model-${o.mark}`, route: `route-${o.mark}`, routeId: route.id, entryId, decisionId, requestId };
 }
 
+/** A message of an inbox, with a row of each table of theirs. */
+async function received(
+  db: Database,
+  o: { id: string; mark: string; inboxId: string; channelId: string; chatId: string; turnId: string },
+): Promise<string> {
+  const messageId = uuidv7();
+  const rows: [string, unknown[]][] = [
+    [
+      `INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_address, sender_key, subject, size_bytes, status, state, verdict, hold_reason, raw_expires_at)
+       VALUES ($2, $1, $3, $4, 'email', $5, $5, $5, 10, 'settled', 'held', 'quarantined', 'quarantined', now() + interval '1 day')`,
+      [messageId, o.inboxId, o.channelId, o.mark],
+    ],
+    [`INSERT INTO inbox_envelopes (message_id, org_id, headers, body_text) VALUES ($2, $1, '{}', $3)`, [messageId, o.mark]],
+    [`INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) VALUES ($2, $1, 1, '[]')`, [messageId]],
+    [`INSERT INTO intake_counts (org_id, of, what, day, n) VALUES ($1, $2, 'messages', current_date, 1)`, [o.inboxId]],
+    [
+      `INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, turn_id, to_address, body_text, state, due_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $7, 'stood_down', now())`,
+      [uuidv7(), o.inboxId, messageId, o.chatId, o.turnId, o.mark],
+    ],
+  ];
+  for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
+  return messageId;
+}
+
 /** A row of each table of billing. */
 async function billed(db: Database, o: { id: string; mark: string; ownerId: string }): Promise<void> {
   const rows: [string, unknown[]][] = [
@@ -226,13 +258,19 @@ export const OUTSIDE_OF_TENANTS = {
     ),
   ),
   token: 'x'.repeat(43),
+  provider: 'generic',
   worker: 'worker:1:000000',
 };
 
+/** Values of one parameter, wherever it stands, of all that a tenant has. */
+export const valuesOf = (name: string, params: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(params).filter(([key]) => key === name || key.endsWith(`.${name}`)));
+
 /** Fills the parameters of a path; a parameter that no tenant has a value for is a gap of this file. */
 export function fill(path: string, params: Record<string, string>): string {
+  const area = /^\/api\/(?:orgs\/[^/]+\/)?([\w-]+)/.exec(path)?.[1];
   return path.replace(/[:{](\w+)\}?/g, (_, name: string) => {
-    const value = params[name];
+    const value = params[`${area}.${name}`] ?? params[name];
     if (value === undefined)
       throw new Error(`Teach testing/tenant.ts a value (and a slug, if it takes one) for the path parameter ${name}.`);
     return encodeURIComponent(value);

@@ -2,10 +2,9 @@ import http from 'node:http';
 import net from 'node:net';
 import { BillingModule } from '@aps/billing';
 import { SIGNED_PREFIXES, WebhooksHttpModule } from '@aps/billing/http';
-import { signed, WEBHOOK_SECRET, type SignedDelivery } from '@aps/billing/testing';
 import { BillingEvent } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
-import { outcome } from '@aps/platform/testing';
+import { outcome, signed, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { PROXIED_PREFIXES, ProxyModule } from '.';
 

@@ -78,6 +78,24 @@ export const LISTS = {
     ['prompts, of a project', { project_id: NAMED }, SHARED],
     ['prompts, of no project', { project_id: 'none' }, of.rows - SHARED],
   ],
+  'GET /api/orgs/{org_id}/inboxes': (of) => [
+    ['inboxes', {}, of.rows],
+    ['inboxes, of a project', { project_id: NAMED }, SHARED],
+    ['inboxes, of no project', { project_id: 'none' }, of.rows - SHARED],
+    ['inboxes, of agents', { target_kind: 'agent' }, SHARED],
+    ['inboxes, of an agent', { target_id: NAMED }, SHARED],
+  ],
+  'GET /api/orgs/{org_id}/inboxes/{inbox_id}/messages': (of) => [
+    ['inbox messages', { inbox_id: of.inbox }, of.rows],
+    ['inbox messages, far on', { inbox_id: of.inbox, offset: of.rows * 0.9 }, of.rows],
+    ['inbox messages, accepted', { inbox_id: of.inbox, state: 'accepted' }, of.rows - SHARED],
+    ['inbox messages, that need attention', { inbox_id: of.inbox, lane: 'needs_attention' }, SHARED],
+    ['inbox messages, settled', { inbox_id: of.inbox, evaluation_state: 'settled' }, of.rows],
+    ['inbox messages, quarantined', { inbox_id: of.inbox, verdict: 'quarantined' }, SHARED],
+    ['inbox messages, of webhooks', { inbox_id: of.inbox, channel: 'webhook' }, SHARED],
+    ['inbox messages, of a week', { inbox_id: of.inbox, within_hours: 168 }],
+    ['inbox messages, searched', { inbox_id: of.inbox, search: 'rare' }, SHARED],
+  ],
   'GET /api/orgs/{org_id}/prompt-templates/{template_id}/runs': (of) => [['runs of a prompt', { template_id: of.template }]],
   'GET /api/orgs/{org_id}/members': (of) => [['members', {}, of.rows]],
   'GET /api/orgs/{org_id}/audit': (of) => [['audit', {}, of.rows + SHARED]],
@@ -154,6 +172,8 @@ export const BOUNDED = {
 
 /** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */
 export const WHOLE = {
+  'GET /api/orgs/{org_id}/inboxes/{inbox_id}/channels': 'An inbox has at most twenty.',
+  'GET /api/orgs/{org_id}/inboxes/{inbox_id}/revisions': 'People deploy them one by one, and there is one open draft.',
   'GET /api/orgs/{org_id}/members/invitations': 'Those that are open are seats; one that has expired stays until it is revoked.',
   'GET /api/orgs/{org_id}/prompt-templates/{template_id}/revisions': 'People write them, and each is without its text.',
   'GET /api/admin/admins': 'Operators are few.',
@@ -166,6 +186,11 @@ export const WHOLE = {
 /** What is computed from as many rows, and is no list. */
 export const FIGURES = {
   'GET /api/orgs/{org_id}/usage': () => [['usage', {}]],
+  'GET /api/orgs/{org_id}/inboxes/{inbox_id}/messages/counts': (of) => [
+    ['counts of an inbox', { inbox_id: of.inbox }],
+    ['counts of an inbox, of a week', { inbox_id: of.inbox, within_hours: 168 }],
+    ['counts of an inbox, searched', { inbox_id: of.inbox, search: 'rare' }],
+  ],
   'GET /api/orgs/{org_id}/settings/limits/usage': () => [['usage of limits', {}]],
 };
 

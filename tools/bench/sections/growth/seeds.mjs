@@ -85,6 +85,17 @@ export const SEEDS = {
     SELECT ${idAt('at', 'prompt')}, '${org}', 'growth-' || n, 'Prompt ' || n, CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, 1, at, at FROM ${numbered(rows)};
     INSERT INTO prompt_revisions (id, org_id, template_id, version, text, changed, created_at)
     SELECT ${idAt('at', 'wording')}, '${org}', ${idAt('at', 'prompt')}, 1, 'Hello.', '{}', at FROM ${numbered(rows)}`,
+  inboxes: ({ rows, org }) => `
+    INSERT INTO inboxes (id, org_id, slug, name, project_id, target_kind, target_id, created_at, updated_at)
+    SELECT 'inb_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Inbox ' || n, CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END,
+      CASE WHEN ${few(rows).sql} THEN 'agent' END, CASE WHEN ${few(rows).sql} THEN '${NAMED}' END, at, at FROM ${numbered(rows)}`,
+  /** Of one inbox; a few came by a webhook, are held, and say so. */
+  inboxMessages: ({ rows, org, inbox }) => `
+    INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_address, sender_key, subject, size_bytes, status, state, verdict, hold_reason, decided_by, passed_at,
+      raw_available, raw_expires_at, dispatched_at, finished_at, received_at, updated_at)
+    SELECT ${idAt('at', 'mail')}, '${org}', '${inbox}', gen_random_uuid(), CASE WHEN few THEN 'webhook' ELSE 'email' END, 'person-' || n || '@growth.example', 'person-' || n || '@growth.example',
+      CASE WHEN few THEN 'Rare' ELSE 'Order' END || ' ' || n, 2048, 'settled', CASE WHEN few THEN 'held' ELSE 'accepted' END, CASE WHEN few THEN 'quarantined' ELSE 'accepted' END,
+      CASE WHEN few THEN 'quarantined' END, 'default', at, false, at, at, at, at, at FROM (SELECT *, ${few(rows).sql} AS few FROM ${numbered(rows)}) m`,
   runs: ({ rows, org, template, templateRevision }) => `
     INSERT INTO prompt_runs (id, org_id, template_id, revision_id, source, status, model, output, held_until, created_at, updated_at)
     SELECT ${idAt('at', 'run')}, '${org}', '${template}', '${templateRevision}', 'test', 'succeeded', 'mock', 'Answer ' || n, at, at, at FROM ${numbered(rows)}`,

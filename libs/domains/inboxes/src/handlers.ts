@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { AgentsQueries } from '@aps/agents';
+import { isUuid, refuseField } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
+import type { Tx } from '@aps/platform/database';
+import type { Target } from './inboxes.policy';
+
+/** Agents and processes that messages can be handed to. */
+@Injectable()
+export class Handlers {
+  constructor(private readonly agents: AgentsQueries) {}
+
+  /** Whether there is such a live one in the organization. Processes come with their own domain; until then no id can be one of theirs. */
+  async exists(tx: Tx, scope: OrgScope, { kind, id }: Target): Promise<boolean> {
+    return kind === 'agent' && isUuid(id) && (await this.agents.forNewChat(tx, scope, id)) !== null;
+  }
+
+  /** @throws DomainError 422 `unknown_reference` */
+  async require(tx: Tx, scope: OrgScope, target: Target): Promise<void> {
+    if (!(await this.exists(tx, scope, target))) throw refuseField('unknown_reference', ['target_id'], `There is no such ${target.kind}.`);
+  }
+}

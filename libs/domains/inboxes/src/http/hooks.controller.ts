@@ -1,0 +1,86 @@
+import { Controller, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { DomainError } from '@aps/contracts';
+import { InboxHookResponse, InboxMailHookResponse } from '@aps/dtos';
+import { Public } from '@aps/guards';
+import { Operation, rawBody } from '@aps/platform/http';
+import { holdToRates, RateLimiter, rateLimitConfig } from '@aps/platform/rate-limit';
+import type { Request, Response } from 'express';
+import { MailHooks } from '../intake/mail/providers/mail-hooks';
+import { countingRefusals } from '../intake/refusals';
+import { WebhookDoor } from '../intake/webhooks/webhook-door';
+
+/** Bytes of a webhook. */
+const MAX_WEBHOOK = 5 * 1024 * 1024;
+/** Bytes of a delivery of mail: the mail in base64, and what is said of it. */
+const MAX_DELIVERY = 40 * 1024 * 1024;
+/** Deliveries of mail that are read at once: who sends them is known when they are read. */
+const MAX_READING = 8;
+
+@ApiTags('Hooks')
+@Controller('api/hooks')
+export class HooksController {
+  private reading = 0;
+
+  constructor(
+    private readonly webhooks: WebhookDoor,
+    private readonly mails: MailHooks,
+    private readonly limiter: RateLimiter,
+  ) {}
+
+  @Post('in/:token')
+  @Public({ params: { token: 'string' } })
+  @Operation({
+    summary: 'Send a message to a webhook channel',
+    description:
+      'The address is the whole credential; a channel can ask for a signature besides. Any content type is taken, and a body that is malformed, too. It is stored when this answers, and evaluated afterwards. A repeat, told by the key that the channel has for it, is answered with 200 and stored once.',
+    status: [202, 200],
+    answers: InboxHookResponse,
+    refuses: ['bad_signature', 'method_not_allowed', 'payload_too_large'],
+  })
+  receive(
+    @Param('token') token: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InboxHookResponse> {
+    return countingRefusals('webhook', () => this.takeWebhook(token, request, response));
+  }
+
+  private async takeWebhook(token: string, request: Request, response: Response): Promise<InboxHookResponse> {
+    const channel = await this.webhooks.channelOf(token);
+    const rate = { perMinute: rateLimitConfig.value.webhook_channel };
+    await holdToRates([this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
+    const receipt = await this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK));
+    if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
+    response.status(200);
+    return 'challenge' in receipt ? receipt : { message_id: receipt.message_id, duplicate: true };
+  }
+
+  @Post('email/:provider')
+  @Public({ params: { provider: 'string' } })
+  @Operation({
+    summary: 'Deliver a mail that a provider has taken in',
+    description:
+      '`generic` takes `{"raw": <the mail in base64>, "recipients": […], "mail_from"}`, signed as Standard Webhooks has it; `mailgun`, `postmark` and `ses` take what these providers send. A provider without a secret in the settings is not served. It is stored when this answers.',
+    status: 202,
+    answers: InboxMailHookResponse,
+    refuses: ['bad_signature', 'payload_too_large', 'upstream_unavailable'],
+  })
+  receiveMail(@Param('provider') name: string, @Req() request: Request): Promise<InboxMailHookResponse> {
+    return countingRefusals('mail_hook', () => this.takeMail(name, request));
+  }
+
+  private async takeMail(name: string, request: Request): Promise<InboxMailHookResponse> {
+    const provider = this.mails.served(name);
+    if (this.reading >= MAX_READING)
+      throw new DomainError('service_unavailable', 'Too many mails come at once. Try again.', { retryAfterS: 1 });
+    this.reading++;
+    try {
+      const body = await rawBody(request, MAX_DELIVERY);
+      const { messages, rejected } = await this.mails.receive(provider, { headers: request.headers, body });
+      return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
+    } finally {
+      this.reading--;
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { InboxesModule } from '../inboxes.module';
+import { MessagesModule } from '../messages/messages.module';
+import { ChannelsController } from './channels.controller';
+import { InboxTopics } from './inbox-topics';
+import { InboxesController } from './inboxes.controller';
+import { MessagesController } from './messages.controller';
+import { InboxRevisionsController } from './revisions.controller';
+
+export { DoorsModule, HOOK_PREFIXES } from './doors.module';
+
+@Module({
+  imports: [InboxesModule, MessagesModule],
+  providers: [InboxTopics],
+  controllers: [InboxesController, ChannelsController, InboxRevisionsController, MessagesController],
+})
+export class InboxesHttpModule {}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { configSection, integer, setting } from '@aps/platform/config';
+import { z } from 'zod';
+
+const file = (env: string, description: string) =>
+  setting(
+    env,
+    z
+      .string()
+      .optional()
+      .transform((path, ctx) => {
+        if (path === undefined) return undefined;
+        try {
+          return readFileSync(path, 'utf8');
+        } catch {
+          ctx.addIssue({ code: 'custom', message: 'cannot be read' });
+          return z.NEVER;
+        }
+      }),
+    description,
+  );
+
+const secret = (provider: string, what: string) =>
+  setting(`INBOUND_EMAIL_SECRET_${provider.toUpperCase()}`, z.string().min(1).max(1_024).optional(), what, { secret: true });
+
+export const intakeConfig = configSection('intake', {
+  smtpHost: setting('SMTP_HOST', z.string().default('127.0.0.1'), 'Address that mail is taken in at; 0.0.0.0 in a container'),
+  smtpPort: setting('SMTP_LISTEN_PORT', integer(2525, 0, 65_535), 'Port that mail is taken in at; 0 takes a free one'),
+  smtpCertificate: file('SMTP_TLS_CERT_FILE', 'File of the certificate for STARTTLS, with its chain, in PEM. Empty: no STARTTLS'),
+  smtpKey: file('SMTP_TLS_KEY_FILE', 'File of the key of SMTP_TLS_CERT_FILE'),
+  generic: secret('generic', 'Secret that /api/hooks/email/generic is signed with, as Standard Webhooks has it. Empty: it is not served'),
+  mailgun: secret('mailgun', 'HTTP webhook signing key of Mailgun. Empty: /api/hooks/email/mailgun is not served'),
+  postmark: secret(
+    'postmark',
+    'User and password, joined by a colon, in the address that Postmark posts to. Empty: /api/hooks/email/postmark is not served',
+  ),
+  ses: secret('ses', 'ARN of the SNS topic that Amazon SES publishes mails to. Empty: /api/hooks/email/ses is not served'),
+});

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type { InboxChannel } from '@aps/entities';
+import { EnvelopeCrypto } from '@aps/platform/crypto';
+import { Database, statement } from '@aps/platform/database';
+import { domainOf, placeOf } from '../channels/addresses.policy';
+import { signaturePlace } from '../channels/channels.queries';
+import { hashOfToken } from '../channels/channels.service';
+import { ChannelDirectory, type Channel } from './intake.port';
+
+type Row = InboxChannel & { org_slug: string };
+
+const OPEN = `
+  SELECT c.*, o.slug AS org_slug FROM inbox_channels c JOIN inboxes i ON i.id = c.inbox_id JOIN organizations o ON o.id = c.org_id
+  WHERE c.enabled AND i.deleted_at IS NULL AND i.status <> 'disabled' AND o.deleted_at IS NULL`;
+const BY_TOKEN = statement<Row>(`${OPEN} AND c.token_hash = $1`);
+const BY_ADDRESS = statement<Row>(`${OPEN} AND o.slug = $1 AND c.local_part = $2`);
+
+/** Channels as their senders name them. */
+@Injectable()
+export class StoredChannels extends ChannelDirectory {
+  constructor(
+    private readonly db: Database,
+    private readonly crypto: EnvelopeCrypto,
+  ) {
+    super();
+  }
+
+  async byToken(token: string): Promise<Channel | null> {
+    const [row] = await this.db.query(BY_TOKEN, [hashOfToken(token)]);
+    return row ? this.open(row, null) : null;
+  }
+
+  async byAddress(address: string): Promise<Channel | null> {
+    const place = placeOf(address);
+    const [row] = place ? await this.db.query(BY_ADDRESS, [place.orgSlug, place.localPart]) : [];
+    return row ? this.open(row, address) : null;
+  }
+
+  private async open(
+    { id, org_id, inbox_id, kind, config, local_part, org_slug, signature_secret_sealed: sealed }: Row,
+    recipient: string | null,
+  ): Promise<Channel> {
+    return {
+      org_id,
+      inbox_id,
+      channel_id: id,
+      channel_kind: kind,
+      recipient,
+      config,
+      address: local_part && `${local_part}@${domainOf(org_slug)}`,
+      signature_secret: sealed && (await this.crypto.decrypt(this.db, signaturePlace(org_id, id), sealed)),
+    };
+  }
+}

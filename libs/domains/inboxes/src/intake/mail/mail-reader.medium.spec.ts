@@ -1,0 +1,164 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { random } from '@aps/testing';
+import { dkimSign } from 'mailauth/lib/dkim/sign';
+import { MailReader } from './mail-reader';
+import { MailResolver } from './mail-resolver';
+import { messageOf } from './message.policy';
+import type { MailEnvelope } from './mail.types';
+
+/** What senders have published, by name and kind. */
+class PublishedRecords extends MailResolver {
+  records: Record<string, unknown[] | undefined> = {};
+  asked = 0;
+  /** Whether nobody answers. */
+  silent = false;
+
+  async resolve(name: string, rrtype: string): Promise<unknown[]> {
+    this.asked++;
+    if (this.silent) await new Promise(() => undefined);
+    const found = this.records[`${name} ${rrtype}`];
+    if (!found) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+    return found;
+  }
+}
+
+const dns = new PublishedRecords();
+const reader = new MailReader(dns);
+const ENVELOPE: MailEnvelope = { mail_from: 'ada@example.com', client: { ip: '192.0.2.1', helo: 'mx.example.com' } };
+beforeEach(() => Object.assign(dns, { records: {}, silent: false, asked: 0 }));
+afterAll(() => reader.onApplicationShutdown());
+
+const MIB = 1024 * 1024;
+const read = (mail: string | Buffer, envelope = ENVELOPE) => reader.read(Buffer.from(mail as string), envelope);
+const text = async (mail: string | Buffer) => messageOf(await read(mail), Buffer.from(mail as string), ENVELOPE).body_text;
+const MAIL = 'From: Ada <ada@example.com>\r\nTo: x@acme.example\r\nSubject: Hi\r\nMessage-ID: <1@example.com>\r\n\r\nHello\r\n';
+
+describe('the reader of mails', () => {
+  it('reads mails side by side, attachments and all', async () => {
+    const mail = (body: string) =>
+      `Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: image/png\r\n\r\n${body}\r\n--x--`;
+    const all = await Promise.all(Array.from({ length: 9 }, (_, i) => read(mail(`bytes ${i}`))));
+    expect(all.map(({ parts }) => parts?.files[0].content.toString())).toEqual(all.map((_, i) => `bytes ${i}`));
+    expect(Buffer.isBuffer(all[0].parts?.files[0].content)).toBe(true);
+  });
+
+  it('says who vouches for a mail', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const key = { signingDomain: 'example.com', selector: 's', privateKey };
+    const { signatures } = await dkimSign(MAIL, { ...key, signatureData: [key] });
+    dns.records = {
+      'example.com TXT': [['v=spf1 ip4:192.0.2.1 -all']],
+      's._domainkey.example.com TXT': [[`v=DKIM1; p=${publicKey.toString('base64')}`]],
+      '_dmarc.example.com TXT': [['v=DMARC1; p=reject']],
+    };
+    const signed = signatures + MAIL;
+    expect((await read(signed)).auth).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'pass' });
+    const elsewhere = { ...ENVELOPE, client: { ip: '192.0.2.2', helo: 'x' } };
+    expect((await read(signed.replace('Hello', 'Hullo'), elsewhere)).auth).toMatchObject({ spf: 'fail', dmarc: 'fail' });
+    expect((await read(MAIL, { mail_from: null, client: null })).auth).toMatchObject({ spf: 'none', dkim: 'none' });
+  });
+
+  it('takes a mail whoever answers nothing of it', async () => {
+    expect((await read(MAIL)).auth).toEqual({ spf: 'none', dkim: 'none', dmarc: 'none' });
+    dns.silent = true;
+    const { parts, auth } = await read(MAIL);
+    expect([parts?.subject, auth]).toEqual(['Hi', { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' }]);
+  });
+
+  it('asks a bounded number of questions about one mail', async () => {
+    const signature = (i: number) => `DKIM-Signature: v=1; a=rsa-sha256; d=d${i}.example; s=s; h=from; bh=eA==; b=eA==\r\n`;
+    await read(Array.from({ length: 300 }, (_, i) => signature(i)).join('') + MAIL);
+    expect(dns.asked).toBeLessThanOrEqual(50);
+  });
+
+  const parts = (n: number) =>
+    Array.from({ length: n }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`).join('') +
+    'Content-Type: text/plain\r\n\r\nDeep\r\n';
+  it.each([
+    ['300 nested parts', () => parts(300), /Deep|could not be read/],
+    ['5,000 nested parts', () => parts(5_000), /could not be read|^$|Deep/],
+    [
+      '100,000 parts',
+      () => `Content-Type: multipart/mixed; boundary=x\r\n\r\n${'--x\r\n\r\na\r\n'.repeat(100_000)}`,
+      /could not be read|left out/,
+    ],
+    ['base64 that is none', () => 'Content-Transfer-Encoding: base64\r\n\r\n!!!$$$SGVsbG8=====%%', /./],
+    ['an endless header line', () => `Subject: ${'x'.repeat(20 * MIB)}\r\n\r\nHello`, /could not be read|Hello/],
+    ['an endless folded header', () => `Subject: x\r\n${' y\r\n'.repeat(500_000)}\r\nHello`, /could not be read|Hello/],
+    ['a million headers', () => `${'X: y\r\n'.repeat(1_000_000)}\r\nHello`, /could not be read|Hello/],
+    ['headers alone', () => 'Subject: x', /^$/],
+    ['nothing', () => '', /^$/],
+    ['NULs', () => '\0'.repeat(MIB), /^$|could not be read/],
+    ['addresses without end', () => `To: ${'<a@b.example>,('.repeat(100_000)}\r\n\r\nHello`, /Hello|could not be read/],
+    ['encoded words without end', () => `Subject: ${'=?utf-8?q?a?= '.repeat(50_000)}\r\n\r\nHello`, /Hello|could not be read/],
+    ['parameters without end', () => `Content-Type: text/plain; ${"a*0*=''a;".repeat(50_000)}\r\n\r\nHello`, /Hello|could not be read/],
+    ['HTML that nests', () => `Content-Type: text/html\r\n\r\n${'<div>'.repeat(200_000)}Hello`, /./],
+    ['HTML of 24 MiB', () => `Content-Type: text/html\r\n\r\n${'<p>Hello</p>\r\n'.repeat((24 * MIB) / 14)}`, /Hello|could not be read/],
+    ['a table that spans', () => `Content-Type: text/html\r\n\r\n<table>${'<tr><td colspan=9999999 rowspan=9999999>a'.repeat(1_000)}`, /./],
+    [
+      '25 MiB in base64',
+      () => `Content-Type: a/b\r\nContent-Transfer-Encoding: base64\r\n\r\n${`${'QUJD'.repeat(19)}\r\n`.repeat((24 * MIB) / 78)}`,
+      /^$/,
+    ],
+    ['a text of 25 MiB', () => `\r\n${'Hello world\r\n'.repeat((25 * MIB) / 13)}`, /Hello/],
+  ] as [string, () => string, RegExp][])('survives %s', async (_, mail, expected) => {
+    const since = performance.now();
+    expect(await text(mail())).toMatch(expected);
+    expect(performance.now() - since).toBeLessThan(16_000);
+    expect(await text(MAIL)).toBe('Hello');
+  });
+
+  it('goes on when a reader is ended', async () => {
+    const running = (reader as unknown as { running: Set<{ kill: (signal: string) => void }> }).running;
+    const reads = Promise.all(Array.from({ length: 4 }, () => read(`Content-Type: text/html\r\n\r\n${'<p>x'.repeat(500_000)}`)));
+    for (const child of running) child.kill('SIGKILL');
+    expect((await reads).filter(({ parts: found }) => found).length).toBeGreaterThanOrEqual(2);
+    expect(await text(MAIL)).toBe('Hello');
+  });
+
+  it('reads whatever comes', async () => {
+    const next = random(11);
+    const words = [
+      'From: ',
+      'To: ',
+      'Subject: ',
+      'Content-Type: ',
+      'multipart/mixed; boundary=',
+      'text/html',
+      '\r\n',
+      '\r\n\r\n',
+      '--',
+      'x',
+      '"',
+      '<',
+      '>',
+      '@',
+      '=?utf-8?b?',
+      '?=',
+      'Content-Transfer-Encoding: ',
+      'base64',
+      'quoted-printable',
+      '=\r\n',
+      '\0',
+      '\n',
+      ';',
+      'charset=',
+      'iso-2022-jp',
+      'message/rfc822',
+      '\xff',
+      'DKIM-Signature: v=1; ',
+      'd=a.b; s=c; ',
+    ];
+    for (let i = 0; i < 300; i++) {
+      const mail = Buffer.from(
+        Array.from({ length: Math.floor(next() * 60) }, () => words[Math.floor(next() * words.length)]).join(''),
+        'latin1',
+      );
+      expect((await read(mail)).auth).toBeDefined();
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import type { MessageFacts } from '../../rules/message-facts';
+import type { IncomingPart } from '../intake.port';
+
+/** What is known of a mail besides its text. */
+export interface MailEnvelope {
+  /** Reverse-path: empty is the null sender, null is not known. */
+  mail_from: string | null;
+  /** Who has delivered it; null where somebody else has taken it in. */
+  client: { ip: string; helo: string } | null;
+}
+
+export interface MailAddress {
+  /** Canonical. */
+  address: string;
+  name: string | null;
+}
+
+/** What stands in a mail. Nothing of it is made storable yet. */
+export interface MailParts {
+  subject: string | null;
+  text: string;
+  from: MailAddress[];
+  reply_to: MailAddress[];
+  /** To and Cc. */
+  to: MailAddress[];
+  message_id: string | null;
+  references: string[];
+  /** Names in lower case, each once. */
+  headers: [name: string, value: string][];
+  automatic: string | null;
+  files: IncomingPart[];
+  /** Attachments beyond those that are kept. */
+  left_out: number;
+}
+
+export type MailAuth = NonNullable<MessageFacts['auth']>;
+
+/** What is said where nobody could be asked in time. */
+export const NOBODY_ASKED: MailAuth = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' };
+
+/** What a child is told. */
+export type ToReader =
+  | { type: 'read'; raw: Buffer; envelope: MailEnvelope }
+  | { type: 'records'; id: number; records: unknown[] }
+  | { type: 'no_records'; id: number; code: string };
+
+/** What a child says: what stands in the mail (null: it cannot be read), then who vouches for it. */
+export type FromReader =
+  | { type: 'parts'; parts: MailParts | null }
+  | { type: 'resolve'; id: number; name: string; rrtype: string }
+  | { type: 'auth'; auth: MailAuth };

@@ -1,0 +1,175 @@
+import net, { type AddressInfo } from 'node:net';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { counter } from '@aps/platform/observability';
+import { runtimeConfig } from '@aps/platform/runtime';
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { inboundConfig } from '../../channels/inbound.config';
+import { intakeConfig } from '../../intake.config';
+import type { Channel } from '../intake.port';
+import { countRefusal, FAILED } from '../refusals';
+import { MailDoor, MAX_MAIL_BYTES, MAX_RECIPIENTS } from './mail-door';
+
+const outcomes = counter('inbox_smtp_mails_total', 'Mails that came by SMTP, by what was answered', ['outcome']);
+
+const MAX_CLIENTS = 100;
+/** Bytes of mails that are being taken in; who comes with more is asked to come again. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+const IDLE_MS = 60_000;
+/** Of a connection, whatever it does: 25 MiB over a slow line, and more. */
+const CONNECTION_MS = 15 * 60_000;
+/** What is left of the grace for everything that ends after this. */
+const AFTER_MS = 3_000;
+
+/** Why a mail or a recipient is not taken: answers that are no 250, by what they are counted as. */
+const ANSWERS = { unknown_recipient: 550, payload_too_large: 552, too_much_at_once: 452, broken_off: 451 };
+type Reason = keyof typeof ANSWERS;
+interface Refusal extends Error {
+  responseCode?: number;
+  reason?: Reason;
+}
+const refusal = (reason: Reason, message: string): Refusal => Object.assign(new Error(message), { responseCode: ANSWERS[reason], reason });
+const LATER: Refusal = Object.assign(new Error('Cannot take it now, try again later'), { responseCode: 451 });
+
+/** Takes mail in by SMTP: for addresses of inboxes, from anybody, and for nobody else. */
+@Injectable()
+export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Smtp');
+  /** Of sessions, the channels that their recipients are of, by address. */
+  private readonly accepted = new WeakMap<SMTPServerSession, Map<string, Channel>>();
+  /** Connections that a mail is coming by, or being stored. */
+  private readonly busy = new Set<string>();
+  private heldBytes = 0;
+  private ending = false;
+  private server?: SMTPServer;
+
+  constructor(private readonly door: MailDoor) {}
+
+  get port(): number {
+    return (this.server?.server.address() as AddressInfo).port;
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { smtpHost, smtpPort, smtpCertificate: cert, smtpKey: key } = intakeConfig.value;
+    const hasTls = cert !== undefined && key !== undefined;
+    const server = new SMTPServer({
+      ...{
+        name: inboundConfig.value.emailDomain,
+        banner: 'ESMTP',
+        size: MAX_MAIL_BYTES,
+        maxRecipients: MAX_RECIPIENTS,
+        maxClients: MAX_CLIENTS,
+      },
+      ...{
+        authOptional: true,
+        disabledCommands: ['AUTH', 'WIZ', 'SHELL', 'KILL', ...(hasTls ? [] : ['STARTTLS'])],
+        ...(hasTls && { cert, key }),
+      },
+      ...{ disableReverseLookup: true, logger: false, socketTimeout: IDLE_MS },
+      closeTimeout: Math.max(0, runtimeConfig.value.shutdownGraceMs - AFTER_MS),
+      onRcptTo: ({ address }, session, done) => this.answer(done, this.accept(address, session)),
+      onData: (stream, session, done) => this.answer(done, this.take(stream, session)),
+    });
+    // Of single connections; the listener itself fails below.
+    server.on('error', (error) => this.logger.debug(error.message));
+    server.server.on('connection', limitTime);
+    await new Promise<void>((resolve, reject) => {
+      server.server.once('error', reject);
+      server.listen(smtpPort, smtpHost, resolve);
+    });
+    this.server = server;
+    this.logger.log(`Listening on ${smtpHost}:${this.port}`);
+  }
+
+  /** Lets mails come to their end, and nobody begin one. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.ending = true;
+    // A start that has failed ends here as well.
+    if (!this.server) return;
+    const { server } = this;
+    const closed = new Promise<void>((resolve) => server.close(resolve));
+    for (const { session } of server.connections) this.dismiss(session);
+    await closed;
+  }
+
+  private answer<T>(done: (error: Error | null, said?: T) => void, work: Promise<T>): void {
+    work.then(
+      (said) => done(null, said),
+      (error: Refusal) => {
+        if (!error.responseCode) this.logger.error({ msg: 'Could not take a mail in', error: error.stack });
+        countRefusal('smtp', error.reason ?? FAILED);
+        done(error.responseCode ? error : LATER);
+      },
+    );
+  }
+
+  private async accept(address: string, session: SMTPServerSession): Promise<void> {
+    const channel = await this.door.channelFor(address);
+    if (!channel) throw refusal('unknown_recipient', 'No such recipient here');
+    const channels = this.accepted.get(session) ?? new Map<string, Channel>();
+    this.accepted.set(session, channels.set(address, channel));
+  }
+
+  /** @returns what the 250 says */
+  private async take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
+    const channels = this.accepted.get(session);
+    const { mailFrom, rcptTo } = session.envelope;
+    // A session outlives its mails.
+    const to = rcptTo.flatMap(({ address }) => channels?.get(address) ?? []);
+    this.busy.add(session.id);
+    let outcome = 'failed';
+    try {
+      const raw = await this.read(stream);
+      try {
+        const client = { ip: session.remoteAddress, helo: session.hostNameAppearsAs || session.remoteAddress };
+        const taken = await this.door.receive(raw, { mail_from: mailFrom ? mailFrom.address : '', client }, to);
+        outcome = 'taken';
+        return `Taken as ${taken.map(({ message_id }) => message_id).join(' ')}`;
+      } finally {
+        this.heldBytes -= raw.length;
+      }
+    } finally {
+      outcomes.inc({ outcome });
+      this.busy.delete(session.id);
+      // The answer goes first.
+      if (this.ending) setImmediate(() => this.dismiss(session));
+    }
+  }
+
+  /** All that comes, to its end: before that nobody listens to an answer. What is held is counted until its mail is stored. */
+  private async read(stream: SMTPServerDataStream): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isFull = false;
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        if (isFull || stream.sizeExceeded) continue;
+        isFull = this.heldBytes + chunk.length > MAX_HELD_BYTES;
+        if (isFull) continue;
+        chunks.push(chunk);
+        size += chunk.length;
+        this.heldBytes += chunk.length;
+      }
+      if (stream.sizeExceeded) throw refusal('payload_too_large', `A mail may have ${MAX_MAIL_BYTES} bytes`);
+      if (isFull) throw refusal('too_much_at_once', 'Too much mail at once, try again later');
+      return Buffer.concat(chunks);
+    } catch (error) {
+      this.heldBytes -= size;
+      // What is no answer of ours: who sent it has gone.
+      throw 'responseCode' in (error as Error) ? error : refusal('broken_off', 'The mail broke off');
+    }
+  }
+
+  private dismiss({ id }: SMTPServerSession): void {
+    if (this.busy.has(id)) return;
+    for (const connection of this.server?.connections ?? [])
+      if (connection.session.id === id) {
+        connection.send(421, 'Shutting down, try again later');
+        connection.close();
+      }
+  }
+}
+
+function limitTime(socket: net.Socket): void {
+  const timer = setTimeout(() => socket.destroy(), CONNECTION_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
+}

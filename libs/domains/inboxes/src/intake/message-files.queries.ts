@@ -1,0 +1,23 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { FileTargets, type TargetReader } from '@aps/files';
+import type { OrgScope } from '@aps/guards';
+import { statement, type Db } from '@aps/platform/database';
+
+/** What files that came with messages are linked to. */
+export const MESSAGE_FILES = 'inbox_message';
+
+const OF_ORG = statement<{ id: string }>('SELECT id FROM inbox_messages WHERE org_id = $1 AND id = ANY ($2::uuid[])');
+
+/** Lets members open the files that came with messages of their organization. */
+@Injectable()
+export class MessageFileReader implements TargetReader, OnModuleInit {
+  constructor(private readonly targets: FileTargets) {}
+
+  onModuleInit(): void {
+    this.targets.register(MESSAGE_FILES, this);
+  }
+
+  async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
+    return (await db.query(OF_ORG, [scope.orgId, ids])).map(({ id }) => id);
+  }
+}

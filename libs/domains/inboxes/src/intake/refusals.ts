@@ -1,0 +1,25 @@
+import { DomainError } from '@aps/contracts';
+import { counter } from '@aps/platform/observability';
+
+/** Ways in. */
+export type Door = 'webhook' | 'mail_hook' | 'smtp';
+
+/** What a door could not do, so that its sender will try again: the fault is here. */
+export const FAILED = 'failed';
+
+const refused = counter('inbox_refusals_total', 'What doors did not take in, by door and why', ['door', 'reason']);
+
+/** Counts what was not taken in. */
+export const countRefusal = (door: Door, reason: string): void => refused.inc({ door, reason });
+
+/** Does the work of a door that answers by HTTP, and counts when nothing is taken in. */
+export async function countingRefusals<T>(door: Door, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Whoever breaks a request off has gone.
+    const other = (error as Error).name === 'AbortError' ? 'broken_off' : FAILED;
+    countRefusal(door, error instanceof DomainError ? error.code : other);
+    throw error;
+  }
+}

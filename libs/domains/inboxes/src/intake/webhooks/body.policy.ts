@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { readJson } from '@aps/platform/http';
+import type { IncomingPart } from '../intake.port';
+
+/** What a body says, as it says it: nothing is made storable yet. */
+export interface ReadBody {
+  /** JSON, or the fields of a form; undefined where it is neither. */
+  payload?: unknown;
+  /** A body that is text, and no payload. */
+  text?: string;
+  files: IncomingPart[];
+}
+
+/** Fields of a form that are read; one with more is text. */
+const MAX_FIELDS = 1_000;
+const MAX_FILES = 100;
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/;
+const TEXT_TYPE = /^text\/|^application\/(?:[\w.+-]+\+)?(?:xml|yaml)$|^application\/(?:x-)?(?:ndjson|javascript|yaml)$/;
+const FORM = 'application/x-www-form-urlencoded';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a body by what it says that it is. What it is not is told by its bytes: text where they are text, else a file. */
+export async function readBody(contentType: string, body: Buffer): Promise<ReadBody> {
+  const type = contentType.split(/[;,]/, 1)[0].trim().toLowerCase();
+  if (!body.length) return { text: '', files: [] };
+  if (JSON_TYPE.test(type) || !type) {
+    const payload = readJson(body);
+    // Who does not say what it is may send a text that happens to be a number.
+    if (payload !== undefined && (type || typeof payload === 'object')) return { payload, files: [] };
+  } else if (type === FORM) {
+    const text = textOf(body);
+    if (text !== undefined && isForm(text)) return { payload: fieldsOf(new URLSearchParams(text)), files: [] };
+  } else if (type === 'multipart/form-data') {
+    const form = await multipart(contentType, body);
+    if (form) return form;
+  } else if (TEXT_TYPE.test(type)) return { text: decoded(body, charsetOf(contentType)), files: [] };
+  else return { files: [{ filename: 'body', media_type: type, content: body }] };
+  const text = textOf(body);
+  return text === undefined
+    ? { files: [{ filename: 'body', media_type: type || 'application/octet-stream', content: body }] }
+    : { text, files: [] };
+}
+
+/** @returns undefined where the bytes are no text */
+function textOf(body: Buffer): string | undefined {
+  if (body.includes(0)) return undefined;
+  try {
+    return utf8.decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+const charsetOf = (contentType: string): string => /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
+
+function decoded(body: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}
+
+function isForm(text: string): boolean {
+  let fields = 1;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) if (++fields > MAX_FIELDS) return false;
+  return true;
+}
+
+/** By name; a name that comes several times has a list. */
+function fieldsOf(pairs: Iterable<[string, string]>): Record<string, string | string[]> {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of pairs) fields.set(name, [...(fields.get(name) ?? []), value]);
+  return Object.fromEntries([...fields].map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
+}
+
+/** @returns undefined where it is no such form, or has more parts than are read */
+async function multipart(contentType: string, body: Buffer): Promise<ReadBody | undefined> {
+  const pairs: [string, string][] = [];
+  const files: IncomingPart[] = [];
+  let tooMany = false;
+  try {
+    const parser = busboy({
+      headers: { 'content-type': contentType },
+      defParamCharset: 'utf8',
+      limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: body.length, fileSize: body.length },
+    });
+    parser
+      .on('field', (name, value) => pairs.push([name, value]))
+      .on('file', (_name, stream, { filename, mimeType }) => {
+        const chunks: Buffer[] = [];
+        stream
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('error', () => undefined)
+          .on('close', () => files.push({ filename: filename || 'file', media_type: mimeType, content: Buffer.concat(chunks) }));
+      })
+      .on('fieldsLimit', () => (tooMany = true))
+      .on('filesLimit', () => (tooMany = true));
+    Readable.from([body]).pipe(parser);
+    await once(parser, 'close');
+  } catch {
+    return undefined;
+  }
+  return tooMany ? undefined : { payload: fieldsOf(pairs), files };
+}

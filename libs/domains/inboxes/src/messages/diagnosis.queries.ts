@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { Blockers, Entitlements } from '@aps/billing';
+import { DiagnosisQueries, type Diagnosis } from '@aps/chats';
+import { notFound } from '@aps/contracts';
+import { Inbox, type HoldReason, type InboxMessage } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Database, OrgTable, statement } from '@aps/platform/database';
+import { Handlers } from '../handlers';
+import { SPIKE } from '../pipeline/evaluation.sql';
+import { evaluationOf, heldBy, ofChat, replyOf, type Blocked } from './diagnosis.policy';
+import { allowedActions, type MessageAction } from './message-actions.policy';
+
+/** Why a message does what it does; the shape of a chat's, which it has once it was handed to one. */
+export interface MessageDiagnosis extends Blocked, Pick<Diagnosis, 'lease' | 'queue' | 'last_turn'> {
+  state: InboxMessage['state'];
+  allowed_actions: MessageAction[];
+}
+
+type Facts = Pick<
+  InboxMessage,
+  | ('id' | 'inbox_id' | 'state' | 'status' | 'hold_reason' | 'decided_by' | 'sender_key' | 'raw_available' | 'terminated_at' | 'wait')
+  | ('dispatched_at' | 'finished_at' | 'updated_at' | 'lease_owner' | 'lease_expires_at' | 'fence')
+> & {
+  org_suspended_at: Date | null;
+  ahead: number;
+  oldest_ahead_s: number | null;
+  reply: { created_at: string; due_at: string } | null;
+  chat_id: string | null;
+  agent_id: string | null;
+};
+
+const FACTS = statement<Facts>(`
+  SELECT m.id, m.inbox_id, m.state, m.status, m.hold_reason, m.decided_by, m.sender_key, m.raw_available AND m.raw_expires_at > now() AS raw_available, m.terminated_at, m.wait,
+    m.dispatched_at, m.finished_at, m.updated_at, m.lease_owner, m.lease_expires_at, m.fence, o.suspended_at AS org_suspended_at, q.ahead, q.oldest_ahead_s,
+    (SELECT CASE a.state WHEN 'armed' THEN jsonb_build_object('created_at', a.created_at, 'due_at', a.due_at) END FROM inbox_replies a WHERE a.message_id = m.id ORDER BY a.id DESC LIMIT 1) AS reply,
+    c.id AS chat_id, c.agent_id
+  FROM inbox_messages m JOIN organizations o ON o.id = m.org_id
+  LEFT JOIN chats c ON c.id = (m.dispatched->>'chat_id')::uuid AND c.org_id = m.org_id AND c.deleted_at IS NULL
+  CROSS JOIN LATERAL (
+    SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s FROM inbox_messages w
+    WHERE m.status = 'queued' AND w.inbox_id = m.inbox_id AND w.state = 'evaluating' AND w.status = 'queued' AND w.dispatched_at < m.dispatched_at
+  ) q
+  WHERE m.org_id = $1 AND m.inbox_id = $2 AND m.id = $3`);
+
+/** When the oldest of so many that have passed in a window leaves it; null where there are fewer. */
+const opens = (rows: string, window: string, places: string) =>
+  `(SELECT passed_at FROM inbox_messages WHERE ${rows} AND passed_at > now() - interval '${window}' ORDER BY passed_at DESC OFFSET greatest(${places}, 1) - 1 LIMIT 1) + interval '${window}'`;
+const OF_SENDER = 'inbox_id = $1 AND sender_key = $2';
+/** Null where a window is open, or does not count. Values: inbox, sender, and how many it takes a minute and an hour. */
+const SENDER_OPENS = statement<{ at: Date | null }>(`
+  SELECT greatest(CASE WHEN $3::int IS NOT NULL THEN ${opens(OF_SENDER, '1 minute', '$3::int')} END, CASE WHEN $4::int IS NOT NULL THEN ${opens(OF_SENDER, '1 hour', '$4::int')} END) AS at`);
+const SPIKE_ENDS = statement<{ at: Date | null }>(`SELECT ${opens('inbox_id = $1', '10 minutes', '$2::int')} AS at`);
+const TODAY = statement<{ of: string; what: 'messages' | 'classifier_calls'; n: number }>(
+  `SELECT of, what, n FROM intake_counts WHERE org_id = $1 AND of IN ('', $2) AND day = (now() AT TIME ZONE 'UTC')::date`,
+);
+
+/** Tells why a message does what it does. Asks the database alone, so it works while the queues do not. */
+@Injectable()
+export class MessageDiagnoses {
+  private readonly inboxes = new OrgTable(Inbox);
+
+  constructor(
+    private readonly db: Database,
+    private readonly handlers: Handlers,
+    private readonly chats: DiagnosisQueries,
+    private readonly entitlements: Entitlements,
+    private readonly blockers: Blockers,
+  ) {}
+
+  /** @throws DomainError `not_found` */
+  async of(scope: OrgScope, inboxId: string, id: string): Promise<MessageDiagnosis> {
+    const inbox = await this.inboxes.get(this.db, scope, inboxId);
+    const [m] = await this.db.query(FACTS, [scope.orgId, inboxId, id]);
+    if (!m) throw notFound('Message');
+    const chat = m.state === 'accepted' && m.chat_id && m.agent_id ? await this.chats.of(scope, m.agent_id, m.chat_id) : null;
+    return {
+      state: m.state,
+      ...(await this.blocked(scope, inbox, m, chat)),
+      lease:
+        m.status === 'running' && m.lease_expires_at
+          ? { worker: m.lease_owner, expires_at: m.lease_expires_at, fence: m.fence }
+          : (chat?.lease ?? null),
+      queue:
+        m.status === 'queued'
+          ? { position: m.ahead, oldest_ahead_s: Math.max(0, Math.round(m.oldest_ahead_s ?? 0)) }
+          : (chat?.queue ?? null),
+      last_turn: chat?.last_turn ?? null,
+      allowed_actions: allowedActions(m, scope.isAdmin),
+    };
+  }
+
+  private async blocked(scope: OrgScope, inbox: Inbox, m: Facts, chat: Diagnosis | null): Promise<Blocked> {
+    if (m.state === 'evaluating') return evaluationOf(m.dispatched_at, m.lease_owner, m.wait?.resume_at ?? null);
+    if (m.state === 'held' && m.hold_reason) {
+      const over = await this.over(scope, inbox, m, m.hold_reason);
+      const { hold_reason, raw_available } = m;
+      const ref = hold_reason === 'org_suspended' ? scope.orgId : m.decided_by;
+      const until = over instanceof Date ? over : null;
+      return heldBy({ hold_reason, raw_available, since: m.finished_at ?? m.updated_at, ref, until, lifted: over === true }, this.db.now());
+    }
+    // JSON has no times.
+    if (m.reply) return replyOf({ created_at: new Date(m.reply.created_at), due_at: new Date(m.reply.due_at) });
+    if (chat) return ofChat(chat);
+    return { blocked_by: null, next_action: m.state === 'failed' && m.raw_available ? 'replay' : null };
+  }
+
+  /** Whether what a message is held for is over, or when it is by itself; false where nobody can tell. */
+  private async over(scope: OrgScope, inbox: Inbox, m: Facts, reason: HoldReason): Promise<boolean | Date> {
+    const { orgId } = scope;
+    switch (reason) {
+      case 'rate_sender': {
+        const limits = [inbox.rate_limit_per_sender_per_minute, inbox.rate_limit_per_sender_per_hour];
+        return (await this.db.query(SENDER_OPENS, [inbox.id, m.sender_key, ...limits]))[0].at ?? true;
+      }
+      case 'spike': {
+        const [{ room }] = await this.db.query(SPIKE, [inbox.id]);
+        return (await this.db.query(SPIKE_ENDS, [inbox.id, room]))[0].at ?? true;
+      }
+      case 'rate_inbox':
+      case 'plan_intake':
+      case 'classifier_quota':
+        return (await this.isUsedUp(orgId, inbox, reason)) ? midnightAfter(this.db.now()) : true;
+      case 'credits_exhausted':
+        return (await this.blockers.of(orgId)) === null;
+      case 'inbox_paused':
+        return inbox.status === 'active';
+      case 'org_suspended':
+        return m.org_suspended_at === null;
+      case 'handler_missing':
+        return this.hasHandler(scope, inbox);
+      default:
+        return false;
+    }
+  }
+
+  private async isUsedUp(orgId: string, inbox: Inbox, reason: 'rate_inbox' | 'plan_intake' | 'classifier_quota'): Promise<boolean> {
+    const plan = await this.entitlements.of(orgId);
+    const today = await this.db.query(TODAY, [orgId, inbox.id]);
+    const isFull = (limit: number | null, what: 'messages' | 'classifier_calls', of: string) =>
+      limit !== null && limit >= 0 && (today.find((row) => row.what === what && row.of === of)?.n ?? 0) >= limit;
+    if (reason === 'rate_inbox') return isFull(inbox.rate_limit_messages_per_day, 'messages', inbox.id);
+    if (reason === 'plan_intake') return isFull(plan.intake_messages_per_day, 'messages', '');
+    return (
+      isFull(inbox.rate_limit_classifier_calls_per_day, 'classifier_calls', inbox.id) ||
+      isFull(plan.intake_classifier_calls_per_day, 'classifier_calls', '')
+    );
+  }
+
+  private hasHandler(scope: OrgScope, { target_kind: kind, target_id: id }: Inbox): Promise<boolean> {
+    return kind && id ? this.db.transaction(scope, (tx) => this.handlers.exists(tx, scope, { kind, id })) : Promise.resolve(false);
+  }
+}
+
+/** Of UTC. */
+const midnightAfter = (at: Date): Date => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + 1));

@@ -1,0 +1,195 @@
+import type { TestOrg } from '@aps/chats/testing';
+import { NO_CALLER, type Tx } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
+import { random } from '@aps/testing';
+import { inboxesService, type TestInbox } from '../testing';
+
+/** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the first one's seed. */
+const SCHEDULES = Number(process.env.CERTIFY_SCHEDULES ?? 100);
+const AT_ONCE = 8;
+const SCHEDULE_MS = 2_500;
+
+/** Every change of state that the table has, and no other. */
+const MOVES = [
+  'evaluating>accepted',
+  'evaluating>dropped',
+  'evaluating>held',
+  'evaluating>failed',
+  'held>dropped',
+  'failed>dropped',
+].concat(['accepted', 'dropped', 'held', 'failed'].map((state) => `${state}>evaluating`));
+const REFUSE_OTHER_MOVES = [
+  sql(`CREATE FUNCTION refuse_other_message_moves() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'A message cannot move from % to %', OLD.state, NEW.state; END $$`),
+  sql(`CREATE TRIGGER message_moves_only BEFORE UPDATE OF state ON inbox_messages FOR EACH ROW
+       WHEN (OLD.state <> NEW.state AND OLD.state || '>' || NEW.state NOT IN (${MOVES.map((move) => `'${move}'`).join(', ')}))
+       EXECUTE FUNCTION refuse_other_message_moves()`),
+];
+
+const RULES = [
+  {},
+  { default: { action: 'quarantine' } },
+  { stages: [{ id: 'half', kind: 'match', when: { field: 'subject', op: 'contains', value: 'even' }, then: { action: 'hold' } }] },
+  { stages: [{ id: 'no', kind: 'match', when: { field: 'subject', op: 'contains', value: 'odd' }, then: { action: 'drop' } }] },
+  {
+    stages: [
+      {
+        id: 'ask',
+        kind: 'classifier',
+        instruction: 'Which?',
+        labels: [
+          { label: 'yes', action: 'accept' },
+          { label: 'no', action: 'hold' },
+        ],
+      },
+    ],
+  },
+];
+
+describe('what is done to messages at the same moment', () => {
+  const t = inboxesService({}, []);
+  beforeAll(async () => {
+    for (const statement of REFUSE_OTHER_MOVES) await t.db.execute(statement);
+  });
+
+  /** Does a handful of things to the messages of one inbox, some of them at once, while they are evaluated. */
+  const play = async (org: TestOrg, seed: number): Promise<{ inbox: TestInbox; messages: string[]; odd: string[] }> => {
+    const pick = random(seed);
+    const choose = <T>(from: readonly T[]): T => from[Math.floor(pick() * from.length)];
+    const inbox = await t.inbox(org);
+    const odd: string[] = [];
+    const messages: string[] = [];
+    const call = async (method: string, path: string, body?: unknown, fine: number[] = [200, 201, 204, 409]) => {
+      const answer = await t.call(method, `${inbox.path}${path}`, { as: org.owner, body });
+      if (!fine.includes(answer.status)) odd.push(`${method} ${path}: ${answer.status} ${answer.text}`);
+      return answer;
+    };
+    const deploy = async () => {
+      const { status, body } = await call('POST', '/revisions', { definition: choose(RULES) });
+      if (status < 300) await call('POST', `/revisions/${body.id as string}/deploy`);
+    };
+    const arrive = async () => {
+      const again = pick() < 0.3 && messages.length > 0;
+      const n = again ? messages.length - 1 : messages.length;
+      const id = await t.mail(inbox, {
+        subject: n % 2 ? 'odd' : 'even',
+        dedupe_key: `${inbox.id} ${n}`,
+        body_text: pick() < 0.5 ? 'yes' : 'no',
+      });
+      if (!messages.includes(id)) messages.push(id);
+    };
+    const act = async (): Promise<unknown> => {
+      const which = pick();
+      const message = choose(messages);
+      if (which < 0.2) return arrive();
+      if (which < 0.4) return call('POST', `/messages/${message}/replay`);
+      if (which < 0.52) return call('POST', `/messages/${message}/retry`);
+      if (which < 0.64) return call('POST', `/messages/${message}/release`);
+      if (which < 0.74) return call('POST', `/messages/${message}/terminate`);
+      if (which < 0.84) return deploy();
+      if (which < 0.9) return call('PATCH', '', { status: choose(['active', 'paused']) });
+      if (which < 0.94) return t.releaseDue();
+      // What the silence of a worker leaves behind; another claim follows.
+      return t.db.execute(
+        sql(`UPDATE inbox_messages SET lease_expires_at = now() - interval '2 seconds' WHERE inbox_id = $1 AND status = 'running'`),
+        [inbox.id],
+      );
+    };
+    await arrive();
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(
+        Array.from({ length: 2 + Math.floor(pick() * 4) }, async () => {
+          await new Promise((r) => setTimeout(r, pick() * 30));
+          await act();
+        }),
+      );
+      if (pick() < 0.5) await new Promise((r) => setTimeout(r, pick() * 150));
+    }
+    return { inbox, messages, odd };
+  };
+
+  const quiet = async ({ id }: TestInbox): Promise<void> => {
+    for (let i = 0; i < 600; i++) {
+      const live = await t.db.query(sql(`SELECT 1 FROM inbox_messages WHERE inbox_id = $1 AND status <> 'settled'`), [id]);
+      if (live.length === 0) return;
+      // As the sweeper would, a little later.
+      await t.sweep();
+      await new Promise((r) => setTimeout(r, 50));
+    }
+    throw new Error(`The messages of ${id} do not come to rest`);
+  };
+
+  const checkAt = async (tx: Tx, inbox: TestInbox, messages: string[]): Promise<string[]> => {
+    const wrong: string[] = [];
+    const stored = await tx.query(sql<{ id: string }>('SELECT id FROM inbox_messages WHERE inbox_id = $1 ORDER BY received_at, id'), [
+      inbox.id,
+    ]);
+    if (stored.length !== messages.length) wrong.push(`${stored.length} messages of ${messages.length}`);
+    for (const id of messages) {
+      const { state, verdict, hold_reason, dispatched, previous_dispatches, trace, terminated_at } = await t.message(id);
+      const chats = await tx.query(
+        sql<{ id: string; status: string }>(`SELECT id, status FROM chats WHERE origin_kind = 'inbox' AND origin_ref_id = $1 ORDER BY id`),
+        [id],
+      );
+      const named = [...previous_dispatches, ...(dispatched ? [dispatched] : [])].map(({ chat_id }) => chat_id).sort();
+      const begun = trace
+        .filter(({ kind, outcome }) => kind === 'dispatch' && outcome === 'dispatched')
+        .map(({ detail }) => detail!.chat_id as string)
+        .sort();
+      const all = chats.map((chat) => chat.id).sort();
+      if (JSON.stringify([named, begun]) !== JSON.stringify([all, all]))
+        wrong.push(`${id}: chats ${all.join()}, named ${named.join()}, in its trace ${begun.join()}`);
+      if (state === 'accepted' && (verdict !== 'accepted' || !dispatched)) wrong.push(`${id}: accepted, ${verdict}, handed to nobody`);
+      if (state === 'held' && (verdict !== 'quarantined' || !hold_reason)) wrong.push(`${id}: held, ${verdict}, ${hold_reason}`);
+      const last = trace.map(({ kind }) => kind);
+      if (terminated_at && !last.slice(last.lastIndexOf('terminated')).includes('gate')) {
+        const alive = chats.filter(({ status }) => status !== 'ARCHIVED' && status !== 'ERRORED');
+        if (alive.length && !last.slice(last.lastIndexOf('terminated')).includes('dispatch'))
+          wrong.push(`${id}: terminated, and ${alive.length} chats go on`);
+      }
+    }
+    const jobs = await tx.query(sql(`SELECT 1 FROM outbox WHERE job = 'inbox.evaluate' AND payload->>'message_id' = ANY ($1)`), [messages]);
+    if (jobs.length) wrong.push(`${jobs.length} jobs are left`);
+    const deployed = await tx.query(
+      sql<{ n: number; current: boolean }>(`
+      SELECT count(r.id)::int AS n, coalesce(bool_and(r.id = i.current_revision_id), i.current_revision_id IS NULL) AS current
+      FROM inboxes i LEFT JOIN inbox_revisions r ON r.inbox_id = i.id AND r.status = 'deployed' WHERE i.id = $1 GROUP BY i.id`),
+      [inbox.id],
+    );
+    if (deployed[0].n > 1 || !deployed[0].current) wrong.push(`${deployed[0].n} revisions are deployed`);
+    const [events] = await tx.query(
+      sql<{ n: number; newest: number }>(
+        `SELECT count(*)::int AS n, coalesce(max(seq), 0)::int AS newest FROM events WHERE topic = 'inbox:' || $1`,
+      ),
+      [inbox.id],
+    );
+    if (events.n !== events.newest) wrong.push(`events have gaps: ${events.n} of ${events.newest}`);
+    return wrong;
+  };
+
+  it(
+    `${SCHEDULES} schedules keep to the table of states, begin each handler once, and leave nothing behind`,
+    async () => {
+      const first = Number(process.env.TEST_SEED ?? 1);
+      const failures: string[] = [];
+      let next = first;
+      const player = async () => {
+        const org = await t.org();
+        while (next < first + SCHEDULES) {
+          const seed = next++;
+          const { inbox, messages, odd } = await play(org, seed);
+          await t.call('PATCH', inbox.path, { as: org.owner, body: { status: 'active' } });
+          // What was held while it was paused goes on; none may begin to in the middle of the check.
+          do await quiet(inbox);
+          while ((await t.releaseDue()) > 0);
+          await quiet(inbox);
+          const wrong = await t.db.transaction(NO_CALLER, (tx) => checkAt(tx, inbox, messages));
+          failures.push(...[...odd, ...wrong].map((what) => `seed ${seed}: ${what}`));
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, player));
+      expect(failures).toEqual([]);
+    },
+    60_000 + SCHEDULES * SCHEDULE_MS,
+  );
+});

@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import type { TraceRow } from '@aps/entities';
+import {
+  Holds,
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  ReceiptsRepository,
+  sumOf,
+  type ReceiptRow,
+  type ResolvedModel,
+  type Usage,
+} from '@aps/inference';
+import { Database, type Tx, NO_CALLER } from '@aps/platform/database';
+import { counter } from '@aps/platform/observability';
+import { Entitlements } from '@aps/billing';
+import { factsOf } from '../messages/message-facts.convert';
+import { CLASSIFIER_FEATURE, classifierCall } from '../rules/classifier-call';
+import { answerOf, type ClassifierAnswer } from '../rules/verdict.policy';
+import type { ClassifierStage } from '../rules/rule-set.schema';
+import { EvaluationRepository } from './evaluation.repository';
+import type { LoadedMessage } from './evaluation.sql';
+
+const asked = counter('inbox_classifier_answers_total', 'What models that classify messages have answered, by outcome', ['outcome']);
+
+/** Characters; a longer answer is none. */
+const MAX_ANSWER = 2_000;
+
+/** What asking has come to. */
+export interface Asking {
+  /** Null where the model gave none that is one of the labels, or could not be asked. */
+  answer: ClassifierAnswer | null;
+  told: NonNullable<TraceRow['classifier']>;
+  /** Writes what it cost; a transaction's last. */
+  charge: (tx: Tx) => Promise<void>;
+}
+
+/** Has a model put a label on a message. */
+@Injectable()
+export class Classifier {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: EvaluationRepository,
+    private readonly entitlements: Entitlements,
+    private readonly resolver: ModelResolver,
+    private readonly models: ModelCalls,
+    private readonly holds: Holds,
+    private readonly receipts: ReceiptsRepository,
+  ) {}
+
+  /** Counts a call before it is made. @returns false where the inbox or the plan has no room for it; then none is counted */
+  async count(m: LoadedMessage): Promise<boolean> {
+    const { intake_classifier_calls_per_day: plan } = await this.entitlements.of(m.org_id);
+    const caps = [
+      { of: m.inbox_id, limit: m.rate_limit_classifier_calls_per_day },
+      { of: '', limit: plan < 0 ? null : plan },
+    ].filter(({ limit }) => limit !== null);
+    const full = new Error('full');
+    return this.db
+      .transaction(NO_CALLER, async (tx) => {
+        for (const { of, limit } of caps) if (!(await this.repository.countCall(tx, m.org_id, of, limit))) throw full;
+        return true;
+      })
+      .catch((error: unknown) => {
+        if (error === full) return false;
+        throw error;
+      });
+  }
+
+  /**
+   * Asks a model; once more where its answer is none.
+   *
+   * @throws InferenceError `credits_exhausted`; and what aborts `signal`
+   */
+  async ask(m: LoadedMessage, stage: ClassifierStage, signal: AbortSignal): Promise<Asking> {
+    const name = `intake:${m.id}:${m.evaluation_no}:${stage.id}`;
+    return this.holds.holding({ orgId: m.org_id, chatId: null, agentId: null, name, feature: CLASSIFIER_FEATURE }, async (hold) => {
+      const started = performance.now();
+      let model: ResolvedModel | null = null;
+      let usage: Usage | null = null;
+      let answer: ClassifierAnswer | null = null;
+      let failed = false;
+      try {
+        const requested = { messageModel: stage.model };
+        model = await this.resolver.resolve({ orgId: m.org_id, scope: CLASSIFIER_FEATURE, requested });
+        for (let tries = 0; tries < 2 && !answer; tries++) {
+          const call = classifierCall(stage, factsOf(m, m));
+          await hold.reserve(model, call, usage);
+          let length = 0;
+          const result = await this.models.streamChat(model, call, {
+            signal,
+            onEvent: (event) => {
+              if (event.type === 'text' && (length += event.text.length) > MAX_ANSWER) throw new TooLong();
+            },
+          });
+          usage = usage ? sumOf(usage, result.usage) : result.usage;
+          answer = answerOf(stage, parsed(result.text));
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof InferenceError && error.code === 'credits_exhausted') throw error;
+        // The provider is away, or says what is no answer: the rule says what then.
+        if (!(error instanceof InferenceError || error instanceof TooLong)) throw error;
+        failed = error instanceof InferenceError;
+      }
+      asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
+      const receipt: ReceiptRow | null =
+        usage && model && hold.receipt({ resolved: model, usage, durationMs: performance.now() - started, firstTokenMs: null });
+      if (!receipt) await hold.release();
+      return {
+        answer,
+        told: {
+          label: answer?.label ?? null,
+          confidence: answer?.confidence ?? null,
+          model: model?.resolved_model ?? stage.model ?? '',
+          cost_usd: receipt?.usd_cost ?? null,
+          cost_credits: receipt?.credits ?? '0',
+        },
+        charge: async (tx) => {
+          if (receipt && !(await this.receipts.has(tx, receipt.id)))
+            await this.receipts.insert(tx, { ...receipt, org_id: m.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null });
+        },
+      };
+    });
+  }
+}
+
+class TooLong extends Error {}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

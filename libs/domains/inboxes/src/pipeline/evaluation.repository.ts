@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import type { Dispatched, EvaluationWait, HoldReason, InboxMessage, MessageState, MessageVerdict, TraceRow } from '@aps/entities';
+import type { Db, Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import {
+  BEGIN,
+  CALLS_TODAY,
+  CLAIM,
+  COUNT_CALL,
+  COUNT_ONE,
+  COUNTED_OF_INBOX,
+  COUNTED_OF_ORG,
+  GIVE_UP,
+  HOLDING,
+  INSERT_TRACE,
+  LOAD,
+  LOCK_HELD,
+  OLDEST_HELD,
+  PASSED,
+  PASSED_OF_SENDER,
+  PUT_OFF,
+  RUNS,
+  SETTLE,
+  SPIKE,
+  STEP,
+  THREAD,
+  TOOK_PART,
+  TRACE,
+  type HoldingInbox,
+  type LoadedMessage,
+} from './evaluation.sql';
+
+/** A message whose evaluation this worker owns. */
+export interface ClaimedMessage extends ClaimedRun {
+  evaluation_no: number;
+}
+
+/** What an evaluation has come to. */
+export interface Settled {
+  state: Exclude<MessageState, 'evaluating'>;
+  verdict: MessageVerdict;
+  hold_reason: HoldReason | null;
+  decided_by: string;
+  tags: string[];
+  /** What it was handed to, and what it became there. */
+  dispatched?: { to: Dispatched; chat_message_id: string | null };
+}
+
+/** The rows of messages under evaluation, and what is counted of them. */
+@Injectable()
+export class EvaluationRepository {
+  readonly runs: RunRows<'inbox.evaluate'>;
+
+  constructor(private readonly outbox: Outbox) {
+    this.runs = new RunRows(RUNS, outbox);
+  }
+
+  async claim(tx: Tx, claiming: Claiming): Promise<ClaimAnswer<ClaimedMessage> | null> {
+    const row = await tx.batched<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claiming);
+    return row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
+  }
+
+  /** Null where it is gone. */
+  async load(db: Db, id: string): Promise<LoadedMessage | null> {
+    return (await db.query(LOAD, [id]))[0] ?? null;
+  }
+
+  /** Rows of the trace that an evaluation has written so far. */
+  async traceOf(db: Db, { id, evaluation_no }: { id: string; evaluation_no: number }): Promise<TraceRow[]> {
+    return (await db.query(TRACE, [id, evaluation_no])).flatMap(({ rows }) => rows);
+  }
+
+  async trace(
+    tx: Tx,
+    { id, org_id, evaluation_no }: Pick<InboxMessage, 'id' | 'org_id' | 'evaluation_no'>,
+    rows: TraceRow[],
+  ): Promise<void> {
+    if (rows.length) await tx.execute(INSERT_TRACE, [id, org_id, evaluation_no, JSON.stringify(rows)]);
+  }
+
+  /** Ends an evaluation, and removes its job. @throws LeaseEnded when it is not this owner's any more */
+  async settle(tx: Tx, { id, fence }: ClaimedRun, to: Settled): Promise<void> {
+    const { state, verdict, hold_reason, decided_by, tags, dispatched } = to;
+    const handed = dispatched ? JSON.stringify(dispatched.to) : null;
+    const values = [id, fence, state, verdict, hold_reason, decided_by, tags, handed, dispatched?.chat_message_id ?? null];
+    if ((await tx.execute(SETTLE, values)) === 0) throw new LeaseEnded('lost');
+    await this.outbox.cancel(tx, id);
+  }
+
+  /** Notes that a step is done. @throws LeaseEnded when the run is not this owner's any more */
+  async stepDone(tx: Tx, { id, fence }: ClaimedRun): Promise<void> {
+    if ((await tx.execute(STEP, [id, fence])) === 0) throw new LeaseEnded('lost');
+  }
+
+  /** Lets an evaluation wait until its handler is tried again. @throws LeaseEnded when it is not this owner's any more */
+  async putOff(tx: Tx, { id, fence }: ClaimedRun, wait: EvaluationWait & { resume_at: string }): Promise<void> {
+    if ((await tx.execute(PUT_OFF, [id, fence, JSON.stringify(wait)])) === 0) throw new LeaseEnded('lost');
+    await this.outbox.postpone(tx, id, new Date(wait.resume_at));
+  }
+
+  async giveUp(tx: Tx, id: string, decidedBy: string): Promise<void> {
+    await tx.execute(GIVE_UP, [id, decidedBy]);
+    await this.outbox.cancel(tx, id);
+  }
+
+  /** Sets a locked message back, and dispatches it. @param wait what the evaluation is to know */
+  async begin(
+    tx: Tx,
+    { id, org_id }: { id: string; org_id: string },
+    cause: InboxMessage['evaluation_cause'],
+    wait: object | null,
+  ): Promise<number> {
+    const [{ evaluation_no }] = await tx.query(BEGIN, [id, cause, wait && JSON.stringify(wait)]);
+    await this.runs.dispatch(tx, id, { org_id, message_id: id }, evaluation_no);
+    return evaluation_no;
+  }
+
+  async passed(tx: Tx, id: string): Promise<void> {
+    await tx.execute(PASSED, [id]);
+  }
+
+  async passedOfSender(
+    db: Db,
+    { inbox_id, sender_key }: { inbox_id: string; sender_key: string },
+    upTo: { minute: number; hour: number },
+  ): Promise<{ minute: number; hour: number }> {
+    return (await db.query(PASSED_OF_SENDER, [inbox_id, sender_key, upTo.minute, upTo.hour]))[0];
+  }
+
+  async spike(db: Db, inboxId: string): Promise<{ passed: number; room: number }> {
+    return (await db.query(SPIKE, [inboxId]))[0];
+  }
+
+  /** How many messages have passed today, held until the transaction ends. */
+  async passedToday(tx: Db, orgId: string, inboxId: string | null): Promise<number> {
+    return (await tx.query(inboxId === null ? COUNTED_OF_ORG : COUNTED_OF_INBOX, [orgId, inboxId ?? '']))[0].n;
+  }
+
+  /** Counts one more in each of these. @param of inboxes; an empty text for the organization */
+  async countPassed(tx: Tx, orgId: string, of: string[]): Promise<void> {
+    if (of.length) await tx.execute(COUNT_ONE, [orgId, of]);
+  }
+
+  /** Counts a classifier call against a cap. @returns whether there was room for it */
+  async countCall(tx: Tx, orgId: string, of: string, limit: number | null): Promise<boolean> {
+    return (await tx.query(COUNT_CALL, [orgId, of, limit])).length > 0;
+  }
+
+  /** Inboxes that hold messages for one of these reasons. */
+  holding(db: Db, reasons: readonly HoldReason[]): Promise<HoldingInbox[]> {
+    return db.query(HOLDING, [reasons]);
+  }
+
+  async callsToday(db: Db, orgId: string, of: string): Promise<number> {
+    return (await db.query(CALLS_TODAY, [orgId, of]))[0].n;
+  }
+
+  oldestHeld(db: Db, inboxId: string, reason: HoldReason, limit: number): Promise<{ id: string; sender_key: string }[]> {
+    return db.query(OLDEST_HELD, [inboxId, reason, limit]);
+  }
+
+  /** Null where it is not held any more for this reason, or somebody is at it. */
+  async lockHeld(tx: Tx, id: string, reason: HoldReason): Promise<Pick<InboxMessage, 'id' | 'org_id' | 'evaluation_no'> | null> {
+    return (await tx.query(LOCK_HELD, [id, reason]))[0] ?? null;
+  }
+
+  async threadOf(
+    tx: Tx,
+    { id, inbox_id, references }: Pick<LoadedMessage, 'id' | 'inbox_id' | 'references'>,
+  ): Promise<{ chat_id: string; agent_id: string } | null> {
+    return (await tx.query(THREAD, [inbox_id, references, id]))[0] ?? null;
+  }
+
+  async tookPart(tx: Tx, inboxId: string, chatId: string, address: string): Promise<boolean> {
+    return (await tx.query(TOOK_PART, [inboxId, chatId, address])).length > 0;
+  }
+}

@@ -1,0 +1,178 @@
+import type { HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceRow } from '@aps/entities';
+import { statement } from '@aps/platform/database';
+import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
+
+const TABLE = 'inbox_messages';
+
+export const EVALUATIONS = {
+  kind: 'inbox_message',
+  table: TABLE,
+  payload: { org_id: 'org_id', message_id: 'id' },
+  // A gate holds the messages of suspended organizations, each with a row in its trace.
+  isSuspended: () => 'false',
+} satisfies RunTable<'inbox.evaluate'>;
+
+export const RUNS = runStatements<'inbox.evaluate'>(EVALUATIONS);
+export const CLAIM = claimStatement(EVALUATIONS, {
+  from: `${TABLE} r`,
+  lock: 'r',
+  key: 'id',
+  columns: 'r.evaluation_no',
+  isGone: 'false',
+  refusals: [],
+  effects: '',
+  answer: 'v.evaluation_no',
+});
+
+/** A message with what it says, and with what its inbox is at the moment. */
+export interface LoadedMessage
+  extends
+    InboxMessage,
+    Omit<InboxEnvelope, 'message_id' | 'org_id'>,
+    Pick<
+      Inbox,
+      | 'target_kind'
+      | 'target_id'
+      | 'spike_protection_enabled'
+      | 'rate_limit_messages_per_day'
+      | 'rate_limit_classifier_calls_per_day'
+      | 'rate_limit_per_sender_per_hour'
+      | 'rate_limit_per_sender_per_minute'
+    > {
+  inbox_status: Inbox['status'];
+  inbox_deleted: boolean;
+  org_suspended: boolean;
+}
+
+const OF_ENVELOPE = ['headers', 'body_text', 'payload', 'attachments', 'auth', 'automatic', 'reply_to', '"references"', 'participants'];
+const OF_INBOX = [
+  'target_kind',
+  'target_id',
+  'spike_protection_enabled',
+  'rate_limit_messages_per_day',
+  'rate_limit_classifier_calls_per_day',
+  'rate_limit_per_sender_per_hour',
+  'rate_limit_per_sender_per_minute',
+];
+export const LOAD = statement<LoadedMessage>(`
+  SELECT m.*, ${OF_ENVELOPE.map((column) => `e.${column}`).join(', ')}, ${OF_INBOX.map((column) => `i.${column}`).join(', ')},
+         i.status AS inbox_status, i.deleted_at IS NOT NULL AS inbox_deleted, o.suspended_at IS NOT NULL AS org_suspended
+  FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id JOIN inboxes i ON i.id = m.inbox_id JOIN organizations o ON o.id = m.org_id WHERE m.id = $1`);
+
+export const SETTLE = statement(`
+  UPDATE ${TABLE} SET ${lastStepDone(TABLE, `'settled'`, 'now()')}, wait = NULL, state = $3, verdict = $4, hold_reason = $5, decided_by = $6, tags = $7, updated_at = now(),
+    dispatched = coalesce($8, dispatched), chat_message_id = CASE WHEN $8 IS NULL THEN chat_message_id ELSE $9 END,
+    previous_dispatches = CASE WHEN $8 IS NULL OR dispatched IS NULL THEN previous_dispatches ELSE previous_dispatches || dispatched END
+  WHERE id = $1 AND fence = $2 AND status = 'running'`);
+export const STEP = statement(`UPDATE ${TABLE} SET ${stepDone(TABLE)} WHERE id = $1 AND fence = $2 AND status = 'running'`);
+/** Waits before its handler is tried to be begun again. */
+export const PUT_OFF = statement(
+  `UPDATE ${TABLE} SET status = 'waiting', wait = $3, deliveries = 0, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1 AND fence = $2 AND status = 'running'`,
+);
+/** Of one that its workers were lost with again and again. */
+export const GIVE_UP = statement(`
+  UPDATE ${TABLE} SET status = 'settled', finished_at = now(), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL, state = 'held', verdict = 'quarantined',
+    hold_reason = 'quarantined', decided_by = $2, updated_at = now() WHERE id = $1 AND status <> 'settled'`);
+/** The evaluation begins anew, under the rule set that is deployed now; one that is under way loses its fence. */
+export const BEGIN = statement<{ evaluation_no: number }>(`
+  UPDATE ${TABLE} SET status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, decided_by = NULL, tags = '{}', evaluation_no = evaluation_no + 1, evaluation_cause = $2,
+    revision_id = (SELECT i.current_revision_id FROM inboxes i WHERE i.id = inbox_id), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = $3, deliveries = 0, steps_done = 0,
+    error = NULL, dispatched_at = clock_timestamp(), started_at = NULL, finished_at = NULL, updated_at = now()
+  WHERE id = $1 RETURNING evaluation_no`);
+export const PASSED = statement(`UPDATE ${TABLE} SET passed_at = now() WHERE id = $1 AND passed_at IS NULL`);
+
+export const INSERT_TRACE = statement('INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) VALUES ($1, $2, $3, $4)');
+export const TRACE = statement<{ rows: TraceRow[] }>(
+  'SELECT rows FROM inbox_traces WHERE message_id = $1 AND evaluation_no = $2 ORDER BY id',
+);
+
+const since = (window: string) =>
+  `SELECT FROM ${TABLE} WHERE inbox_id = $1 AND sender_key = $2 AND passed_at > now() - interval '${window}'`;
+/** How many of a sender have passed, counted no further than the limits; those are the third and fourth value. */
+export const PASSED_OF_SENDER = statement<{ minute: number; hour: number }>(`
+  SELECT (SELECT count(*)::int FROM (${since('1 minute')} LIMIT $3) x) AS minute, (SELECT count(*)::int FROM (${since('1 hour')} LIMIT $4) x) AS hour`);
+/** How many have passed in ten minutes, and how many may: fifty, or ten times what the same hour of the week before had, if that is more. */
+export const SPIKE = statement<{ passed: number; room: number }>(`
+  WITH hours AS (SELECT date_trunc('hour', now(), 'UTC') - d * interval '1 day' AS hour FROM generate_series(1, 7) d
+  ), counts AS (SELECT h.hour, coalesce(sum(t.n), 0) AS n FROM hours h LEFT JOIN inbox_tallies t ON t.inbox_id = $1 AND t.hour = h.hour GROUP BY h.hour)
+  SELECT (SELECT count(*)::int FROM ${TABLE} WHERE inbox_id = $1 AND passed_at > now() - interval '10 minutes') AS passed,
+         greatest(50, ceil(10 * (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) FROM counts) / 6))::int AS room`);
+
+const today = `(now() AT TIME ZONE 'UTC')::date`;
+/**
+ * What was counted of a day, locked until the transaction ends. The first to ask counts what has passed already.
+ *
+ * @param of SQL of a condition over messages
+ */
+const COUNTED = (of: string) =>
+  statement<{ n: number }>(`
+  INSERT INTO intake_counts AS c (org_id, of, what, day, n)
+  SELECT $1, $2, 'messages', ${today}, count(*) FROM ${TABLE} m WHERE ${of} AND m.passed_at >= ${today}::timestamp AT TIME ZONE 'UTC' HAVING $2::text IS NOT NULL
+  ON CONFLICT (org_id, of, what, day) DO UPDATE SET n = c.n RETURNING n`);
+export const COUNTED_OF_INBOX = COUNTED('m.inbox_id = $2');
+export const COUNTED_OF_ORG = COUNTED('m.org_id = $1');
+export const COUNT_ONE = statement(
+  `UPDATE intake_counts SET n = n + 1 WHERE org_id = $1 AND of = ANY ($2) AND what = 'messages' AND day = ${today}`,
+);
+/** Counts a call where there is room for it, in both or, where one is full, in none. Limits are null for any number. */
+export const COUNT_CALL = statement<{ of: string }>(`
+  INSERT INTO intake_counts AS c (org_id, of, what, day, n) SELECT $1, $2, 'classifier_calls', ${today}, 1 WHERE $3::int IS NULL OR $3 > 0
+  ON CONFLICT (org_id, of, what, day) DO UPDATE SET n = c.n + 1 WHERE $3::int IS NULL OR c.n < $3 RETURNING of`);
+
+/** An inbox that holds messages for some reason, with what tells whether that is over. */
+export interface HoldingInbox extends Pick<
+  Inbox,
+  | 'org_id'
+  | 'status'
+  | 'rate_limit_messages_per_day'
+  | 'rate_limit_classifier_calls_per_day'
+  | 'rate_limit_per_sender_per_hour'
+  | 'rate_limit_per_sender_per_minute'
+> {
+  inbox_id: string;
+  hold_reason: HoldReason;
+  org_suspended: boolean;
+}
+/** Inboxes and reasons for which they hold something: by the index alone, one look for each, however much they hold. */
+const FOUND = `
+  WITH RECURSIVE found AS (
+    (SELECT inbox_id, hold_reason FROM ${TABLE} WHERE state = 'held' ORDER BY inbox_id, hold_reason LIMIT 1)
+    UNION ALL
+    SELECT n.inbox_id, n.hold_reason FROM found f CROSS JOIN LATERAL (
+      SELECT inbox_id, hold_reason FROM ${TABLE} WHERE state = 'held' AND (inbox_id, hold_reason) > (f.inbox_id, f.hold_reason) ORDER BY inbox_id, hold_reason LIMIT 1
+    ) n
+  )`;
+/** Value: reasons. */
+export const HOLDING = statement<HoldingInbox>(`${FOUND}
+  SELECT f.inbox_id, f.hold_reason, i.org_id, i.status, i.rate_limit_messages_per_day, i.rate_limit_classifier_calls_per_day, i.rate_limit_per_sender_per_hour,
+         i.rate_limit_per_sender_per_minute, o.suspended_at IS NOT NULL AS org_suspended
+  FROM found f JOIN inboxes i ON i.id = f.inbox_id AND i.deleted_at IS NULL JOIN organizations o ON o.id = i.org_id WHERE f.hold_reason = ANY ($1)`);
+/** What is held for each reason and can be let go still: how much, of an inbox up to a bound, which is the value, and for how long at most. */
+export const HELD = statement<{ reason: HoldReason; n: number; oldest_s: number }>(`${FOUND}
+  SELECT f.hold_reason AS reason, sum(h.n)::int AS n, extract(epoch FROM now() - min(h.oldest))::float8 AS oldest_s
+  FROM found f JOIN inboxes i ON i.id = f.inbox_id AND i.deleted_at IS NULL CROSS JOIN LATERAL (
+    SELECT count(*) AS n, min(x.received_at) AS oldest FROM (
+      SELECT received_at FROM ${TABLE} WHERE inbox_id = f.inbox_id AND state = 'held' AND hold_reason = f.hold_reason
+        AND received_at > now() - i.retention_days * interval '1 day' ORDER BY received_at LIMIT $1
+    ) x
+  ) h WHERE h.n > 0 GROUP BY f.hold_reason`);
+export const CALLS_TODAY = statement<{ n: number }>(
+  `SELECT coalesce(sum(n), 0)::int AS n FROM intake_counts WHERE org_id = $1 AND of = $2 AND what = 'classifier_calls' AND day = ${today}`,
+);
+export const OLDEST_HELD = statement<{ id: string; sender_key: string }>(`
+  SELECT id, sender_key FROM ${TABLE} WHERE inbox_id = $1 AND state = 'held' AND hold_reason = $2 AND raw_available ORDER BY received_at, id LIMIT $3`);
+export const LOCK_HELD = statement<{ id: string; org_id: string; evaluation_no: number }>(`
+  SELECT id, org_id, evaluation_no FROM ${TABLE} WHERE id = $1 AND state = 'held' AND hold_reason = $2 FOR NO KEY UPDATE SKIP LOCKED`);
+
+/** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
+export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
+  SELECT c.id AS chat_id, c.agent_id FROM (
+    SELECT dispatched->>'chat_id' AS chat_id, message_ref, received_at AS at FROM ${TABLE} WHERE inbox_id = $1 AND message_ref = ANY ($2) AND id <> $3 AND dispatched->>'kind' = 'agent'
+    UNION ALL
+    SELECT chat_id::text, message_ref, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = ANY ($2)
+  ) x JOIN chats c ON c.id = x.chat_id::uuid
+  ORDER BY array_position($2::text[], x.message_ref), x.at DESC LIMIT 1`);
+/** Whether somebody wrote, or was written to, in the mails of a chat. */
+export const TOOK_PART = statement(`
+  SELECT 1 FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id
+  WHERE m.inbox_id = $1 AND m.dispatched->>'chat_id' = $2 AND ($3 = ANY (e.participants) OR m.sender_address = $3) LIMIT 1`);

@@ -1,0 +1,223 @@
+import { Injectable } from '@nestjs/common';
+import type { TraceRow } from '@aps/entities';
+import { InferenceError } from '@aps/inference';
+import { Database, isConnectionLoss, type Tx, NO_CALLER } from '@aps/platform/database';
+import { counter, durationHistogram } from '@aps/platform/observability';
+import type { Lease } from '@aps/platform/runs';
+import { factsOf } from '../messages/message-facts.convert';
+import { MessageLog } from '../messages/message-log';
+import type { CompiledRules } from '../rules/rule-set.compile';
+import type { Target } from '../rules/rule-set.schema';
+import { RuleSets } from '../rules/rule-sets';
+import { afterClassifier, type ClassifierAnswer, type StageResult, type Verdict } from '../rules/verdict.policy';
+import { Classifier, type Asking } from './classifier';
+import { EvaluationRepository, type ClaimedMessage, type Settled } from './evaluation.repository';
+import type { LoadedMessage } from './evaluation.sql';
+import { GateKeeper } from './gates';
+import { Handoff } from './handoff';
+import { Stopwatch } from './trace';
+
+const settled = counter('inbox_messages_settled_total', 'Messages whose evaluation has ended, by what came of it', ['state', 'reason']);
+const took = durationHistogram('inbox_evaluation_seconds', 'Time from the receipt of a message to the end of its first evaluation', [
+  'state',
+]);
+
+/** The handler of an accepted message could not be begun, for a reason that is nobody's verdict. */
+export class HandoffFailed extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly accepted: Pick<Settled, 'decided_by' | 'tags'>,
+    readonly rows: TraceRow[],
+  ) {
+    super('The handler of a message could not be begun');
+  }
+}
+
+/** What an evaluation has before its next step: rows that no step has written, what the message is tagged with, and the stage that comes. */
+interface Progress {
+  rows: TraceRow[];
+  tags: string[];
+  from: number;
+}
+
+/**
+ * Evaluates messages: gates, then stages, then the handler. What asks no model is one transaction, verdict and handler included; each answer of
+ * a model is recorded with what follows from it, so another owner goes on behind it.
+ */
+@Injectable()
+export class Evaluation {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: EvaluationRepository,
+    private readonly gates: GateKeeper,
+    private readonly ruleSets: RuleSets,
+    private readonly classifier: Classifier,
+    private readonly handoff: Handoff,
+    private readonly log: MessageLog,
+  ) {}
+
+  /** @returns what came of it, in a word for metrics */
+  async run(run: ClaimedMessage, m: LoadedMessage, lease: Lease): Promise<string> {
+    const rules = await this.ruleSets.of(m.org_id, m.revision_id);
+    const facts = factsOf(m, m);
+    const answers = run.steps_done > 0 ? answersIn(await this.repository.traceOf(this.db, m)) : null;
+    let progress: Progress = { rows: [], tags: facts.tags, from: 0 };
+    if (!answers) {
+      const state = await this.step((tx) => this.firstStep(tx, run, m, rules));
+      if (typeof state === 'string') return state;
+    }
+    for (;;) {
+      const evaluation = rules.evaluate(facts, progress.from, progress.tags);
+      // Only a classifier is left to ask here: what ends without one has ended in the step before.
+      if (!('classifier' in evaluation.end)) throw new Error(`The evaluation of ${m.id} has ended without saying so`);
+      const { classifier: stage, index } = evaluation.end;
+      const known = answers?.get(stage.id);
+      if (known !== undefined) {
+        progress = { rows: [], tags: afterClassifier(stage, known, evaluation.tags).tags, from: index + 1 };
+        continue;
+      }
+      lease.requireNext();
+      const asking = await this.askOrHold(run, m, evaluation.tags, stage, lease);
+      if (typeof asking === 'string') return asking;
+      const state = await this.step(async (tx) => {
+        const { row, tags, verdict } = afterClassifier(stage, asking.answer, evaluation.tags);
+        const rows = [{ ...asking.watch.row(row), classifier: asking.told }];
+        const outcome = verdict
+          ? await this.settle(tx, run, m, rows, verdict, tags)
+          : await this.goOn(tx, run, m, rules, { rows, tags, from: index + 1 });
+        // What it burns is taken under the lock of the organization's credits.
+        await asking.charge(tx);
+        return outcome ?? tags;
+      });
+      if (typeof state === 'string') return state;
+      progress = { rows: [], tags: state, from: index + 1 };
+    }
+  }
+
+  /** Its handler could not be begun, as often as that is tried. */
+  async giveUpHandler(run: ClaimedMessage, m: LoadedMessage, { accepted, rows }: HandoffFailed): Promise<void> {
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      const row = new Stopwatch(this.db.now()).row({ stage_id: 'dispatch', kind: 'dispatch', outcome: 'failed' });
+      await this.write(tx, run, m, [...rows, row], { state: 'failed', verdict: 'accepted', hold_reason: null, ...accepted });
+    });
+  }
+
+  /** One that its workers were lost with again and again may be what loses them: a human looks at it. */
+  async giveUp({ id, org_id, evaluation_no }: ClaimedMessage): Promise<void> {
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      await this.repository.giveUp(tx, id, 'worker_lost');
+      const row = new Stopwatch(this.db.now()).row({ stage_id: 'worker_lost', kind: 'gate', outcome: 'held', matched: true });
+      await this.repository.trace(tx, { id, org_id, evaluation_no }, [row]);
+      await this.log.changed(tx, [id]);
+    });
+    settled.inc({ state: 'held', reason: 'worker_lost' });
+  }
+
+  private step<T>(act: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.db.transaction(NO_CALLER, act);
+  }
+
+  private async firstStep(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rules: CompiledRules): Promise<string | null> {
+    if (m.evaluation_cause === 'release') return this.released(tx, run, m);
+    const { rows, end } = await this.gates.ask(tx, m, rules.ruleSet.gates);
+    if (end) return this.write(tx, run, m, rows, { ...end, tags: [] });
+    return (await this.goOn(tx, run, m, rules, { rows, tags: [], from: 0 })) ?? null;
+  }
+
+  /** By a human's hand, past gates and stages, to whom that human has said, if to anybody. */
+  private released(tx: Tx, run: ClaimedMessage, m: LoadedMessage): Promise<string> {
+    const target = (m.wait as { target?: Target } | null)?.target ?? null;
+    const verdict: Verdict = { verdict: 'accepted', state: 'accepted', hold_reason: null, target, decided_by: 'manual_release' };
+    return this.settle(tx, run, m, [], verdict, m.tags);
+  }
+
+  /** Runs stages up to the next classifier, if there is one. @returns what came of it where there is none */
+  private async goOn(
+    tx: Tx,
+    run: ClaimedMessage,
+    m: LoadedMessage,
+    rules: CompiledRules,
+    { rows, tags, from }: Progress,
+  ): Promise<string | undefined> {
+    const at = this.db.now();
+    const { rows: results, tags: after, end } = rules.evaluate(factsOf(m, m), from, tags);
+    const all = [...rows, ...results.map((result) => traced(at, result))];
+    if (!('classifier' in end)) return this.settle(tx, run, m, all, end, after);
+    await this.repository.stepDone(tx, run);
+    await this.repository.trace(tx, m, all);
+    return undefined;
+  }
+
+  /** Writes the verdict of the stages, and begins the handler of what is accepted. */
+  private async settle(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rows: TraceRow[], verdict: Verdict, tags: string[]): Promise<string> {
+    const { target, ...end } = verdict;
+    if (end.state !== 'accepted') return this.write(tx, run, m, rows, { ...end, tags });
+    const watch = new Stopwatch(this.db.now());
+    const to = target ?? (m.target_kind && m.target_id ? { kind: m.target_kind, id: m.target_id } : null);
+    const handed = await this.handoff.toHandler(tx, m, to).catch((error: unknown) => {
+      throw isConnectionLoss(error) ? error : new HandoffFailed(error, { decided_by: end.decided_by, tags }, rows);
+    });
+    if ('refused' in handed) {
+      const row = watch.row({ stage_id: 'dispatch', kind: 'dispatch', outcome: 'held', detail: { reason: handed.refused } });
+      return this.write(tx, run, m, [...rows, row], {
+        state: 'held',
+        verdict: 'quarantined',
+        hold_reason: handed.refused,
+        decided_by: end.decided_by,
+        tags,
+      });
+    }
+    const row = watch.row({ stage_id: 'dispatch', kind: 'dispatch', outcome: 'dispatched', detail: handed.detail });
+    return this.write(tx, run, m, [...rows, row], { ...end, state: 'accepted', tags, dispatched: handed });
+  }
+
+  private async write(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rows: TraceRow[], to: Settled): Promise<string> {
+    await this.repository.settle(tx, run, to);
+    await this.repository.trace(tx, m, rows);
+    await this.log.changed(tx, [m.id]);
+    tx.afterCommit(() => {
+      settled.inc({ state: to.state, reason: to.hold_reason ?? '' });
+      if (m.evaluation_cause === 'arrival')
+        took.observe({ state: to.state }, Math.max(0, this.db.now().getTime() - m.received_at.getTime()) / 1000);
+    });
+    return to.state;
+  }
+
+  /** Asks a classifier where that may be; else the message is held. */
+  private async askOrHold(
+    run: ClaimedMessage,
+    m: LoadedMessage,
+    tags: string[],
+    stage: Parameters<Classifier['ask']>[1],
+    lease: Lease,
+  ): Promise<string | (Asking & { watch: Stopwatch })> {
+    const watch = new Stopwatch(this.db.now());
+    const hold = (hold_reason: 'classifier_quota' | 'credits_exhausted') =>
+      this.step((tx) =>
+        this.write(tx, run, m, [watch.row({ stage_id: stage.id, kind: 'classifier', outcome: 'held', detail: { reason: hold_reason } })], {
+          ...{ state: 'held', verdict: 'quarantined', hold_reason, decided_by: stage.id, tags },
+        }),
+      );
+    if (!(await this.classifier.count(m))) return hold('classifier_quota');
+    try {
+      return { ...(await this.classifier.ask(m, stage, lease.signal)), watch };
+    } catch (error) {
+      if (error instanceof InferenceError && error.code === 'credits_exhausted') return hold('credits_exhausted');
+      throw error;
+    }
+  }
+}
+
+const traced = (at: Date, { stage_id, kind, matched, outcome, detail }: StageResult): TraceRow =>
+  new Stopwatch(at).row({ stage_id, kind, matched, outcome, detail });
+
+/** What classifiers have said in an evaluation, by stage; null where one had no answer. */
+function answersIn(trace: TraceRow[]): Map<string, ClassifierAnswer | null> {
+  const asked = trace.filter(({ kind, classifier }) => kind === 'classifier' && classifier);
+  return new Map(
+    asked.map(({ stage_id, classifier }) => [
+      stage_id,
+      classifier!.label === null ? null : { label: classifier!.label, confidence: classifier!.confidence! },
+    ]),
+  );
+}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import type { HoldReason, TraceRow } from '@aps/entities';
+import { advisoryLock, Database, type Tx } from '@aps/platform/database';
+import { placeOf } from '../channels/addresses.policy';
+import type { GateAction, Gates } from '../rules/rule-set.schema';
+import { EvaluationRepository, type Settled } from './evaluation.repository';
+import type { LoadedMessage } from './evaluation.sql';
+import { Stopwatch } from './trace';
+
+/** What a gate says of a message that it does not let through. */
+type Stopped = Omit<Settled, 'decided_by' | 'tags' | 'dispatched'>;
+type GateResult = { stopped: Stopped; detail?: TraceRow['detail'] } | { outcome: 'passed' | 'skipped'; detail?: TraceRow['detail'] };
+
+const PASSED: GateResult = { outcome: 'passed' };
+const SKIPPED: GateResult = { outcome: 'skipped' };
+const held = (hold_reason: HoldReason, detail?: TraceRow['detail']): GateResult => ({
+  stopped: { state: 'held', verdict: 'quarantined', hold_reason },
+  detail,
+});
+const dropped = (detail?: TraceRow['detail']): GateResult => ({
+  stopped: { state: 'dropped', verdict: 'dropped', hold_reason: null },
+  detail,
+});
+const by = (action: GateAction, detail: TraceRow['detail']): GateResult =>
+  action === 'accept' ? { outcome: 'passed', detail } : action === 'drop' ? dropped(detail) : held('quarantined', detail);
+
+/**
+ * The gates before the rules. Those of rates and quotas hold and never drop; what has passed them counts from then on, once, however often
+ * it is evaluated.
+ */
+@Injectable()
+export class GateKeeper {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: EvaluationRepository,
+    private readonly entitlements: Entitlements,
+  ) {}
+
+  /** @returns a row for each gate that was asked, and what the message is stopped for, if anything */
+  async ask(tx: Tx, m: LoadedMessage, rules: Gates): Promise<{ rows: TraceRow[]; end: Omit<Settled, 'tags'> | null }> {
+    const rows: TraceRow[] = [];
+    const counted: string[] = [];
+    const isLimited = m.passed_at === null;
+    // Two that come at once must not both take the last place.
+    if (isLimited && hasRates(m)) await advisoryLock(tx, `intake:${m.inbox_id}`);
+    const { intake_messages_per_day: planLimit } = await this.entitlements.of(m.org_id, tx);
+    const arrival = m.evaluation_cause === 'arrival';
+    const gates: [name: string, gate: () => GateResult | Promise<GateResult>][] = [
+      ['size', () => (arrival ? PASSED : SKIPPED)],
+      ['duplicate', () => (arrival ? PASSED : SKIPPED)],
+      ['auto_submitted', () => loop(m, rules)],
+      ['inbox_status', () => status(m)],
+      ['sender_per_minute', () => this.perSender(tx, m, 'minute', m.rate_limit_per_sender_per_minute)],
+      ['sender_per_hour', () => this.perSender(tx, m, 'hour', m.rate_limit_per_sender_per_hour)],
+      ['messages_per_day', () => this.perDay(tx, m, m.inbox_id, m.rate_limit_messages_per_day, 'rate_inbox', counted)],
+      ['spike', () => this.spike(tx, m)],
+      ['plan_intake', () => this.perDay(tx, m, null, planLimit < 0 ? null : planLimit, 'plan_intake', counted)],
+    ];
+    const later: typeof gates = [
+      ['dmarc', () => (m.auth?.dmarc === 'fail' ? by(rules.dmarc_fail, { dmarc: 'fail' }) : PASSED)],
+      [
+        'attachments',
+        () =>
+          m.attachments.length > rules.max_attachments
+            ? held('quarantined', { count: m.attachments.length, max: rules.max_attachments })
+            : PASSED,
+      ],
+    ];
+    const run = async (some: typeof gates) => {
+      for (const [name, gate] of some) {
+        const watch = new Stopwatch(this.db.now());
+        const result = await gate();
+        const { detail = null } = result;
+        const stopped = 'stopped' in result ? result.stopped : null;
+        rows.push(
+          watch.row({
+            stage_id: name,
+            kind: 'gate',
+            outcome: stopped ? stopped.state : (result as { outcome: string }).outcome,
+            matched: stopped !== null,
+            detail,
+          }),
+        );
+        if (stopped) return { ...stopped, decided_by: name };
+      }
+      return null;
+    };
+    const end = await run(gates);
+    if (end) return { rows, end };
+    if (isLimited) {
+      await this.repository.countPassed(tx, m.org_id, counted);
+      await this.repository.passed(tx, m.id);
+    }
+    return { rows, end: await run(later) };
+  }
+
+  private async perSender(tx: Tx, m: LoadedMessage, window: 'minute' | 'hour', limit: number | null): Promise<GateResult> {
+    if (limit === null || m.passed_at !== null) return PASSED;
+    const passed = (await this.repository.passedOfSender(tx, m, { minute: 0, hour: 0, [window]: limit }))[window];
+    return passed >= limit ? held('rate_sender', { limit }) : PASSED;
+  }
+
+  private async perDay(
+    tx: Tx,
+    m: LoadedMessage,
+    inboxId: string | null,
+    limit: number | null,
+    reason: HoldReason,
+    counted: string[],
+  ): Promise<GateResult> {
+    if (limit === null || m.passed_at !== null) return PASSED;
+    if ((await this.repository.passedToday(tx, m.org_id, inboxId)) >= limit) return held(reason, { limit });
+    counted.push(inboxId ?? '');
+    return PASSED;
+  }
+
+  private async spike(tx: Tx, m: LoadedMessage): Promise<GateResult> {
+    if (!m.spike_protection_enabled || m.passed_at !== null) return PASSED;
+    const { passed, room } = await this.repository.spike(tx, m.inbox_id);
+    return passed >= room ? held('spike', { in_ten_minutes: passed, expected_at_most: room }) : PASSED;
+  }
+}
+
+const hasRates = (m: LoadedMessage): boolean =>
+  m.spike_protection_enabled || [m.rate_limit_per_sender_per_minute, m.rate_limit_per_sender_per_hour].some((limit) => limit !== null);
+
+/** What comes from an inbox of this installation would go round and round. */
+function loop(m: LoadedMessage, { auto_submitted }: Gates): GateResult {
+  if (m.channel_kind === 'email' && [m.sender_address, m.reply_to].some((address) => address !== null && placeOf(address) !== null))
+    return dropped({ reason: 'own_address' });
+  return m.automatic === null ? PASSED : by(auto_submitted, { reason: m.automatic });
+}
+
+function status(m: LoadedMessage): GateResult {
+  if (m.inbox_deleted) return dropped({ reason: 'inbox_deleted' });
+  if (m.org_suspended) return held('org_suspended');
+  return m.inbox_status === 'active' ? PASSED : held('inbox_paused');
+}

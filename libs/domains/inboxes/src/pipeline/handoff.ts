@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { ChatStarts, SendService, type GivenMessage } from '@aps/chats';
+import type { Dispatched, HoldReason, TraceRow } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import type { Tx } from '@aps/platform/database';
+import type { Target } from '../rules/rule-set.schema';
+import { EvaluationRepository } from './evaluation.repository';
+import type { LoadedMessage } from './evaluation.sql';
+
+/** What became of handing a message on. */
+export type Handed = { to: Dispatched; chat_message_id: string | null; detail: TraceRow['detail'] } | { refused: HoldReason };
+
+/** Hands accepted messages to their handlers, in the transaction that says so: they are begun once, or not at all. */
+@Injectable()
+export class Handoff {
+  constructor(
+    private readonly repository: EvaluationRepository,
+    private readonly chats: ChatStarts,
+    private readonly sending: SendService,
+  ) {}
+
+  async toHandler(tx: Tx, m: LoadedMessage, target: Target | null): Promise<Handed> {
+    // Processes come with their own domain.
+    if (target?.kind !== 'agent') return { refused: 'handler_missing' };
+    const scope = OrgScope.system(m.org_id, 'inbox');
+    const message = said(m);
+    const thread = await this.threadFor(tx, m, target);
+    if (thread) {
+      const joined = await this.sending.join(tx, scope, target.id, thread, message);
+      if (!('refused' in joined)) return handed(joined, m, true);
+      if (joined.refused === 'queue_full') return { refused: 'queue_full' };
+    }
+    const origin = { kind: 'inbox', ref_id: m.id } as const;
+    const begun = await this.chats.start(tx, scope, { agent_id: target.id, title: m.subject, origin, message });
+    if ('refused' in begun) return { refused: begun.refused === 'queue_full' ? 'queue_full' : 'handler_missing' };
+    return handed(begun, m, false);
+  }
+
+  /** The chat that a message goes on with: one of its target, in whose mails its sender took part. What is replayed begins a new one. */
+  private async threadFor(tx: Tx, m: LoadedMessage, target: Target): Promise<string | null> {
+    if (m.references.length === 0 || m.evaluation_cause === 'replay' || m.evaluation_cause === 'retry') return null;
+    const thread = await this.repository.threadOf(tx, m);
+    if (thread?.agent_id !== target.id) return null;
+    if (m.channel_kind === 'webhook') return thread.chat_id;
+    const took = m.sender_address !== null && (await this.repository.tookPart(tx, m.inbox_id, thread.chat_id, m.sender_address));
+    return took ? thread.chat_id : null;
+  }
+}
+
+const handed = ({ chat_id, message_id }: { chat_id: string; message_id: string }, m: LoadedMessage, joined: boolean): Handed => ({
+  to: { kind: 'agent', chat_id },
+  chat_message_id: message_id,
+  detail: { chat_id, ...(joined && { joined }), ...(m.dispatched && { before: m.dispatched }) },
+});
+
+/** What the agent reads. */
+function said(m: LoadedMessage): GivenMessage {
+  const attachments = m.attachments;
+  if (m.channel_kind === 'webhook') return { content: m.body_text, attachments };
+  const from = m.sender_name ? `${m.sender_name} <${m.sender_address ?? ''}>` : (m.sender_address ?? '');
+  return { content: `From: ${from}\nSubject: ${m.subject ?? ''}\n\n${m.body_text}`, attachments };
+}

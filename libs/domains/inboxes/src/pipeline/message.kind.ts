@@ -1,0 +1,74 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { JobPayload } from '@aps/contracts';
+import { alreadyCommitted, Database, type Ahead, type Tx, NO_CALLER } from '@aps/platform/database';
+import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { Evaluation, HandoffFailed } from './evaluation';
+import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
+
+/** Of an organization, so that a flood of one leaves room for the others. */
+const CAP = 32;
+const HANDLER_TRIES = 5;
+const FIRST_WAIT_MS = 1_000;
+
+type Answer = ClaimAnswer<ClaimedMessage>;
+
+/** The evaluation of a message, as a durable run. */
+@Injectable()
+export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
+  private readonly logger = new Logger('MessageKind');
+  readonly rows = this.repository.runs;
+
+  constructor(
+    private readonly db: Database,
+    private readonly repository: EvaluationRepository,
+    private readonly evaluation: Evaluation,
+    sweeper: RunSweeper,
+  ) {
+    super();
+    sweeper.register(this);
+  }
+
+  capOf = (): Promise<number> => Promise.resolve(CAP);
+  claiming = ({ message_id }: JobPayload<'inbox.evaluate'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id: message_id, key: message_id });
+  claim = (tx: Tx, claiming: Claiming): Promise<Answer | null> => this.repository.claim(tx, claiming);
+
+  async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
+    const answer = await this.db.transaction(NO_CALLER, (tx) => this.claim(tx, claiming));
+    return answer && alreadyCommitted(answer);
+  }
+
+  /** Jobs are handed out when their messages are committed. */
+  awaitWriter = (): Promise<void> => Promise.resolve();
+  park = (tx: Tx, { id }: Answer): Promise<void> => this.rows.park(tx, id);
+  refuse = (run: Answer): Promise<void> => this.evaluation.giveUp(run);
+  /** A gate holds what comes to a suspended organization. */
+  suspend = (): Promise<void> => Promise.resolve();
+  attributesOf = ({ id }: ClaimedMessage): Record<string, string> => ({ 'aps.message.id': id });
+
+  async drive(run: OwnedRun<ClaimedMessage>, lease: Lease): Promise<string> {
+    lease.requireNext();
+    const message = await this.repository.load(this.db, run.id);
+    if (!message) throw new Error(`Message ${run.id} is gone`);
+    return this.evaluation.run(run, message, lease);
+  }
+
+  async fail(run: OwnedRun<ClaimedMessage>, error: unknown): Promise<string | null> {
+    if (!(error instanceof HandoffFailed)) return null;
+    const message = await this.repository.load(this.db, run.id);
+    if (!message) return null;
+    const tries = (message.wait?.tries ?? 0) + 1;
+    this.logger.warn({
+      msg: 'A handler could not be begun',
+      message_id: run.id,
+      tries,
+      error: (error.cause as Error)?.stack ?? String(error.cause),
+    });
+    if (tries >= HANDLER_TRIES) {
+      await this.evaluation.giveUpHandler(run, message, error);
+      return 'failed';
+    }
+    const resume_at = new Date(this.db.now().getTime() + FIRST_WAIT_MS * 2 ** tries).toISOString();
+    await this.db.transaction(NO_CALLER, (tx) => this.repository.putOff(tx, run, { ...message.wait, tries, resume_at }));
+    return 'waiting';
+  }
+}

@@ -1,0 +1,332 @@
+import { entitle } from '@aps/billing/testing';
+import { addModel, addRoute } from '@aps/inference/testing';
+import { eventually, sql } from '@aps/platform/testing';
+import type { TestOrg } from '@aps/chats/testing';
+import { ChatStarts } from '@aps/chats';
+import { inboxesService, type TestInbox } from '../testing';
+
+const t = inboxesService();
+let org: TestOrg;
+let inbox: TestInbox;
+beforeEach(async () => {
+  org = await t.org();
+  inbox = await t.inbox(org);
+});
+
+const GATES = [
+  'size',
+  'duplicate',
+  'auto_submitted',
+  'inbox_status',
+  'sender_per_minute',
+  'sender_per_hour',
+  'messages_per_day',
+  'spike',
+  'plan_intake',
+  'dmarc',
+  'attachments',
+];
+const set = (columns: Record<string, unknown>) => t.call('PATCH', inbox.path, { as: org.owner, body: columns });
+const settledMail = async (message = {}) => t.evaluated(await t.mail(inbox, message));
+const chatOf = async (chatId: string) => (await t.read(org, chatId)).body;
+const later = (of: string, interval: string) =>
+  t.db.execute(sql(`UPDATE inbox_messages SET passed_at = passed_at - $2::interval WHERE inbox_id = $1`), [of, interval]);
+
+describe('a message', () => {
+  it('is accepted without rules, and handed to the agent of its inbox once', async () => {
+    const id = await t.mail(inbox, { subject: 'Order 7', dedupe_key: 'a' });
+    expect(await t.mail(inbox, { subject: 'Order 7', dedupe_key: 'a' })).toBe(id);
+    const { trace, dispatched, ...message } = await t.evaluated(id);
+    expect(message).toMatchObject({ state: 'accepted', verdict: 'accepted', hold_reason: null, decided_by: 'default', duplicates: 1 });
+    expect(trace.map(({ stage_id, outcome }) => [stage_id, outcome])).toEqual([
+      ...GATES.map((gate) => [gate, 'passed']),
+      ['default', 'accept'],
+      ['dispatch', 'dispatched'],
+    ]);
+    await t.settled(org, dispatched!.chat_id, 1);
+    const chat = await chatOf(dispatched!.chat_id);
+    expect(chat).toMatchObject({ title: 'Order 7', created_by: null, origin: { kind: 'inbox', ref_id: id } });
+    expect((chat.messages as { content: string }[]).map(({ content }) => content)[0]).toBe(
+      'From: Ann <ann@acme.com>\nSubject: Order 7\n\nTen of them, please.',
+    );
+    expect(await t.db.query(sql('SELECT 1 FROM outbox WHERE id = $1'), [id])).toEqual([]);
+  });
+
+  it('of a webhook says its text alone', async () => {
+    const { dispatched } = await t.evaluated(await t.hook(inbox, { subject: null, body_text: 'ping' }));
+    const chat = await chatOf(dispatched!.chat_id);
+    expect([chat.title, (chat.messages as { content: string }[])[0].content]).toEqual([null, 'ping']);
+  });
+
+  it('at the same instant from many is stored once', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => t.mail(inbox, { dedupe_key: 'same' })));
+    expect(new Set(ids).size).toBe(1);
+    expect(await t.evaluated(ids[0])).toMatchObject({ state: 'accepted', duplicates: 11 });
+  });
+
+  it('goes by the first rule that ends it, with the tags on the way', async () => {
+    await t.rules(inbox, {
+      stages: [
+        {
+          id: 'tag',
+          kind: 'match',
+          when: { field: 'sender.domain', op: 'in', value: ['acme.com'] },
+          then: { action: 'continue', tags: ['acme'] },
+        },
+        { id: 'no', kind: 'match', when: { field: 'subject', op: 'contains', value: 'spam' }, then: { action: 'drop' } },
+        { id: 'odd', kind: 'match', when: { field: 'subject', op: 'contains', value: 'odd' }, then: { action: 'quarantine' } },
+      ],
+    });
+    expect(await settledMail({ subject: 'SPAM' })).toMatchObject({
+      state: 'dropped',
+      verdict: 'dropped',
+      decided_by: 'no',
+      tags: ['acme'],
+    });
+    expect(await settledMail({ subject: 'odd' })).toMatchObject({
+      state: 'held',
+      verdict: 'quarantined',
+      hold_reason: 'quarantined',
+      decided_by: 'odd',
+    });
+    expect(await settledMail()).toMatchObject({ state: 'accepted', decided_by: 'default', tags: ['acme'] });
+  });
+
+  it.each([
+    ['without a target', { target_kind: null, target_id: null }],
+    ['of an agent that is gone', null],
+  ])('%s is held for its handler', async (_, change) => {
+    if (change) await set(change);
+    else await t.call('DELETE', `/api/orgs/${org.id}/agents/${org.agentId}`, { as: org.owner });
+    const held = await settledMail();
+    expect(held).toMatchObject({ state: 'held', verdict: 'quarantined', hold_reason: 'handler_missing' });
+    expect(held.trace.at(-1)).toMatchObject({ kind: 'dispatch', outcome: 'held' });
+  });
+
+  it('whose handler cannot be begun is tried five times, and failed then', async () => {
+    const starts = t.get(ChatStarts);
+    const start = starts.start.bind(starts);
+    let tries = 0;
+    starts.start = () => {
+      tries++;
+      return Promise.reject(new Error('broken'));
+    };
+    try {
+      const id = await t.mail(inbox);
+      for (let n = 1; n < 5; n++) {
+        await eventually(
+          () => t.message(id),
+          ({ wait }) => wait?.tries === n,
+        );
+        await t.db.execute(sql(`UPDATE inbox_messages SET wait = wait || '{"resume_at": "2020-01-01T00:00:00Z"}' WHERE id = $1`), [id]);
+        await t.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
+      }
+      const failed = await t.evaluated(id);
+      expect(failed).toMatchObject({ state: 'failed', verdict: 'accepted', hold_reason: null, dispatched: null });
+      expect(failed.trace.at(-1)).toMatchObject({ kind: 'dispatch', outcome: 'failed' });
+      expect(tries).toBe(5);
+    } finally {
+      starts.start = start;
+    }
+  }, 60_000);
+});
+
+describe('gates', () => {
+  it('drop what no human sent, unless rules say otherwise', async () => {
+    expect(await settledMail({ automatic: 'auto-submitted' })).toMatchObject({ state: 'dropped', decided_by: 'auto_submitted' });
+    await t.rules(inbox, { gates: { auto_submitted: 'accept' } });
+    expect((await settledMail({ automatic: 'auto-submitted' })).state).toBe('accepted');
+    const own = { sender: { address: inbox.address, name: null }, reply_to: inbox.address };
+    expect(await settledMail(own)).toMatchObject({ state: 'dropped', decided_by: 'auto_submitted' });
+  });
+
+  it('quarantine by what rules say of DMARC and attachments', async () => {
+    await t.rules(inbox, { gates: { dmarc_fail: 'quarantine', max_attachments: 1 } });
+    const auth = { spf: 'fail', dkim: 'fail', dmarc: 'fail' };
+    expect(await settledMail({ auth })).toMatchObject({ state: 'held', hold_reason: 'quarantined', decided_by: 'dmarc' });
+    const files = [1, 2].map((n) => ({ filename: `${n}.txt`, media_type: 'text/plain', content: Buffer.from('x') }));
+    expect(await settledMail({ files })).toMatchObject({ state: 'held', hold_reason: 'quarantined', decided_by: 'attachments' });
+  });
+
+  it('hold while the inbox is paused, and let go when it is not', async () => {
+    await set({ status: 'paused' });
+    const { id, hold_reason } = await settledMail();
+    expect(hold_reason).toBe('inbox_paused');
+    expect(await t.releaseDue()).toBe(0);
+    await set({ status: 'active' });
+    expect(await t.releaseDue()).toBe(1);
+    const released = await t.evaluated(id);
+    expect(released.state).toBe('accepted');
+    expect(released.trace.filter(({ kind }) => kind === 'auto_release')).toHaveLength(1);
+    expect(released.trace.filter(({ stage_id }) => stage_id === 'size').map(({ outcome }) => outcome)).toEqual(['passed', 'skipped']);
+  });
+
+  it('hold while the organization is suspended', async () => {
+    const suspend = (at: string | null) => t.db.execute(sql('UPDATE organizations SET suspended_at = $2 WHERE id = $1'), [org.id, at]);
+    await suspend('2026-01-01');
+    const { id, hold_reason } = await settledMail();
+    expect([hold_reason, await t.releaseDue()]).toEqual(['org_suspended', 0]);
+    await suspend(null);
+    expect(await t.releaseDue()).toBe(1);
+    expect((await t.evaluated(id)).state).toBe('accepted');
+  });
+
+  it.each(['minute', 'hour'])('hold a sender that sends more than a %s allows, and no other', async (window) => {
+    await set({ [`rate_limit_per_sender_per_${window}`]: 2 });
+    const ids = await Promise.all(Array.from({ length: 5 }, () => t.mail(inbox)));
+    const states = await Promise.all(ids.map(async (id) => (await t.evaluated(id)).state));
+    expect(states.sort()).toEqual(['accepted', 'accepted', 'held', 'held', 'held']);
+    expect((await settledMail({ sender: { address: 'bob@acme.com', name: null } })).state).toBe('accepted');
+    expect(await t.releaseDue()).toBe(0);
+    await later(inbox.id, window === 'minute' ? '61 seconds' : '61 minutes');
+    expect(await t.releaseDue()).toBe(2);
+    const now = await eventually(
+      () => Promise.all(ids.map((id) => t.message(id))),
+      (messages) => messages.every(({ state }) => state !== 'evaluating'),
+    );
+    const accepted = now
+      .filter(({ state }) => state === 'accepted')
+      .map(({ trace }) => trace.filter(({ kind }) => kind === 'auto_release').length);
+    expect(accepted.sort()).toEqual([0, 0, 1, 1]);
+  });
+
+  it('hold what is more than a day allows, of the inbox and of the plan', async () => {
+    await set({ rate_limit_messages_per_day: 2 });
+    const ids = await Promise.all(Array.from({ length: 4 }, () => t.mail(inbox)));
+    const all = await Promise.all(ids.map((id) => t.evaluated(id)));
+    expect(all.map(({ hold_reason }) => hold_reason).sort()).toEqual(['rate_inbox', 'rate_inbox', null, null].sort());
+    await set({ rate_limit_messages_per_day: null });
+    await entitle(t, { intake_messages_per_day: 3 });
+    expect(await t.releaseDue()).toBe(2);
+    const now = await eventually(
+      () => Promise.all(ids.map((id) => t.message(id))),
+      (messages) => messages.every(({ state }) => state !== 'evaluating'),
+    );
+    expect(now.map(({ hold_reason }) => hold_reason).filter(Boolean)).toEqual(['plan_intake']);
+    await entitle(t, { intake_messages_per_day: -1 });
+  });
+
+  it('count a message once, however often it is evaluated', async () => {
+    await set({ rate_limit_per_sender_per_hour: 5 });
+    const { id, passed_at } = await settledMail();
+    expect(passed_at).not.toBeNull();
+    await t.db.execute(
+      sql(`UPDATE inbox_messages SET state = 'held', verdict = 'quarantined', hold_reason = 'inbox_paused' WHERE id = $1`),
+      [id],
+    );
+    await t.releaseDue();
+    expect((await t.evaluated(id)).passed_at).toEqual(passed_at);
+  });
+
+  it('hold what the organization’s queue of turns has no room for', async () => {
+    await entitle(t, { max_queue_depth: 0 });
+    const { id, hold_reason, dispatched } = await settledMail();
+    expect([hold_reason, dispatched, await t.releaseDue()]).toEqual(['queue_full', null, 0]);
+    await entitle(t, { max_queue_depth: -1 });
+    expect(await t.releaseDue()).toBe(1);
+    expect((await t.evaluated(id)).state).toBe('accepted');
+  });
+
+  it('hold a sudden flood where that is wanted', async () => {
+    await set({ spike_protection_enabled: true });
+    await t.db.execute(
+      sql(`INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_key, size_bytes, status, state, verdict, passed_at, raw_expires_at)
+           SELECT gen_random_uuid(), $1, $2, gen_random_uuid(), 'email', 'x', 1, 'settled', 'accepted', 'accepted', now(), now() FROM generate_series(1, 50)`),
+      [org.id, inbox.id],
+    );
+    const { id, hold_reason } = await settledMail();
+    expect([hold_reason, await t.releaseDue()]).toEqual(['spike', 0]);
+    await later(inbox.id, '11 minutes');
+    expect(await t.releaseDue()).toBe(1);
+    expect((await t.evaluated(id)).state).toBe('accepted');
+  });
+});
+
+describe('classifiers', () => {
+  const stage = (more = {}) => ({
+    id: 'triage',
+    kind: 'classifier',
+    instruction: 'What is it?',
+    labels: [
+      { label: 'spam', action: 'drop' },
+      { label: 'order', action: 'accept', tags: ['order'] },
+      { label: 'more', action: 'continue', tags: ['more'] },
+    ],
+    ...more,
+  });
+  const answering = (label: string, confidence = 0.9) => ({ body_text: `\`\`\`json\n${JSON.stringify({ label, confidence })}\n\`\`\`` });
+  const receipts = () =>
+    t.db.query(sql<{ feature: string }>(`SELECT feature FROM inference_receipts WHERE org_id = $1 AND feature = 'intake_classifier'`), [
+      org.id,
+    ]);
+
+  it('are asked once, metered, and decide by their label', async () => {
+    await t.rules(inbox, { stages: [stage()] });
+    const dropped = await settledMail(answering('spam'));
+    expect(dropped).toMatchObject({ state: 'dropped', decided_by: 'triage' });
+    expect(dropped.trace.at(-1)).toMatchObject({
+      kind: 'classifier',
+      outcome: 'drop',
+      classifier: { label: 'spam', confidence: 0.9, model: 'mock' },
+    });
+    expect(await receipts()).toHaveLength(1);
+    expect(await settledMail(answering('order'))).toMatchObject({ state: 'accepted', tags: ['order'] });
+  });
+
+  it('go on to the next stage, and another classifier', async () => {
+    await t.rules(inbox, { stages: [stage({ id: 'first' }), stage({ id: 'second', labels: [{ label: 'more', action: 'quarantine' }] })] });
+    const held = await settledMail(answering('more'));
+    expect(held).toMatchObject({ state: 'held', decided_by: 'second', tags: ['more'] });
+    expect(held.trace.filter(({ kind }) => kind === 'classifier').map(({ stage_id }) => stage_id)).toEqual(['first', 'second']);
+    expect(await receipts()).toHaveLength(2);
+  });
+
+  it('that are not sure, or say what is no label, do as the rule says', async () => {
+    // A model of the organization's own, for which it has no key.
+    const route_id = await addRoute(t, `own-${org.id}`, { owner_org_id: org.id });
+    await addModel(t, 'keyless', { provider: 'own', route_id, owner_org_id: org.id });
+    await t.rules(inbox, { stages: [stage({ model: 'mock', min_confidence: 0.95, below: 'quarantine', on_error: 'hold' })] });
+    expect(await settledMail(answering('spam'))).toMatchObject({ state: 'held', hold_reason: 'low_confidence' });
+    await t.rules(inbox, { stages: [stage({ model: 'keyless', on_error: 'accept' })] });
+    expect(await settledMail(answering('spam'))).toMatchObject({ state: 'accepted', decided_by: 'triage' });
+  });
+
+  it('are counted before they are asked, and no more of them than the day allows', async () => {
+    await set({ rate_limit_classifier_calls_per_day: 3 });
+    await t.rules(inbox, { stages: [stage()] });
+    const ids = await Promise.all(Array.from({ length: 8 }, () => t.mail(inbox, answering('spam'))));
+    const all = await Promise.all(ids.map((id) => t.evaluated(id)));
+    expect(all.filter(({ state }) => state === 'dropped')).toHaveLength(3);
+    expect(all.filter(({ hold_reason }) => hold_reason === 'classifier_quota')).toHaveLength(5);
+    expect(await receipts()).toHaveLength(3);
+    expect(await t.releaseDue()).toBe(0);
+    await set({ rate_limit_classifier_calls_per_day: 4 });
+    expect(await t.releaseDue()).toBe(1);
+  });
+});
+
+describe('threads', () => {
+  const first = async () => {
+    const message = await settledMail({ message_id: 'm1@acme.com', participants: ['ann@acme.com', 'carl@acme.com'] });
+    await t.settled(org, message.dispatched!.chat_id, 1);
+    return message.dispatched!.chat_id;
+  };
+  const answer = (from: string, more = {}) =>
+    settledMail({ sender: { address: from, name: null }, references: ['nobody@x', 'm1@acme.com'], participants: [from], ...more });
+
+  it('join the chat of what they answer, if their sender took part in it', async () => {
+    const chat = await first();
+    expect((await answer('carl@acme.com')).dispatched!.chat_id).toBe(chat);
+    expect((await answer('eve@evil.com')).dispatched!.chat_id).not.toBe(chat);
+  });
+
+  it('begin anew where the chat is closed, or another agent is meant', async () => {
+    const chat = await first();
+    const other = await t.make('POST', `/api/orgs/${org.id}/agents`, { as: org.owner, body: { name: 'Other' } });
+    await set({ target_kind: 'agent', target_id: other.id });
+    expect((await answer('ann@acme.com')).dispatched!.chat_id).not.toBe(chat);
+    await set({ target_kind: 'agent', target_id: org.agentId });
+    await t.call('POST', `${org.path}/${chat}/terminate`, { as: org.owner });
+    expect((await answer('ann@acme.com')).dispatched!.chat_id).not.toBe(chat);
+  });
+});

@@ -1,0 +1,130 @@
+import { readFileSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { calls, type TestOrg } from '@aps/chats/testing';
+import { eventually, sql } from '@aps/platform/testing';
+import { inboxesService, type TestInbox } from '../testing';
+
+const MAILS = mkdtempSync(path.join(tmpdir(), 'replies-'));
+const t = inboxesService({ MAIL_DIR: MAILS });
+let org: TestOrg;
+let inbox: TestInbox;
+beforeEach(async () => {
+  org = await t.org();
+  inbox = await t.inbox(org);
+});
+
+interface Row {
+  id: string;
+  state: string;
+  reason: string | null;
+  message_ref: string | null;
+  due_at: Date;
+  sent_at: Date | null;
+}
+const repliesTo = (id: string) => t.db.query(sql<Row>('SELECT * FROM inbox_replies WHERE message_id = $1 ORDER BY created_at, id'), [id]);
+const settings = (values: Record<string, unknown>) => t.call('PATCH', inbox.path, { as: org.owner, body: { settings: values } });
+const answered = async (message: Parameters<typeof t.mail>[1] = {}) => {
+  const id = await t.mail(inbox, message);
+  const { dispatched } = await t.evaluated(id);
+  await t.settled(org, dispatched!.chat_id, 1);
+  return { id, chat: dispatched!.chat_id };
+};
+const sent = async (id: string) =>
+  (
+    await eventually(
+      () => repliesTo(id),
+      (rows) => rows.some(({ state }) => state === 'sent'),
+    )
+  )[0];
+const mailOf = async ({ message_ref }: Row) => {
+  const file = path.join(MAILS, `${message_ref!.split('@')[0]}.eml`);
+  return eventually(
+    () =>
+      Promise.resolve()
+        .then(() => readFileSync(file, 'utf8'))
+        .catch(() => ''),
+    (text) => text !== '',
+  );
+};
+
+describe('a reply', () => {
+  it('is not made where the inbox does not want any', async () => {
+    const { id } = await answered();
+    expect(await repliesTo(id)).toEqual([]);
+  });
+
+  it('is mailed once, with the last words of the turn, in the thread of the mail', async () => {
+    await settings({ reply: 'auto', from_name: 'Acme: "Orders"' });
+    const { id } = await answered({
+      subject: 'Order 7',
+      message_id: 'm7@acme.com',
+      references: ['m6@acme.com', 'm5@acme.com'],
+      recipient: inbox.address,
+    });
+    const mail = await mailOf(await sent(id));
+    expect(mail).toMatch(/^From: .*Acme: \\"Orders\\".*<orders-\d+@.*inbound\.localhost>$/m);
+    for (const line of ['To: ann@acme.com', 'Subject: Re: Order 7', 'In-Reply-To: <m7@acme.com>', 'Auto-Submitted: auto-replied'])
+      expect(mail).toContain(line);
+    expect(mail.replace(/\r?\n /g, ' ')).toContain('References: <m5@acme.com> <m6@acme.com> <m7@acme.com>');
+    expect(mail).toContain('You said:');
+    expect(await repliesTo(id)).toHaveLength(1);
+  });
+
+  it('that is answered goes on in its chat', async () => {
+    await settings({ reply: 'auto' });
+    const { id, chat } = await answered({ message_id: 'm1@acme.com', recipient: inbox.address });
+    const { message_ref } = await sent(id);
+    const next = await t.evaluated(await t.mail(inbox, { references: [message_ref!] }));
+    expect(next.dispatched!.chat_id).toBe(chat);
+  });
+
+  it('waits for as long as the inbox says, and does not go out when it stands down', async () => {
+    await settings({ reply: 'auto', reply_delay_s: 600 });
+    const { id } = await answered();
+    const [{ state, due_at }] = await repliesTo(id);
+    expect(state).toBe('armed');
+    expect(due_at.getTime()).toBeGreaterThan(Date.now() + 500_000);
+  });
+
+  it.each([
+    ['auto_submitted', { automatic: 'auto-submitted' }],
+    ['no_sender', { reply_to: null }],
+  ])('is suppressed: %s', async (reason, message) => {
+    await t.rules(inbox, { gates: { auto_submitted: 'accept' } });
+    await settings({ reply: 'auto' });
+    const { id } = await answered(message);
+    expect(await repliesTo(id)).toMatchObject([{ state: 'suppressed', reason }]);
+  });
+
+  it('is not sent to one sender more than ten times an hour', async () => {
+    await settings({ reply: 'auto', reply_delay_s: 3600 });
+    const { id } = await answered();
+    await t.db.execute(
+      sql(`INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, due_at)
+           SELECT gen_random_uuid(), org_id, inbox_id, message_id, chat_id, gen_random_uuid(), n::text, to_address, 'x', 'sent', now() FROM inbox_replies, generate_series(1, 9) n WHERE message_id = $1`),
+      [id],
+    );
+    const { id: next } = await answered();
+    expect(await repliesTo(next)).toMatchObject([{ state: 'suppressed', reason: 'too_many' }]);
+  });
+
+  it('is the agent’s to send where the inbox says so, call by call', async () => {
+    await settings({ reply: 'tool' });
+    const { id } = await answered({ body_text: calls('reply_to_sender', { text: 'Ten are on their way.' }), recipient: inbox.address });
+    expect(await mailOf(await sent(id))).toContain('Ten are on their way.');
+    expect(await repliesTo(id)).toHaveLength(1);
+  });
+
+  it('is refused to an agent where the inbox does not, and in chats that no inbox has begun', async () => {
+    const { id, chat } = await answered({ body_text: calls('reply_to_sender', { text: 'No.' }) });
+    expect(await repliesTo(id)).toEqual([]);
+    const { messages } = (await t.read(org, chat)).body as unknown as { messages: { role: string; content: string }[] };
+    expect(messages.find(({ role }) => role === 'tool')!.content).toContain('does not let agents');
+    const own = await t.chat(org);
+    await t.send(org, own, calls('reply_to_sender', { text: 'No.' }));
+    const done = await t.settled(org, own, 1);
+    expect(JSON.stringify(done)).toContain('reply_to_sender');
+    expect(await t.db.query(sql('SELECT 1 FROM inbox_replies WHERE chat_id = $1'), [own])).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { InboxMessage, InboxReply, InboxSettings } from '@aps/entities';
+import { statement, type Db, type Tx } from '@aps/platform/database';
+
+/** A message of mail that a turn answers. */
+export interface AnsweredMessage extends Pick<InboxMessage, 'id' | 'org_id' | 'inbox_id' | 'subject' | 'message_ref' | 'terminated_at'> {
+  settings: InboxSettings;
+  automatic: string | null;
+  reply_to: string | null;
+}
+
+/** A reply that is to go out, with where it goes from. */
+export interface DueReply extends Pick<InboxReply, 'id' | 'org_id' | 'message_id' | 'to_address' | 'body_text'> {
+  subject: string | null;
+  message_ref: string | null;
+  references: string[];
+  recipient: string | null;
+  settings: InboxSettings;
+}
+
+const ANSWERED_BY = statement<AnsweredMessage>(`
+  SELECT m.id, m.org_id, m.inbox_id, m.subject, m.message_ref, m.terminated_at, i.settings, e.automatic, e.reply_to
+  FROM turns t JOIN inbox_messages m ON m.chat_message_id = t.message_id JOIN inboxes i ON i.id = m.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id
+  WHERE t.id = $1 AND m.channel_kind = 'email'`);
+const SENT_LATELY = statement<{ n: number }>(`
+  SELECT count(*)::int AS n FROM inbox_replies WHERE org_id = $1 AND to_address = $2 AND state IN ('armed', 'sent') AND created_at > now() - interval '1 hour'`);
+const INSERT = statement<{ due_at: Date }>(`
+  INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, reason, due_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + make_interval(secs => $12)) ON CONFLICT (turn_id, call_key) DO NOTHING RETURNING due_at`);
+const LOCK_DUE = statement<DueReply>(`
+  SELECT r.id, r.org_id, r.message_id, r.to_address, r.body_text, m.subject, m.message_ref, m.recipient, i.settings, e."references"
+  FROM inbox_replies r JOIN inbox_messages m ON m.id = r.message_id JOIN inboxes i ON i.id = r.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id
+  WHERE r.id = $1 AND r.state = 'armed' FOR NO KEY UPDATE OF r`);
+const SENT = statement(`UPDATE inbox_replies SET state = 'sent', sent_at = now(), message_ref = $2 WHERE id = $1`);
+const STAND_DOWN = statement<{ id: string }>(
+  `UPDATE inbox_replies SET state = 'stood_down' WHERE message_id = $1 AND state = 'armed' RETURNING id`,
+);
+
+/** The rows of mails that answer messages. */
+@Injectable()
+export class RepliesRepository {
+  /** The mail that a turn answers; null where it answers none. */
+  async answeredBy(db: Db, turnId: string): Promise<AnsweredMessage | null> {
+    return (await db.query(ANSWERED_BY, [turnId]))[0] ?? null;
+  }
+
+  /** How many have been armed for an address within an hour. */
+  async sentLately(db: Db, orgId: string, address: string): Promise<number> {
+    return (await db.query(SENT_LATELY, [orgId, address]))[0].n;
+  }
+
+  /** @returns when it is due; null where it is there already */
+  async insert(
+    tx: Tx,
+    reply: Pick<
+      InboxReply,
+      'id' | 'org_id' | 'inbox_id' | 'message_id' | 'chat_id' | 'turn_id' | 'call_key' | 'to_address' | 'body_text' | 'state' | 'reason'
+    >,
+    delayS: number,
+  ): Promise<Date | null> {
+    const { id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, reason } = reply;
+    const values = [id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, reason, delayS];
+    return (await tx.query(INSERT, values))[0]?.due_at ?? null;
+  }
+
+  async lockDue(tx: Tx, id: string): Promise<DueReply | null> {
+    return (await tx.query(LOCK_DUE, [id]))[0] ?? null;
+  }
+
+  async sent(tx: Tx, id: string, messageRef: string): Promise<void> {
+    await tx.execute(SENT, [id, messageRef]);
+  }
+
+  /** @returns those that will not go out */
+  async standDown(tx: Tx, messageId: string): Promise<string[]> {
+    return (await tx.query(STAND_DOWN, [messageId])).map(({ id }) => id);
+  }
+}

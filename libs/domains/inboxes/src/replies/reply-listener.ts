@@ -1,0 +1,36 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { ChatEnds, ChatsQueries, type ChatEnd, type EndListener } from '@aps/chats';
+import { OrgScope } from '@aps/guards';
+import type { Tx } from '@aps/platform/database';
+import { RepliesRepository } from './replies.repository';
+import { RepliesService } from './replies.service';
+
+/** Arms a reply with the last words of a turn that answers a mail, where its inbox wants that. */
+@Injectable()
+export class ReplyListener implements EndListener, OnModuleInit {
+  readonly origins = ['inbox'] as const;
+
+  constructor(
+    private readonly ends: ChatEnds,
+    private readonly chats: ChatsQueries,
+    private readonly repository: RepliesRepository,
+    private readonly replies: RepliesService,
+  ) {}
+
+  onModuleInit(): void {
+    this.ends.register(this);
+  }
+
+  async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd, turnId: string | null): Promise<void> {
+    if (how !== 'done' || turnId === null) return;
+    const message = await this.repository.answeredBy(tx, turnId);
+    if (!message || message.settings.reply !== 'auto' || message.terminated_at) return;
+    const text = await this.chats.answerOf(tx, OrgScope.system(message.org_id, 'inbox'), turnId);
+    if (text) await this.replies.arm(tx, message, { chat_id: chat.id, turn_id: turnId, call_key: '', text });
+  }
+
+  /** All that it locks, it makes. */
+  hold(): Promise<void> {
+    return Promise.resolve();
+  }
+}
