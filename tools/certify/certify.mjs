@@ -1,7 +1,8 @@
 /**
- * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --deliveries 10000 --seed 42]`: the crash certificate at length, on servers of
- * its own. First plays schedules of things that are done to one chat at the same moment and operations on credits that break off, then sends messages
- * and deliveries of the payment provider while workers, billing-webhooks, gateway, Redis and PostgreSQL die. The same, smaller, is part of `npm test`.
+ * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --deliveries 10000 --inbox 10000 --seed 42]`: the crash certificate at length, on servers of
+ * its own. First plays schedules of things that are done to one chat at the same moment and operations on credits that break off, then sends messages,
+ * deliveries of the payment provider, and what comes in to inboxes, while workers, billing-webhooks, inbox-intake, gateway, Redis and PostgreSQL die.
+ * The same, smaller, is part of `npm test`.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +13,7 @@ const CAMPAIGNS = [
   'libs/domains/chats/src/control/interleavings.medium.spec.ts',
   'apps/chat-worker-e2e/src/certificate.spec.ts',
   'apps/billing-webhooks-e2e/src/certificate.spec.ts',
+  'apps/inbox-intake-e2e/src/certificate.spec.ts',
 ];
 
 const { values } = parseArgs({
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     schedules: { type: 'string', default: '5000' },
     ledger: { type: 'string', default: '100000' },
     deliveries: { type: 'string', default: '10000' },
+    inbox: { type: 'string', default: '10000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
@@ -36,6 +39,7 @@ const run = spawn(process.execPath, [fileURLToPath(new URL('../dev/test.mjs', im
     CERTIFY_SCHEDULES: values.schedules,
     CERTIFY_LEDGER: values.ledger,
     CERTIFY_DELIVERIES: values.deliveries,
+    CERTIFY_INBOX: values.inbox,
     TEST_SEED: values.seed,
   },
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { allSections } from '../env-example/sections';
-import { APPS, at, compose, dockerfile, FOREIGN_VARIABLES, INTERNAL_APPS, read } from './files';
+import { APPS, at, compose, dockerfile, FOREIGN_VARIABLES, INTERNAL_APPS, read, RUN_APPS } from './files';
 
 const seconds = (text = ''): number => Number(/^(\d+)s$/.exec(text)?.[1]);
 
@@ -113,16 +113,18 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('publishes the port of the gateway and no other', () => {
-    expect(Object.keys(services).filter((name) => services[name].ports)).toEqual(['api-gateway']);
-    expect(services['api-gateway'].ports).toEqual([expect.stringMatching(/:3000$/)]);
-    expect(services['api-gateway'].ports?.[0]).toContain('127.0.0.1');
+  it('publishes the port of the gateway, and that of mail, to this machine, and no other', () => {
+    const published = Object.entries(services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
+    expect(published).toEqual([
+      ['api-gateway', expect.stringMatching(/^\$\{BIND:-127\.0\.0\.1\}:.*:3000$/)],
+      ['inbox-intake', expect.stringMatching(/^\$\{SMTP_BIND:-127\.0\.0\.1\}:.*:2525$/)],
+    ]);
   });
 
   it('gives no way out to what needs none', () => {
     const out = (name: string) =>
       services[name].network_mode !== 'none' && (services[name].networks ?? []).some((network) => !networks[network].internal);
-    expect(Object.keys(services).filter(out).sort()).toEqual(['api-gateway', 'chat-worker']);
+    expect(Object.keys(services).filter(out).sort()).toEqual(['api-gateway', ...RUN_APPS].sort());
   });
 
   it('runs our processes without a writable root, capabilities or new privileges', () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { RUN_KINDS } from '@aps/contracts';
 import { parse } from 'yaml';
 
 export const root = path.resolve(__dirname, '../..');
@@ -12,7 +13,10 @@ export const APPS = readdirSync(at('apps')).filter((name) => !name.endsWith('-e2
 /** The apps that listen for requests, as their definition says; the others only consume queues. */
 export const HTTP_APPS = APPS.filter((name) => /\bhttp:/.test(read(`apps/${name}/src/main.ts`)));
 
-/** Those of them that sign who calls, or verify it. */
+/** Those that carry out runs: they drain before they end, and call models. */
+export const RUN_APPS: string[] = [...new Set(Object.values(RUN_KINDS).map(({ app }) => app))];
+
+/** Those of the ones that listen that sign who calls, or verify it. */
 export const INTERNAL_APPS = HTTP_APPS.filter((name) => read(`apps/${name}/src/app.module.ts`).includes('InternalCallerModule'));
 
 /** Read by Node itself or by the images of others, not by our configuration. */

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createTransport } from 'nodemailer';
 import { createTestDatabase, testEnvironment, type TestDatabase } from '@aps/platform/testing';
 import { ApiClient, freePort, until, type Demo } from '../../apps/api-gateway-e2e/support';
 import { metricLabels } from '../tour/docs';
@@ -8,6 +9,9 @@ import { APPS, at, compose, HTTP_APPS, read } from './files';
 import { Container, filesOf, ImageBuilder, type Image } from './image';
 import { ASKED, SCALING } from './monitoring';
 import { askedBy, exposition, metricOf } from './promql';
+
+/** What stands beside the main.js of an app: files of processes that it starts. */
+const CHILDREN: Record<string, string[] | undefined> = { 'inbox-intake': ['mail-reader.worker'] };
 
 const MIB = 1024 * 1024;
 /** Packages whose files an image holds: native code, and what is served as it is. */
@@ -26,6 +30,7 @@ describe('The images', () => {
     return new Container(image, env, services[service].command, { '/secrets': path.join(images.get('api-gateway')!.root, 'secrets') });
   };
   let volume: string;
+  let smtpPort: number;
   let database: TestDatabase;
   let client: ApiClient;
 
@@ -35,7 +40,8 @@ describe('The images', () => {
     volume = mkdtempSync(path.join(tmpdir(), 'aps-volume-'));
     chmodSync(volume, 0o777);
 
-    const [publicPort, adminPort, webhooksPort, mockPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+    const [publicPort, adminPort, webhooksPort, intakePort, mockPort] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
+    smtpPort = await freePort();
     const {
       PORT: _p,
       INTERNAL_PORT: _i,
@@ -51,6 +57,9 @@ describe('The images', () => {
       APP_URL: `http://127.0.0.1:${publicPort}`,
       ADMIN_API_URL: `http://127.0.0.1:${adminPort}`,
       BILLING_WEBHOOKS_URL: `http://127.0.0.1:${webhooksPort}`,
+      INBOX_INTAKE_URL: `http://127.0.0.1:${intakePort}`,
+      SMTP_HOST: '127.0.0.1',
+      SMTP_LISTEN_PORT: String(smtpPort),
       MAIL_DIR: path.join(volume, 'mail'),
       FILES_DIR: path.join(volume, 'files'),
       MOCK_ROUTE_ENABLED: 'true',
@@ -69,7 +78,12 @@ describe('The images', () => {
     client = new ApiClient(env.APP_URL, JSON.parse(readFileSync(seed, 'utf8')) as Demo);
 
     containers.set('mock-model', run('mock-model', { ...env, PORT: String(mockPort) }));
-    const ports: Record<string, number> = { 'api-gateway': publicPort, 'admin-api': adminPort, 'billing-webhooks': webhooksPort };
+    const ports: Record<string, number> = {
+      'api-gateway': publicPort,
+      'admin-api': adminPort,
+      'billing-webhooks': webhooksPort,
+      'inbox-intake': intakePort,
+    };
     for (const app of APPS) {
       const internalPort = String(await freePort());
       internal.set(app, internalPort);
@@ -119,7 +133,10 @@ describe('The images', () => {
       [...files.keys()].filter((file) => /\.spec\.|\/testing\/|\.tsx?$|^dist\/(apps|libs)\//.test(file) && !file.endsWith('.d.ts')),
     ).toEqual([]);
     expect([...files.keys()].filter((file) => file.startsWith('dist/bundles/')).sort()).toEqual(
-      [app, 'migrate'].flatMap((name) => [`dist/bundles/${name}/main.js`, `dist/bundles/${name}/main.js.map`]).sort(),
+      [app, 'migrate']
+        .flatMap((name) => ['main', ...(CHILDREN[name] ?? [])].map((file) => `dist/bundles/${name}/${file}.js`))
+        .flatMap((file) => [file, `${file}.map`])
+        .sort(),
     );
   });
 
@@ -186,6 +203,18 @@ describe('The images', () => {
     expect([orgs.status, orgs.body.items.map(({ id }: { id: string }) => id)]).toEqual([200, expect.arrayContaining([client.demo.org_id])]);
   }, 90_000);
 
+  it('take a mail in, read by a process of its own, and hand it to an agent', async () => {
+    const transport = createTransport({ host: '127.0.0.1', port: smtpPort, ignoreTLS: true });
+    const mail = { from: 'ann@example.com', to: client.demo.inbox.address, subject: 'From a container', text: 'Hello' };
+    const { response } = (await transport.sendMail(mail)) as { response: string };
+    expect(response).toMatch(/^250 Taken as /);
+    const titles = await until('the mail begins a chat', async () => {
+      const { body } = await client.call('GET', `${client.chatsPath()}?limit=1`);
+      return body.items[0].origin?.kind === 'inbox' && body.items.map(({ title }: { title: string }) => title);
+    });
+    expect(titles).toEqual(['From a container']);
+  }, 60_000);
+
   it('export every metric that is registered, with its labels, and what rules, dashboards and KEDA ask for', async () => {
     const registered = metricLabels();
     const served = new Map<string, ReturnType<typeof exposition>>();
@@ -207,9 +236,10 @@ describe('The images', () => {
         expect([who, metric, names.has(metricOf(metric)) || names.has(metric)]).toEqual([who, metric, true]);
     const scaling = SCALING.flatMap(({ query }) => askedBy(query).metrics);
     expect(scaling.length).toBeGreaterThan(1);
+    const samples = [...served.values()].flatMap((one) => one.samples);
     for (const { metric, labels } of scaling) {
       const wanted = Object.fromEntries([...labels].filter(([label]) => registered.get(metric)?.includes(label)));
-      expect(served.get('chat-worker')!.samples).toContainEqual({ metric, labels: wanted });
+      expect(samples).toContainEqual({ metric, labels: wanted });
     }
   });
 

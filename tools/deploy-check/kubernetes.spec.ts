@@ -4,7 +4,7 @@ import { JOBS, RUN_KINDS } from '@aps/contracts';
 import { parseAllDocuments } from 'yaml';
 import { allSections } from '../env-example/sections';
 import { manifests } from '../manifests/manifests';
-import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, INTERNAL_APPS, read } from './files';
+import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, INTERNAL_APPS, read, RUN_APPS } from './files';
 import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
 
 const OVERLAYS = readdirSync(at('k8s/overlays'));
@@ -165,8 +165,8 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
       const outside = rules
         .filter((r) => r.to?.some((p) => p.ipBlock?.cidr === '0.0.0.0/0'))
         .map((r) => (r.ports ?? []).map((p) => p.port));
-      if (HTTP_APPS.includes(name)) expect([name, outside]).toEqual([name, name === 'api-gateway' ? [[443, 1024], [443]] : []]);
-      else expect([name, outside.length > 0]).toEqual([name, true]);
+      const callsModels = name === 'api-gateway' || RUN_APPS.includes(name);
+      expect([name, outside]).toEqual([name, callsModels ? expect.arrayContaining([[443, 1024], [443]]) : []]);
       for (const rule of rules)
         expect([name, rule.to?.length ?? 0, rule.ports?.length ?? 0]).toEqual([name, expect.any(Number), expect.any(Number)]);
       for (const rule of rules) expect((rule.to?.length ?? 0) * (rule.ports?.length ?? 0)).toBeGreaterThan(0);
@@ -216,6 +216,50 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
       const ports = dig<{ port: number }[] | undefined>(named('Service', hostname, folder), 'spec', 'ports') ?? [];
       expect([name, ports.map((p) => String(p.port))]).toEqual([name, expect.arrayContaining([port])]);
     }
+  });
+});
+
+describe('Mail by SMTP', () => {
+  const SMTP = at('k8s/components/smtp');
+  const without = all.get(PRODUCTION) ?? [];
+  const withMail = render(at(PRODUCTION), SMTP);
+  const find = (resources: Resource[], kind: string, name: string) =>
+    resources.find((r) => r.kind === kind && r.metadata.name === name) as Resource;
+
+  it('comes with a component that production names and leaves out', () => {
+    expect(read('k8s/overlays/production/kustomization.yaml')).toMatch(/^ {2}# - \.\.\/\.\.\/components\/smtp$/m);
+    const added = withMail.filter((r) => !without.some((o) => o.kind === r.kind && o.metadata.name === r.metadata.name));
+    expect(added.map(title).sort()).toEqual(['NetworkPolicy inbox-intake-smtp', 'Service inbox-intake-smtp']);
+    for (const r of added) expect(r.metadata.namespace).toBe('agent-platform');
+  });
+
+  it('comes in at port 25, from anywhere, and shows who sends it', () => {
+    const { spec } = find(withMail, 'Service', 'inbox-intake-smtp');
+    expect(spec).toMatchObject({
+      type: 'LoadBalancer',
+      externalTrafficPolicy: 'Local',
+      ports: [{ name: 'smtp', port: 25, targetPort: 'smtp' }],
+    });
+    const intake = find(withMail, 'Deployment', 'inbox-intake');
+    expect(dig(spec, 'selector')).toEqual({ 'app.kubernetes.io/name': dig(labelsOf(intake), 'app.kubernetes.io/name') });
+    const port = dig<{ name: string; containerPort: number }[]>(app(intake), 'ports').find((p) => p.name === 'smtp')?.containerPort;
+    expect(dig(find(withMail, 'NetworkPolicy', 'inbox-intake-smtp'), 'spec', 'ingress')).toEqual([{ ports: [{ protocol: 'TCP', port }] }]);
+  });
+
+  it('can be encrypted: the certificate comes from a secret', () => {
+    const intake = find(withMail, 'Deployment', 'inbox-intake');
+    const value = (name: string) => variables(intake).find((v) => v.name === name)?.value;
+    const mounts = dig<Fields[]>(app(intake), 'volumeMounts').filter((m) => m.name === 'smtp-certificate');
+    expect([mounts[0].readOnly, value('SMTP_TLS_CERT_FILE'), value('SMTP_TLS_KEY_FILE')]).toEqual([
+      true,
+      `${mounts[0].mountPath as string}/tls.crt`,
+      `${mounts[0].mountPath as string}/tls.key`,
+    ]);
+    const others = dig<Fields[]>(podOf(find(without, 'Deployment', 'inbox-intake')), 'volumes');
+    expect(dig(podOf(intake), 'volumes')).toEqual([
+      ...others,
+      { name: 'smtp-certificate', secret: { secretName: 'aps-smtp-tls', defaultMode: 0o440 } },
+    ]);
   });
 });
 
@@ -333,10 +377,10 @@ describe('Every app', () => {
         // Until who knows only readiness has seen that it is going, and has acted on it, the app must be reachable.
         const { periodSeconds, failureThreshold } = dig<{ periodSeconds: number; failureThreshold: number }>(app(d), 'readinessProbe');
         expect(seconds('SHUTDOWN_DELAY_MS')).toBeGreaterThanOrEqual(periodSeconds * failureThreshold + 5);
-        // The delay begins with SIGTERM: of what clients call, a preStop would only put off when they are told. A worker ends its turns in it.
+        // The delay begins with SIGTERM: of what clients call, a preStop would only put off when they are told. Who carries out runs ends them in it.
         const [node, script, patience = '0', ...rest] = dig<string[] | undefined>(app(d), 'lifecycle', 'preStop', 'exec', 'command') ?? [];
         expect([name, node, script, rest]).toEqual(
-          HTTP_APPS.includes(name) ? [name, undefined, undefined, []] : [name, 'node', 'drain.js', []],
+          RUN_APPS.includes(name) ? [name, 'node', 'drain.js', []] : [name, undefined, undefined, []],
         );
         expect(podOf(d)?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
           Number(patience) + seconds('SHUTDOWN_DELAY_MS') + seconds('SHUTDOWN_GRACE_MS') + 10,

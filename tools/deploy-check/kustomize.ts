@@ -175,5 +175,6 @@ function apply(folder: string, before: Resource[]): Resource[] {
   return result;
 }
 
-/** The resources that a kustomization renders to. Names of ConfigMaps stand without their hash. */
-export const render = (folder: string): Resource[] => apply(folder, []).map(copy);
+/** The resources that a kustomization renders to, with components that it leaves out. Names of ConfigMaps stand without their hash. */
+export const render = (folder: string, ...components: string[]): Resource[] =>
+  components.reduce((resources, component) => apply(component, resources), apply(folder, [])).map(copy);

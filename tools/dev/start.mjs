@@ -10,7 +10,7 @@ import path from 'node:path';
 import { build } from './build.mjs';
 import { builtApps } from './lib/apps.mjs';
 import { UserError, runMain, say, seconds, show, step } from './lib/console.mjs';
-import { demoTurn } from './lib/demo.mjs';
+import { demoMail, demoTurn } from './lib/demo.mjs';
 import { readJson, replaceFile } from './lib/files.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
 import { ChildLog, note } from './lib/logs.mjs';
@@ -198,11 +198,17 @@ class DevelopmentStack {
   }
 
   async #planApps() {
-    for (const { name, port, announces } of builtApps()) {
+    for (const { name, port, announces, takesMail } of builtApps()) {
       const own = port === 'public' ? this.port : port === 'private' ? await freePort() : undefined;
       const internal = await freePort();
+      if (takesMail) this.smtp = { host: this.env.SMTP_HOST ?? '127.0.0.1', port: Number(this.env.SMTP_LISTEN_PORT) || (await freePort()) };
       this.#internal.set(name, {
-        env: { ...(own && { PORT: String(own) }), ...(port === 'public' && { HOST: this.host }), INTERNAL_PORT: String(internal) },
+        env: {
+          ...(own && { PORT: String(own) }),
+          ...(port === 'public' && { HOST: this.host }),
+          ...(takesMail && { SMTP_LISTEN_PORT: String(this.smtp.port) }),
+          INTERNAL_PORT: String(internal),
+        },
         url: `http://127.0.0.1:${internal}`,
       });
       if (announces) this.env[announces] = `http://127.0.0.1:${own}`;
@@ -263,6 +269,10 @@ class DevelopmentStack {
       redis_url: env.REDIS_URL,
       ...readJson(env.DEV_SEED_FILE),
       ...(this.provider && { polar: { api_url: this.provider.url, webhook_secret: this.provider.secret } }),
+      ...(this.smtp && {
+        smtp: this.smtp,
+        email_hook: { url: `${baseUrl}/api/hooks/email/generic`, secret: env.INBOUND_EMAIL_SECRET_GENERIC },
+      }),
       mail_dir: env.MAIL_DIR,
       processes: Object.fromEntries(
         [...this.#internal, ...(this.provider ? [['local-provider', this.provider]] : [])].map(([name, { url }]) => [
@@ -278,16 +288,25 @@ class DevelopmentStack {
     const { base_url: base, docs_url: docs, org_id: org, agent_id: agent, api_token: token } = this.#described;
     const marker = this.file('introduced');
     if (!existsSync(marker)) {
-      try {
-        await demoTurn(this.#described, this.#stop.signal);
-        writeFileSync(marker, '');
-      } catch (error) {
-        if (this.stopped) return;
-        say(`The demo turn did not work: ${error.name === 'TimeoutError' ? 'no complete reply within a minute' : error.message}`);
-      }
+      const turn = await this.#show('turn', demoTurn);
+      const mail = !this.smtp || (await this.#show('mail', demoMail));
+      if (this.stopped) return;
+      if (turn && mail) writeFileSync(marker, '');
     }
     say(`\n  API    ${base}/api\n  docs   ${docs}\n  keys   ${show(this.file('dev.json'))}\n`);
     say(`  curl -s -H 'Authorization: Bearer ${token}' ${base}/api/orgs/${org}/agents/${agent}/chats\n`);
+  }
+
+  /** @returns whether it worked; why it has not is said */
+  async #show(name, demo) {
+    try {
+      await demo(this.#described, this.#stop.signal);
+      return true;
+    } catch (error) {
+      if (!this.stopped)
+        say(`\nThe demo ${name} did not work: ${error.name === 'TimeoutError' ? 'no complete reply within a minute' : error.message}`);
+      return false;
+    }
   }
 
   // ----------------------------------------------------------------------------------------------------------- watch

@@ -7,6 +7,7 @@ import { BillingModule, OrgPlans, Subscriptions, SubscriptionsRepository } from 
 import { ENTITIES, MIGRATIONS, Subscription } from '@aps/entities';
 import { actingUser, actingOperator, OrgScope } from '@aps/guards';
 import { ApiTokensService, IdentityModule, PlatformAdminsService, UsersService } from '@aps/identity';
+import { InboxesModule, InboxesService, RevisionsService } from '@aps/inboxes';
 import { InferenceModule } from '@aps/inference';
 import { OrganizationsService, OrgsModule } from '@aps/orgs';
 import { hashPassword } from '@aps/platform/crypto';
@@ -22,11 +23,25 @@ interface Demo {
   api_token: string;
   platform_admin: { email: string; password: string };
   admin_token: string;
+  inbox: { id: string; address: string };
 }
 
 const INSTRUCTION = `You are the guide to this platform. Answer briefly and concretely.
 
 Explain what agents, chats, tools and revisions are when somebody asks, and use your todo list for work of several steps.`;
+
+/** Of the demo's inbox. */
+const RULES = {
+  stages: [
+    { id: 'newsletters', kind: 'match', when: { field: 'subject', op: 'contains', value: 'newsletter' }, then: { action: 'drop' } },
+    {
+      id: 'urgent',
+      kind: 'match',
+      when: { field: 'subject', op: 'contains', value: 'urgent' },
+      then: { action: 'continue', tags: ['urgent'] },
+    },
+  ],
+};
 
 @Module({
   imports: [
@@ -37,6 +52,7 @@ Explain what agents, chats, tools and revisions are when somebody asks, and use 
     OrgsModule.forRoot(OrgPlans),
     IdentityModule,
     AgentsModule,
+    InboxesModule,
   ],
 })
 class DemoModule {}
@@ -72,7 +88,8 @@ export async function seedDemo(file: string): Promise<void> {
       overrides: { enforced_idp_sso: false },
       override_reason: 'The demo signs in by password.',
     });
-    const agent = await app.get(AgentsService, { strict: false }).create(OrgScope.member(org.id, owner.id, 'OWNER'), {
+    const scope = OrgScope.member(org.id, owner.id, 'OWNER');
+    const agent = await app.get(AgentsService, { strict: false }).create(scope, {
       name: 'Guide',
       description: 'Shows what an agent can do.',
       instruction: INSTRUCTION,
@@ -84,6 +101,7 @@ export async function seedDemo(file: string): Promise<void> {
       api_token: (await tokens.create(actingUser(owner.id), { name: 'Demo' })).token,
       platform_admin: { email: admin.email, password: admin.password },
       admin_token: (await tokens.create(actingUser(admin.id), { name: 'Demo operator' })).token,
+      inbox: await inboxOf(app, scope, agent.id),
     };
     writeFileSync(`${file}.tmp`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${file}.tmp`, file);
@@ -91,6 +109,23 @@ export async function seedDemo(file: string): Promise<void> {
     await app.close();
     Logger.flush();
   }
+}
+
+/** An inbox that hands mails and webhooks on to the agent, by rules that are deployed. */
+async function inboxOf(app: INestApplicationContext, scope: OrgScope, agentId: string): Promise<Demo['inbox']> {
+  const inboxes = app.get(InboxesService, { strict: false });
+  const { id, channels } = await inboxes.create(scope, {
+    name: 'Support',
+    slug: 'support',
+    target_kind: 'agent',
+    target_id: agentId,
+    channels: ['email', 'webhook'],
+  });
+  const revisions = app.get(RevisionsService, { strict: false });
+  const { revision } = await revisions.push(scope, id, RULES);
+  await revisions.deploy(scope, id, revision.id);
+  await inboxes.update(scope, id, { settings: { reply: 'auto' } });
+  return { id, address: channels[0].address! };
 }
 
 /** Where an operator has deleted the plan, the organization stays on that of new ones. */

@@ -38,7 +38,7 @@ describe('the tours of the documents', () => {
   beforeAll(async () => {
     dir = mkdtempSync(path.join(tmpdir(), 'aps-tour-'));
     platform = await startPlatform({
-      apps: ['api-gateway', 'admin-api', 'billing-webhooks', 'chat-worker'],
+      apps: ['api-gateway', 'admin-api', 'billing-webhooks', 'inbox-intake', 'chat-worker'],
       provider: true,
       env: {
         REGISTRATION_MODE: 'closed',
@@ -53,6 +53,7 @@ describe('the tours of the documents', () => {
         base_url: platform.url,
         database_url: platform.env.DATABASE_URL,
         polar: { api_url: platform.env.POLAR_API_URL },
+        smtp: { host: '127.0.0.1', port: platform.smtpPort },
         ...platform.demo,
       }),
     );

@@ -11,7 +11,7 @@ import { built, freePort, NodeProcess, ROOT } from './process';
 import { OwnServer, type ServerKind } from './servers';
 import { until } from './until';
 
-export type AppName = 'api-gateway' | 'admin-api' | 'billing-webhooks' | 'chat-worker';
+export type AppName = 'api-gateway' | 'admin-api' | 'billing-webhooks' | 'inbox-intake' | 'chat-worker';
 /** An app, or one of several processes of it: `chat-worker:2`. */
 export type Instance = AppName | `${AppName}:${string}`;
 
@@ -34,6 +34,7 @@ export interface Demo {
   platform_admin: { email: string; password: string };
   /** Of a platform administrator who is no member. */
   admin_token: string;
+  inbox: { id: string; address: string };
 }
 
 export interface PlatformOptions {
@@ -63,6 +64,8 @@ export class AppProcess extends NodeProcess {
     readonly internalUrl: string,
     /** Of an app with an HTTP port: where clients reach this process. */
     readonly url: string,
+    /** Where this process takes mail in; 0 of all but inbox-intake. */
+    readonly smtpPort: number,
     entry?: string,
   ) {
     super(instance, entry ? path.join(ROOT, 'dist', entry) : built('apps', nameOf(instance)), env);
@@ -174,6 +177,7 @@ export class Platform extends ApiClient {
       MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
       ...(wayIn.has('admin-api') && { ADMIN_API_URL: `http://127.0.0.1:${wayIn.get('admin-api')}` }),
       ...(wayIn.has('billing-webhooks') && { BILLING_WEBHOOKS_URL: `http://127.0.0.1:${wayIn.get('billing-webhooks')}` }),
+      ...(wayIn.has('inbox-intake') && { INBOX_INTAKE_URL: `http://127.0.0.1:${wayIn.get('inbox-intake')}` }),
       ...(provider && { POLAR_API_URL: providerUrl, POLAR_ACCESS_TOKEN: 'polar_oat_test', POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET }),
       ...env,
     };
@@ -206,11 +210,14 @@ export class Platform extends ApiClient {
     const processes = new Map<Instance, AppProcess>();
     for (const [instance, internalUrl] of internal) {
       const port = httpPorts.get(instance) ?? 0;
+      const smtpPort = nameOf(instance) === 'inbox-intake' ? await freePort() : 0;
+      const ports = { PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port, SMTP_LISTEN_PORT: String(smtpPort) };
       const app = new AppProcess(
         instance,
-        { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port },
+        { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), ...ports },
         internalUrl,
         `http://127.0.0.1:${port}`,
+        smtpPort,
         entries[nameOf(instance)],
       );
       processes.set(instance, app);
@@ -246,6 +253,13 @@ export class Platform extends ApiClient {
     const app = this.apps.get(instance);
     if (!app) throw new Error(`This platform has no ${instance}.`);
     return app;
+  }
+
+  /** Where the first inbox-intake takes mail in. */
+  get smtpPort(): number {
+    const intake = [...this.apps.values()].find(({ smtpPort }) => smtpPort > 0);
+    if (!intake) throw new Error('This platform has no inbox-intake.');
+    return intake.smtpPort;
   }
 
   /** Waits until a process can work, and until a balancer before it leads there. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signed } from '@aps/billing/testing';
+import { signed } from '@aps/platform/testing';
 import type { Platform } from '../../api-gateway-e2e/support';
 
 /** What is told once, however often it is sent. */

@@ -6,7 +6,7 @@ import { readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from './console.mjs';
-import { appMain, appModule, buildManifest, bundles, root, toolMain } from './paths.mjs';
+import { appMain, appModule, buildManifest, bundles, dist, root, toolMain } from './paths.mjs';
 
 /** Packages of native code, which stay in node_modules with what they depend on. */
 export const NATIVE = ['@node-rs/argon2'];
@@ -15,6 +15,11 @@ export const SENT = ['@bull-board/ui', 'swagger-ui-dist'];
 
 /** Tools that a container runs beside its app. */
 export const BUNDLED_TOOLS = ['migrate'];
+
+/** By app, what it starts as processes of its own: their files beside its main.js, by the modules that they are made of. */
+const CHILDREN = {
+  'inbox-intake': { 'mail-reader.worker': 'libs/domains/inboxes/src/intake/mail/mail-reader.worker.js' },
+};
 
 /** What packages ask for where somebody uses it, and nobody here does: it is not installed. */
 const OPTIONAL = [
@@ -54,6 +59,7 @@ const modifiedAt = (file) =>
 export async function bundle(apps) {
   const entryPoints = Object.fromEntries([
     ...apps.map((name) => [`${name}/main`, appModule(name)]),
+    ...apps.flatMap((name) => Object.entries(CHILDREN[name] ?? {}).map(([file, module]) => [`${name}/${file}`, path.join(dist, module)])),
     ...BUNDLED_TOOLS.map((name) => [`${name}/main`, toolMain(name)]),
   ]);
   const inputs = [buildManifest, path.join(root, 'node_modules/.package-lock.json'), fileURLToPath(import.meta.url)];

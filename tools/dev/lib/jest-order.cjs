@@ -10,6 +10,8 @@ const SECONDS = {
   'apps/chat-worker-e2e/src/certificate.spec.ts': 36,
   'apps/chat-worker-e2e/src/governance.spec.ts': 35,
   'apps/billing-webhooks-e2e/src/certificate.spec.ts': 33,
+  'apps/inbox-intake-e2e/src/intake.spec.ts': 33,
+  'apps/inbox-intake-e2e/src/certificate.spec.ts': 30,
   'apps/billing-webhooks-e2e/src/money.spec.ts': 27,
   'apps/chat-worker-e2e/src/streams.spec.ts': 29,
   'tools/house-check/fuzz.medium.spec.ts': 50,

@@ -4,10 +4,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { replaceFile } from './files.mjs';
 
+const webhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+
 const MAKE = {
   MASTER_KEYS: () => `1:${randomBytes(32).toString('base64')}`,
   INTERNAL_TOKEN_SECRET: () => randomBytes(32).toString('base64url'),
-  POLAR_WEBHOOK_SECRETS: () => `whsec_${randomBytes(32).toString('base64')}`,
+  POLAR_WEBHOOK_SECRETS: webhookSecret,
+  INBOUND_EMAIL_SECRET_GENERIC: webhookSecret,
 };
 
 export function developmentSecrets(dir) {

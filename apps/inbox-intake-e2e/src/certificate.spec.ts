@@ -1,0 +1,45 @@
+import { WEBHOOK_SECRET } from '@aps/platform/testing';
+import { Chance, withPlatform } from '../../chat-worker-e2e/src/scenario';
+import { asTable, CAMPAIGN_APPS, certify, type Campaign } from './certificate';
+import { ALL_WELL } from './verdict';
+
+const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const long = process.env.CERTIFY_INBOX !== undefined;
+
+/** `npm run certify` runs it at length; CERTIFY_INBOX is the number of messages, TEST_SEED repeats a campaign. */
+const CAMPAIGN: Campaign = long
+  ? {
+      seed,
+      messages: Number(process.env.CERTIFY_INBOX),
+      width: 24,
+      faults: { inbox_intake_killed: 20, chat_worker_killed: 5, redis_restarted: 5, redis_flushed: 3, postgres_restarted: 3 },
+    }
+  : {
+      seed,
+      messages: 200,
+      width: 12,
+      faults: { inbox_intake_killed: 3, chat_worker_killed: 1, redis_restarted: 1, redis_flushed: 1, postgres_restarted: 1 },
+    };
+
+describe('crash certificate of inboxes', () => {
+  it(
+    'stores each message once, evaluates it, and begins one chat for it, whatever dies',
+    async () => {
+      await withPlatform(
+        {
+          apps: [...CAMPAIGN_APPS],
+          balanced: true,
+          own: ['postgres', 'redis'],
+          env: { INBOUND_EMAIL_SECRET_GENERIC: WEBHOOK_SECRET },
+        },
+        async (platform) => {
+          const certificate = await certify(platform, new Chance(seed), CAMPAIGN);
+          process.stdout.write(`\n${asTable(certificate)}\n\nRepeat with TEST_SEED=${seed}\n`);
+          const { messages } = CAMPAIGN;
+          expect(certificate).toMatchObject({ ...ALL_WELL, acknowledged: messages, classified: messages, classified_twice: 0 });
+        },
+      );
+    },
+    long ? 3_600_000 : 300_000,
+  );
+});
