@@ -1,3 +1,4 @@
+import { QUEUES } from '@aps/contracts';
 import { Agent, AgentRevision, Chat, Turn, WorkerRow } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
@@ -81,7 +82,7 @@ describe('workers, administered', () => {
 
     it('tells what waits in every queue, whoever consumes it', async () => {
       const none = { ready: 0, active: 0, delayed: 0, failed: 0, oldest_ready_s: 0 };
-      expect((await page()).queues).toEqual(['turns', 'titles', 'maintenance', 'billing'].map((name) => ({ name, ...none })));
+      expect((await page()).queues).toEqual(QUEUES.map((name) => ({ name, ...none })));
       const ids = { org_id: uuidv7(), chat_id: uuidv7(), turn_id: uuidv7() };
       await t.get(Outbox).publish([
         { id: uuidv7(), name: 'turn.run', payload: ids },

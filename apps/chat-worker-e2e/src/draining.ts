@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { QUEUES } from '@aps/contracts';
 import { NodeProcess, ROOT, until, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
@@ -111,7 +112,7 @@ export async function drainedWithoutRedis(chance: Chance): Promise<void> {
       items: ListedWorker[];
       queues: { ready: number | null }[];
     };
-    expect([items.map(({ draining }) => draining), queues.map(({ ready }) => ready)]).toEqual([[true], [null, null, null, null]]);
+    expect([items.map(({ draining }) => draining), queues.map(({ ready }) => ready)]).toEqual([[true], QUEUES.map(() => null)]);
 
     await platform.redis!.restart();
     for (const app of ['api-gateway', 'chat-worker'] as const)

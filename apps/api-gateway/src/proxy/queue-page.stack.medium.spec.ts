@@ -1,4 +1,5 @@
 import { GatewayAuthenticator, InternalCallerModule, QueuePageSessionModule } from '@aps/administration/http';
+import { QUEUES } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
@@ -62,12 +63,7 @@ describe('The page of queues, through the gateway', () => {
     const { queues } = (await (await withCookie(cookie, `${PAGE}/api/queues`)).json()) as {
       queues: { name: string; readOnlyMode: boolean }[];
     };
-    expect(queues.map(({ name, readOnlyMode }) => [name, readOnlyMode])).toEqual([
-      ['turns', true],
-      ['titles', true],
-      ['maintenance', true],
-      ['billing', true],
-    ]);
+    expect(queues.map(({ name, readOnlyMode }) => [name, readOnlyMode])).toEqual(QUEUES.map((name) => [name, true]));
     expect((await withCookie(cookie, `${PAGE}/api/nothing`)).status).toBe(404);
   });
 

@@ -70,13 +70,15 @@ function inspect(raw: Buffer, maxInexact = MAX_INEXACT): Findings {
 /** Whether a JSON number comes out of a double as the number that went in, however it is written: `1e2` does, 2^53+1 does not. */
 export const survivesDouble = (text: string): boolean => decimalOf(text) === decimalOf(String(Number(text)));
 
-/** One spelling per number: its digits without zeros around them, and the power of ten. What is no number is itself. */
+/** One spelling per number: its digits without zeros around them, and the power of ten. What is no number is no spelling of one. */
 function decimalOf(text: string): string {
-  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  if (whole === undefined) return text;
+  // No pattern: over megabytes of digits one runs out of stack, and one that looks for zeros at the end takes the square of their
+  // number where they are not at the end.
+  const [mantissa, exponent = '0'] = text.toLowerCase().split('e');
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const [whole, fraction = ''] = mantissa.slice(sign.length).split('.');
   const digits = whole + fraction;
   let [from, to] = [0, digits.length];
-  // No pattern: one that looks for zeros at the end takes the square of their number where they are not at the end.
   while (from < to && digits[from] === '0') from++;
   while (to > from && digits[to - 1] === '0') to--;
   return from === to ? '0' : `${sign}${digits.slice(from, to)}e${Number(exponent) - fraction.length + (digits.length - to)}`;
@@ -98,7 +100,15 @@ function replacing(raw: Buffer, inexact: Findings['inexact'], by: (number: strin
   return (parts.join('') + raw.toString('utf8', end)).replace(/^\ufeff/, '');
 }
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** What looks like a number may be none, as `1.2.3`. Its parser tells, whose stack does not grow with the digits as a pattern's does. */
+function isNumber(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Parses what is taken as it comes and cannot be refused. A number that a double would change is its text instead.
@@ -110,7 +120,7 @@ export function readJson(raw: Buffer): unknown {
   if (tooDeep) return undefined;
   try {
     utf8.decode(raw);
-    return JSON.parse(replacing(raw, inexact, (number) => (NUMBER.test(number) ? `"${number}"` : number)));
+    return JSON.parse(replacing(raw, inexact, (number) => (isNumber(number) ? `"${number}"` : number)));
   } catch {
     return undefined;
   }
