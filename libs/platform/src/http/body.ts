@@ -72,8 +72,8 @@ export const survivesDouble = (text: string): boolean => decimalOf(text) === dec
 
 /** One spelling per number: its digits without zeros around them, and the power of ten. What is no number is no spelling of one. */
 function decimalOf(text: string): string {
-  // No pattern: over megabytes of digits one runs out of stack, and one that looks for zeros at the end takes the square of their
-  // number where they are not at the end.
+  // No pattern: one over megabytes of digits was seen to run out of stack, and one that looks for zeros at the end takes the square
+  // of their number where they are not at the end.
   const [mantissa, exponent = '0'] = text.toLowerCase().split('e');
   const sign = mantissa.startsWith('-') ? '-' : '';
   const [whole, fraction = ''] = mantissa.slice(sign.length).split('.');
