@@ -2,7 +2,7 @@
  * `npm run bench`: what the platform costs beside the least code that does the same (the floor), in one run, as ratios.
  *
  *   --quick            about a minute instead of several: fewer and shorter rounds
- *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, growth, separated by commas
+ *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, intake, growth, separated by commas
  *   --profile <folder> the product's processes write CPU profiles there; `node tools/bench/profile.mjs <file>` sums one up
  *
  * Prints Markdown. Ends with 0 unless something breaks: ratios are for people to judge. docs/operations/performance.md explains them.
@@ -23,6 +23,7 @@ import { flood } from './sections/flood.mjs';
 import { governance } from './sections/governance.mjs';
 import { growth } from './sections/growth.mjs';
 import { held } from './sections/held.mjs';
+import { intake } from './sections/intake.mjs';
 import { metering } from './sections/metering.mjs';
 import { reads } from './sections/reads.mjs';
 import { start } from './sections/start.mjs';
@@ -43,6 +44,7 @@ const SECTIONS = {
   metering,
   deliveries,
   credits,
+  intake,
   growth,
 };
 

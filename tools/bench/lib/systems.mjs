@@ -88,10 +88,10 @@ export class Floor extends System {
 }
 
 export class Product extends System {
-  /** @param options.admin with what operators call, too; `billing`: and with what takes deliveries in */
-  constructor({ dir, env, seed }, { profileDir, admin = false, billing = false } = {}) {
+  /** @param options.admin with what operators call, too; `billing`: and with what takes deliveries in; `intake`: and messages */
+  constructor({ dir, env, seed }, { profileDir, admin = false, billing = false, intake = false } = {}) {
     super();
-    Object.assign(this, { dir, seed, admin, billing });
+    Object.assign(this, { dir, seed, admin, billing, intake });
     this.env = env;
     this.flags = profileDir ? ['--cpu-prof', '--cpu-prof-dir', path.resolve(profileDir)] : [];
   }
@@ -104,9 +104,16 @@ export class Product extends System {
     if (this.admin) this.env = { ...this.env, ADMIN_API_URL: `http://127.0.0.1:${adminPort}` };
     const billingPort = this.billing && (await freePort());
     if (this.billing) this.env = { ...this.env, BILLING_WEBHOOKS_URL: (this.billingUrl = `http://127.0.0.1:${billingPort}`) };
+    const intakePort = this.intake && (await freePort());
+    if (this.intake) {
+      this.smtpPort = await freePort();
+      this.intakeUrl = `http://127.0.0.1:${intakePort}`;
+      this.env = { ...this.env, INBOX_INTAKE_URL: this.intakeUrl, SMTP_LISTEN_PORT: String(this.smtpPort) };
+    }
     const apps = [await this.app('api-gateway', port), await this.app('chat-worker')];
     if (this.admin) apps.push(await this.app('admin-api', adminPort));
     if (this.billing) apps.push(await this.app('billing-webhooks', billingPort));
+    if (this.intake) apps.push(await this.app('inbox-intake', intakePort));
     return apps;
   }
 
@@ -124,6 +131,11 @@ export class Product extends System {
 
   /** Of billing-webhooks. */
   get billingPid() {
+    return this.pids.at(-1);
+  }
+
+  /** Of inbox-intake. */
+  get intakePid() {
     return this.pids.at(-1);
   }
 
