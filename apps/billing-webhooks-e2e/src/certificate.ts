@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { redisCommand, until, type Instance, type Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
+import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
 import { catalogOf, Life } from './lives';
 import { aDelivery, Sender, type Delivery } from './sender';
 import { proofOf, verdictOf, type Verdict } from './verdict';
@@ -17,8 +16,7 @@ export interface Campaign {
   faults: Record<FaultKind, number>;
 }
 
-const FAULT_KINDS = ['billing_webhooks_killed', 'gateway_killed', 'redis_flushed'] as const;
-type FaultKind = (typeof FAULT_KINDS)[number];
+type FaultKind = 'billing_webhooks_killed' | 'gateway_killed' | 'redis_flushed';
 
 /** What a campaign came to. */
 export interface Certificate extends Verdict {
@@ -48,17 +46,17 @@ const REST_MS = 240_000;
 export async function certify(platform: Platform, chance: Chance, campaign: Campaign): Promise<Certificate> {
   const began = performance.now();
   const lives = await livesOf(platform, chance, campaign.deliveries);
-  const deliveries = shuffled(
-    chance,
-    lives.flatMap(({ events }) => events.map(aDelivery)),
-  );
+  const deliveries = chance.shuffled(lives.flatMap(({ events }) => events.map(aDelivery)));
   const twice = deliveries.filter(() => chance.between(1, 10) <= TWICE_OF_TEN);
-  const deck = shuffled(chance, [...deliveries, ...twice]);
+  const deck = chance.shuffled([...deliveries, ...twice]);
 
   const sender = new Sender(platform);
   const held = deck.splice(-Math.min(HELD_MAX, Math.ceil(deck.length / 10)));
   const sending = sender.deliverAll(deck, campaign.width);
-  await Promise.all([sending, inflict(platform, chance, campaign, () => sender.acknowledged / deck.length)]);
+  // But for the last flush, which comes in the end.
+  const counts = { ...campaign.faults, redis_flushed: campaign.faults.redis_flushed - 1 };
+  const share = () => sender.acknowledged / deck.length;
+  await Promise.all([sending, inflict(chance, counts, (kind) => FAULTS[kind](platform, chance), share)]);
   const waiting_at_the_flush = await flushedBehindLock(platform, sender, held, campaign.width);
   await atRest(platform);
   return {
@@ -82,25 +80,6 @@ async function livesOf(platform: Platform, chance: Chance, deliveries: number): 
   const lives: Life[] = [];
   for (let events = 0; events < deliveries; events += lives.at(-1)!.events.length) lives.push(await Life.of(platform, chance, catalog));
   return lives;
-}
-
-function shuffled<T>(chance: Chance, all: T[]): T[] {
-  const left = [...all];
-  for (let i = left.length - 1; i > 0; i--) {
-    const j = chance.between(0, i);
-    [left[i], left[j]] = [left[j], left[i]];
-  }
-  return left;
-}
-
-/** Does the campaign's faults, each at its share of the deliveries, one after another; but for the last flush. */
-async function inflict(platform: Platform, chance: Chance, { faults }: Campaign, share: () => number): Promise<void> {
-  const counts = { ...faults, redis_flushed: faults.redis_flushed - 1 };
-  const order = FAULT_KINDS.flatMap((kind) => Array.from({ length: counts[kind] }, () => ({ kind, at: chance.between(2, 90) / 100 })));
-  for (const { kind, at } of order.sort((a, b) => a.at - b.at)) {
-    while (share() < at) await sleep(10);
-    await FAULTS[kind](platform, chance);
-  }
 }
 
 const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance) => Promise<void>> = {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
 import type { Ledger } from '@aps/tools/testing';
 import { Journal, type Acknowledged, type Recovery } from './certificate-journal';
-import type { Chance } from './scenario';
+import { inflict, type Chance } from './scenario';
 
 /** How much is done, and what is done to it. */
 export interface Campaign {
@@ -171,8 +171,11 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
   };
   try {
     const clients = Promise.all(Array.from({ length: campaign.width }, client));
-    const faults = inflict(platform, chance, campaign, journal, () => acknowledged.length);
-    await Promise.all([clients, faults]);
+    const share = () => {
+      requireAlive(platform);
+      return acknowledged.length / campaign.messages;
+    };
+    await Promise.all([clients, inflict(chance, campaign.faults, (kind) => FAULTS[kind](platform, chance, journal), share)]);
     requireAlive(platform);
     await journal.settle(REST_MS);
     return {
@@ -252,26 +255,6 @@ async function persist<T>(ask: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (error instanceof Refused || Date.now() > end) throw error;
     }
-  }
-}
-
-/** Does the campaign's faults, each at its share of the acknowledged messages, one after another. */
-async function inflict(
-  platform: Platform,
-  chance: Chance,
-  { messages, faults }: Campaign,
-  journal: Journal,
-  done: () => number,
-): Promise<void> {
-  const order = FAULT_KINDS.flatMap((kind) => Array.from({ length: faults[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 }))).sort(
-    (a, b) => a.at - b.at,
-  );
-  for (const { kind, at } of order) {
-    while (done() < at * messages) {
-      requireAlive(platform);
-      await sleep(20);
-    }
-    await FAULTS[kind](platform, chance, journal);
   }
 }
 

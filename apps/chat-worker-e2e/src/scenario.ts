@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startPlatform, type Platform, type PlatformOptions } from '../../api-gateway-e2e/support';
 
 /** Chance that can be repeated: the same seed makes the same choices. */
@@ -17,6 +18,35 @@ export class Chance {
 
   pick<T>(from: readonly T[]): T {
     return from[this.between(0, from.length - 1)];
+  }
+
+  shuffled<T>(all: readonly T[]): T[] {
+    const left = [...all];
+    for (let i = left.length - 1; i > 0; i--) {
+      const j = this.between(0, i);
+      [left[i], left[j]] = [left[j], left[i]];
+    }
+    return left;
+  }
+}
+
+/**
+ * Does the faults of a campaign one after another, each as often as it is to happen and at a share of the work that chance gives.
+ *
+ * @param share of the work that is done, from 0 to 1. It may throw, which ends the campaign.
+ */
+export async function inflict<K extends string>(
+  chance: Chance,
+  counts: Record<K, number>,
+  fault: (kind: K) => Promise<unknown>,
+  share: () => number,
+): Promise<void> {
+  const order = (Object.keys(counts) as K[]).flatMap((kind) =>
+    Array.from({ length: counts[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 })),
+  );
+  for (const { kind, at } of order.sort((a, b) => a.at - b.at)) {
+    while (share() < at) await sleep(10);
+    await fault(kind);
   }
 }
 

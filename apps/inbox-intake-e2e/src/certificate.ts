@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '@aps/platform/testing';
 import { redisCommand, type Instance, type Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
+import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
 import { DOORS, openInbox, Senders, type OpenInbox } from './senders';
 import { verdictOf, type Verdict } from './verdict';
 
@@ -15,8 +15,7 @@ export interface Campaign {
   faults: Record<FaultKind, number>;
 }
 
-const FAULT_KINDS = ['inbox_intake_killed', 'chat_worker_killed', 'redis_restarted', 'redis_flushed', 'postgres_restarted'] as const;
-type FaultKind = (typeof FAULT_KINDS)[number];
+type FaultKind = 'inbox_intake_killed' | 'chat_worker_killed' | 'redis_restarted' | 'redis_flushed' | 'postgres_restarted';
 
 /** What a campaign came to. */
 export interface Certificate extends Verdict {
@@ -50,9 +49,9 @@ export async function certify(platform: Platform, chance: Chance, { seed, messag
     INTAKES.map((intake) => platform.app(intake).smtpPort),
   );
   const all = Array.from({ length: messages }, (_, i) => ({ key: `message-${i}`, door: chance.pick(DOORS) }));
-  const deck = shuffled(chance, [...all, ...all.filter(() => chance.between(1, 10) <= TWICE_OF_TEN)]);
+  const deck = chance.shuffled([...all, ...all.filter(() => chance.between(1, 10) <= TWICE_OF_TEN)]);
   const share = () => senders.taken.size / messages;
-  await Promise.all([senders.allTaken(deck, width), inflict(platform, chance, faults, share)]);
+  await Promise.all([senders.allTaken(deck, width), inflict(chance, faults, (kind) => FAULTS[kind](platform, chance), share)]);
   return {
     ...{ seed, faults, sent: senders.sent },
     ...(await verdictOf(platform, senders, REST_MS + messages * REST_MS_EACH)),
@@ -87,24 +86,6 @@ function classifiedOf(platform: Platform, { id }: OpenInbox): Promise<Pick<Certi
     const [{ n, twice }] = await db.query(CLASSIFIED, [id]);
     return { classified: n, classified_twice: twice };
   });
-}
-
-function shuffled<T>(chance: Chance, all: T[]): T[] {
-  const left = [...all];
-  for (let i = left.length - 1; i > 0; i--) {
-    const j = chance.between(0, i);
-    [left[i], left[j]] = [left[j], left[i]];
-  }
-  return left;
-}
-
-/** Does the campaign's faults, each at its share of the messages, one after another. */
-async function inflict(platform: Platform, chance: Chance, faults: Campaign['faults'], share: () => number): Promise<void> {
-  const order = FAULT_KINDS.flatMap((kind) => Array.from({ length: faults[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 })));
-  for (const { kind, at } of order.sort((a, b) => a.at - b.at)) {
-    while (share() < at) await sleep(10);
-    await FAULTS[kind](platform, chance);
-  }
 }
 
 const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance) => Promise<unknown>> = {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
-import { testEnvironment } from '@aps/platform/testing';
+import { SHOP_EXAMPLE, testEnvironment } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { InMemoryIntake } from '../../testing/in-memory-intake';
@@ -94,6 +94,19 @@ const mail = (options: SendMailOptions, { requireTLS = false } = {}) =>
 const bodies = () => intake.received.map(({ body_text }) => body_text);
 
 describe('the listener for mail', () => {
+  it('says in the log which messages a mail has become, and nothing of what is in it', async () => {
+    const log = jest.spyOn(Logger.prototype, 'log');
+    await mail({ to: SUPPORT, subject: 'Bill' });
+    await expect(mail({ to: SUPPORT, text: 'x'.repeat(MAX_MAIL_BYTES) })).rejects.toThrow();
+    const told = log.mock.calls.map(([line]) => line as { msg?: string }).filter(({ msg }) => msg === 'mail');
+    log.mockRestore();
+    const line = { msg: 'mail', session_id: expect.any(String), ms: expect.any(Number) };
+    expect(told).toEqual([
+      { ...line, outcome: 'taken', bytes: expect.any(Number), message_ids: [intake.received[0].message] },
+      { ...line, outcome: 'failed', bytes: 0, message_ids: [] },
+    ]);
+  });
+
   it('takes a mail in, and says under which id', async () => {
     const { response } = await mail({ to: SUPPORT, subject: 'Bill', attachments: [{ filename: 'a.txt', content: 'x' }] });
     expect(intake.received).toMatchObject([
@@ -247,8 +260,8 @@ describe('the listener for mail', () => {
     await listener.beforeApplicationShutdown();
     const folder = mkdtempSync(path.join(tmpdir(), 'smtp-'));
     const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
-    writeFileSync(cert, CERTIFICATE);
-    writeFileSync(key, KEY);
+    writeFileSync(cert, SHOP_EXAMPLE.cert);
+    writeFileSync(key, SHOP_EXAMPLE.key);
     await start({ SMTP_TLS_CERT_FILE: cert, SMTP_TLS_KEY_FILE: key });
     await mail({ to: SUPPORT }, { requireTLS: true });
     expect(bodies()).toEqual(['Hello']);
@@ -292,19 +305,3 @@ describe('the listener for mail', () => {
     expect(bodies()).toEqual(['Hello']);
   });
 });
-
-// A self-signed certificate and its key. They guard nothing.
-const pem = (kind: string, base64: string) => `-----BEGIN ${kind}-----\n${base64.match(/.{1,64}/g)!.join('\n')}\n-----END ${kind}-----\n`;
-const KEY = pem(
-  'PRIVATE KEY',
-  'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtJHGJN9AC4X6U7qmqvO55pi7Q4Wf/1I5HU24ZoL52MihRANCAAQTH8X2FnxfUN9f3QVTCQm/' +
-    'wfhtpaSXaausWvwqUvF0lP6RrLCF8PeraIP6ACbI2eosrik7ab1axVdET+BcJJFZ',
-);
-const CERTIFICATE = pem(
-  'CERTIFICATE',
-  'MIIBnTCCAUSgAwIBAgIUbI0qROrSrAplzC0tdwZHhkExN5gwCgYIKoZIzj0EAwIwFzEVMBMGA1UEAwwMc2hvcC5leGFtcGxlMCAXDTI2MTEyMTAxMzI0NloY' +
-    'DzIxMjYxMDI4MDEzMjQ2WjAXMRUwEwYDVQQDDAxzaG9wLmV4YW1wbGUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQTH8X2FnxfUN9f3QVTCQm/wfhtpaSX' +
-    'aausWvwqUvF0lP6RrLCF8PeraIP6ACbI2eosrik7ab1axVdET+BcJJFZo2wwajAdBgNVHQ4EFgQUJXAjSZ2kjnSC6Pj2eT+3Ug0ptLMwHwYDVR0jBBgwFoAU' +
-    'JXAjSZ2kjnSC6Pj2eT+3Ug0ptLMwDwYDVR0TAQH/BAUwAwEB/zAXBgNVHREEEDAOggxzaG9wLmV4YW1wbGUwCgYIKoZIzj0EAwIDRwAwRAIgDoUpqJ2Mk92f' +
-    'bv89zEIXENPkimioXotbRCf7q7083ycCIH9E0QVpP8jjXyUW41fd9eu4YI0tIIP6270go78Hqenq',
-);

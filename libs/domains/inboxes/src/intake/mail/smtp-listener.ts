@@ -66,8 +66,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       },
       ...{ disableReverseLookup: true, logger: false, socketTimeout: IDLE_MS },
       closeTimeout: Math.max(0, runtimeConfig.value.shutdownGraceMs - AFTER_MS),
-      onRcptTo: ({ address }, session, done) => this.answer(done, this.accept(address, session)),
-      onData: (stream, session, done) => this.answer(done, this.take(stream, session)),
+      onRcptTo: ({ address }, session, done) => this.answer(done, session, this.accept(address, session)),
+      onData: (stream, session, done) => this.answer(done, session, this.take(stream, session)),
     });
     // Of single connections; the listener itself fails below.
     server.on('error', (error) => this.logger.debug(error.message));
@@ -91,11 +91,11 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     await closed;
   }
 
-  private answer<T>(done: (error: Error | null, said?: T) => void, work: Promise<T>): void {
+  private answer<T>(done: (error: Error | null, said?: T) => void, session: SMTPServerSession, work: Promise<T>): void {
     work.then(
       (said) => done(null, said),
       (error: Refusal) => {
-        if (!error.responseCode) this.logger.error({ msg: 'Could not take a mail in', error: error.stack });
+        if (!error.responseCode) this.logger.error({ msg: 'Could not take a mail in', session_id: session.id, error: error.stack });
         countRefusal('smtp', error.reason ?? FAILED);
         done(error.responseCode ? error : LATER);
       },
@@ -116,19 +116,24 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     // A session outlives its mails.
     const to = rcptTo.flatMap(({ address }) => channels?.get(address) ?? []);
     this.busy.add(session.id);
-    let outcome = 'failed';
+    const began = performance.now();
+    const told = { outcome: 'failed', bytes: 0, message_ids: [] as string[] };
     try {
       const raw = await this.read(stream);
+      told.bytes = raw.length;
       try {
         const client = { ip: session.remoteAddress, helo: session.hostNameAppearsAs || session.remoteAddress };
         const taken = await this.door.receive(raw, { mail_from: mailFrom ? mailFrom.address : '', client }, to);
-        outcome = 'taken';
-        return `Taken as ${taken.map(({ message_id }) => message_id).join(' ')}`;
+        told.outcome = 'taken';
+        told.message_ids = taken.map(({ message_id }) => message_id);
+        return `Taken as ${told.message_ids.join(' ')}`;
       } finally {
         this.heldBytes -= raw.length;
       }
     } finally {
-      outcomes.inc({ outcome });
+      outcomes.inc({ outcome: told.outcome });
+      // As of a request: who it is from and what it says is nobody's business here.
+      this.logger.log({ msg: 'mail', session_id: session.id, ...told, ms: Math.round(performance.now() - began) });
       this.busy.delete(session.id);
       // The answer goes first.
       if (this.ending) setImmediate(() => this.dismiss(session));
