@@ -10,22 +10,38 @@ import type { MailEnvelope } from './mail.types';
 class PublishedRecords extends MailResolver {
   records: Record<string, unknown[] | undefined> = {};
   asked = 0;
-  /** Whether nobody answers. */
-  silent = false;
+  /** What answers wait for. */
+  until?: Promise<void>;
+  names = new Set<string>();
+  private awaited?: { names: number; found: () => void };
 
   async resolve(name: string, rrtype: string): Promise<unknown[]> {
     this.asked++;
-    if (this.silent) await new Promise(() => undefined);
+    this.names.add(name);
+    if (this.names.size === this.awaited?.names) this.awaited.found();
+    await this.until;
     const found = this.records[`${name} ${rrtype}`];
     if (!found) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     return found;
+  }
+
+  /** No answers, until what it returns is called. */
+  hold(): () => void {
+    let answer!: () => void;
+    this.until = new Promise((resolve) => (answer = resolve));
+    return answer;
+  }
+
+  /** When so many names have been asked for. */
+  askedFor(names: number): Promise<string> {
+    return new Promise((resolve) => (this.awaited = { names, found: () => resolve('asked') }));
   }
 }
 
 const dns = new PublishedRecords();
 const reader = new MailReader(dns);
 const ENVELOPE: MailEnvelope = { mail_from: 'ada@example.com', client: { ip: '192.0.2.1', helo: 'mx.example.com' } };
-beforeEach(() => Object.assign(dns, { records: {}, silent: false, asked: 0 }));
+beforeEach(() => Object.assign(dns, { records: {}, until: undefined, asked: 0, names: new Set() }));
 afterAll(() => reader.onApplicationShutdown());
 
 const MIB = 1024 * 1024;
@@ -64,7 +80,7 @@ describe('the reader of mails', () => {
 
   it('takes a mail whoever answers nothing of it', async () => {
     expect((await read(MAIL)).auth).toEqual({ spf: 'none', dkim: 'none', dmarc: 'none' });
-    dns.silent = true;
+    dns.hold();
     const { parts, auth } = await read(MAIL);
     expect([parts?.subject, auth]).toEqual(['Hi', { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' }]);
   });
@@ -114,14 +130,6 @@ describe('the reader of mails', () => {
     120_000,
   );
 
-  it('goes on when a reader is ended', async () => {
-    const running = (reader as unknown as { running: Set<{ kill: (signal: string) => void }> }).running;
-    const reads = Promise.all(Array.from({ length: 4 }, () => read(`Content-Type: text/html\r\n\r\n${'<p>x'.repeat(500_000)}`)));
-    for (const child of running) child.kill('SIGKILL');
-    expect((await reads).filter(({ parts: found }) => found).length).toBeGreaterThanOrEqual(2);
-    expect(await text(MAIL)).toBe('Hello');
-  });
-
   it('reads whatever comes', async () => {
     const next = random(11);
     const words = [
@@ -163,4 +171,79 @@ describe('the reader of mails', () => {
       expect((await read(mail)).auth).toBeDefined();
     }
   });
+});
+
+describe('mails that wait for the DNS', () => {
+  let own: MailReader;
+  beforeEach(() => (own = new MailReader(dns)));
+  afterEach(() => own.onApplicationShutdown());
+
+  /** Each from a domain of its own. */
+  const from = (i: number, mail = MAIL) => own.read(Buffer.from(mail), { ...ENVELOPE, mail_from: `ada@d${i}.example` });
+  const fromMany = (n: number) => {
+    for (let i = 0; i < n; i++) dns.records[`d${i}.example TXT`] = [['v=spf1 ip4:192.0.2.1 -all']];
+    return Array.from({ length: n }, (_, i) => from(i));
+  };
+  /** To the process in which the first of all mails is. */
+  const signal = (name: NodeJS.Signals) => {
+    const { places } = own as unknown as { places: { process?: { pid: number } }[] };
+    process.kill(places[1].process!.pid, name);
+  };
+  const ALL_SPF = (n: number) => Array.from({ length: n }, () => ['Hi', 'pass']);
+  const told = (reads: ReturnType<typeof fromMany>) =>
+    Promise.all(reads).then((all) => all.map(({ parts: found, auth }) => [found?.subject, auth.spf]));
+
+  it('let those behind them be parsed', async () => {
+    const answer = dns.hold();
+    const asked = dns.askedFor(20);
+    const reads = fromMany(20);
+    expect(await Promise.race([asked, ...reads])).toBe('asked');
+    answer();
+    expect(await told(reads)).toEqual(ALL_SPF(20));
+  });
+
+  it('are a hundred in a process, and those behind them wait', async () => {
+    dns.hold();
+    const reads = fromMany(250);
+    expect(await Promise.race([dns.askedFor(250), ...reads])).toMatchObject({ parts: { subject: 'Hi' }, auth: { spf: 'temperror' } });
+    expect(dns.names.size).toBeLessThanOrEqual(200);
+    dns.until = undefined;
+    expect((await told(reads)).map(([subject]) => subject)).toEqual(reads.map(() => 'Hi'));
+  });
+
+  it('lose nothing when their process ends, nor does what is being parsed there', async () => {
+    const answer = dns.hold();
+    const asked = dns.askedFor(8);
+    const reads = fromMany(8);
+    await asked;
+    const [parsed, alsoParsed] = [from(8), from(9)];
+    signal('SIGKILL');
+    answer();
+    expect(await told(reads)).toEqual(ALL_SPF(8));
+    expect(await told([parsed, alsoParsed])).toEqual([
+      ['Hi', 'none'],
+      ['Hi', 'none'],
+    ]);
+  });
+
+  it('are asked about once more when it is their process that is slow', async () => {
+    const answer = dns.hold();
+    const asked = dns.askedFor(1);
+    const reads = fromMany(1);
+    await asked;
+    signal('SIGSTOP');
+    answer();
+    expect(await told(reads)).toEqual(ALL_SPF(1));
+  });
+
+  it('lose nothing by a mail that takes more memory than there is', async () => {
+    const answer = dns.hold();
+    const asked = dns.askedFor(8);
+    const reads = fromMany(8);
+    await asked;
+    const hostile = from(8, `Content-Type: text/plain; format=flowed\r\n\r\n${'>\r\n'.repeat(8_500_000)}`);
+    answer();
+    expect(await told(reads)).toEqual(ALL_SPF(8));
+    expect(await hostile).toEqual({ parts: null, auth: { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' } });
+  }, 60_000);
 });

@@ -1,12 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { counter } from '@aps/platform/observability';
-import { NOBODY_ASKED, type FromReader, type MailAuth, type MailEnvelope, type MailParts, type ToReader } from './mail.types';
+import { NOBODY_ASKED, type MailAuth, type MailEnvelope, type MailParts } from './mail.types';
 import { MailResolver } from './mail-resolver';
-
-const failed = counter('inbox_mail_readers_lost_total', 'Processes that read mail and were ended: out of time, or of memory', []);
+import { ReaderProcess, type MailInProcess } from './reader-process';
 
 /** What a mail says; `parts` is null where it could not be read. */
 export interface ReadMail {
@@ -14,95 +9,72 @@ export interface ReadMail {
   auth: MailAuth;
 }
 
-/** Processes that read mail; each reads one at a time. */
+/** Places at which a mail is parsed. */
 const READERS = 2;
-/** For a mail, and for who vouches for it after that. */
-const PARSE_MS = 10_000;
-const AUTH_MS = 5_000;
-const MEMORY_MIB = 384;
-const RECORDS = new Set(['TXT', 'A', 'AAAA', 'MX', 'PTR']);
 
-const FILE = 'mail-reader.worker.js';
-const REPOSITORY = path.resolve(__dirname, '../../../../../..');
-/** Beside this file, in a build and in a bundle; specs run from the sources, whose build stands below dist. */
-const ENTRY = [path.join(__dirname, FILE), path.join(REPOSITORY, 'dist', path.relative(REPOSITORY, __dirname), FILE)].find((file) =>
-  existsSync(file),
-);
+interface Place {
+  process?: ReaderProcess;
+}
 
-/** Reads mails in processes of their own: what a hostile mail can do ends there. They have no settings and no secrets. */
+/** `parts` is undefined where a process has ended over it. */
+interface Parsed extends Pick<MailInProcess, 'auth'> {
+  parts: MailParts | null | undefined;
+}
+
+/** Reads mails in processes of their own: what a hostile mail can do ends there, with that mail alone. */
 @Injectable()
 export class MailReader implements OnApplicationShutdown {
-  /** Places that nobody reads at; one without a process starts it. */
-  private readonly free: (ChildProcess | undefined)[] = Array.from({ length: READERS });
-  private readonly waiting: ((reader: ChildProcess | undefined) => void)[] = [];
-  private readonly running = new Set<ChildProcess>();
+  private readonly free: Place[] = Array.from({ length: READERS }, () => ({}));
+  private readonly waiting: ((place: Place) => void)[] = [];
+  private readonly places = [...this.free];
+  private isEnding = false;
 
   constructor(private readonly resolver: MailResolver) {}
 
   async read(raw: Buffer, envelope: MailEnvelope): Promise<ReadMail> {
-    let reader = this.free.length ? this.free.pop() : await new Promise<ChildProcess | undefined>((taken) => this.waiting.push(taken));
-    try {
-      reader = reader?.connected ? reader : this.start();
-      return await this.exchange(reader, raw, envelope);
-    } finally {
-      const next = this.waiting.shift();
-      if (next) next(reader);
-      else this.free.push(reader);
-    }
+    const { parts, auth } = await this.at((place) => this.parse(place, raw, envelope));
+    if (parts === undefined) return { parts: null, auth: NOBODY_ASKED };
+    return { parts, auth: (await auth) ?? (await this.askAgain(raw, envelope)) };
   }
 
   onApplicationShutdown(): void {
-    for (const reader of this.running) reader.kill('SIGKILL');
+    this.isEnding = true;
+    for (const { process } of this.places) process?.end();
   }
 
-  private start(): ChildProcess {
-    if (!ENTRY) throw new Error(`${FILE} is not built`);
-    const reader = fork(ENTRY, [], {
-      execArgv: [`--max-old-space-size=${MEMORY_MIB}`],
-      env: {},
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    this.running.add(reader);
-    return reader.on('error', () => undefined).once('exit', () => this.running.delete(reader));
+  /** What has ended a process may be another mail in it, so one that was not alone is read once more, alone. */
+  private async parse(place: Place, raw: Buffer, envelope: MailEnvelope): Promise<Parsed> {
+    const process = this.runningAt(place);
+    const wasAlone = process.isEmpty;
+    const { parts, auth } = process.read(raw, envelope);
+    const found = { parts: await parts, auth };
+    return found.parts !== undefined || wasAlone || this.isEnding ? found : this.parse(place, raw, envelope);
   }
 
-  private exchange(reader: ChildProcess, raw: Buffer, envelope: MailEnvelope): Promise<ReadMail> {
-    return new Promise((resolve) => {
-      let parts: MailParts | null = null;
-      const end = (auth: MailAuth) => {
-        clearTimeout(timer);
-        reader.off('message', hear).off('exit', lose);
-        resolve({ parts, auth });
-      };
-      const lose = () => {
-        failed.inc();
-        reader.kill('SIGKILL');
-        if (reader.connected) reader.disconnect();
-        end(NOBODY_ASKED);
-      };
-      const hear = (said: FromReader) => {
-        if (said.type === 'resolve') return void this.ask(reader, said);
-        if (said.type === 'auth') return end(said.auth);
-        ({ parts } = said);
-        clearTimeout(timer);
-        timer = setTimeout(lose, AUTH_MS);
-      };
-      let timer = setTimeout(lose, PARSE_MS);
-      reader.on('message', hear).once('exit', lose);
-      tell(reader, { type: 'read', raw, envelope });
-    });
+  /** Of a mail that waited in a process that has ended. */
+  private async askAgain(raw: Buffer, envelope: MailEnvelope): Promise<MailAuth> {
+    if (this.isEnding) return NOBODY_ASKED;
+    const { auth } = await this.at((place) => ({ auth: this.runningAt(place).authenticate(raw, envelope) }));
+    return (await auth) ?? NOBODY_ASKED;
   }
 
-  private async ask(reader: ChildProcess, { id, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
+  private async at<T>(use: (place: Place) => T | Promise<T>): Promise<T> {
+    const place = this.free.pop() ?? (await new Promise<Place>((taken) => this.waiting.push(taken)));
     try {
-      if (!RECORDS.has(rrtype)) throw Object.assign(new Error('No such records are looked for'), { code: 'ENODATA' });
-      tell(reader, { type: 'records', id, records: await this.resolver.resolve(name, rrtype) });
-    } catch (error) {
-      tell(reader, { type: 'no_records', id, code: (error as { code?: string }).code ?? 'ESERVFAIL' });
+      return await use(place);
+    } finally {
+      void this.giveBack(place);
     }
   }
-}
 
-/** One that is gone is noticed by its end. */
-const tell = (reader: ChildProcess, message: ToReader): void => void (reader.connected && reader.send(message, () => undefined));
+  private async giveBack(place: Place): Promise<void> {
+    await place.process?.room();
+    const next = this.waiting.shift();
+    if (next) next(place);
+    else this.free.push(place);
+  }
+
+  private runningAt(place: Place): ReaderProcess {
+    return (place.process = place.process?.isRunning ? place.process : new ReaderProcess(this.resolver));
+  }
+}

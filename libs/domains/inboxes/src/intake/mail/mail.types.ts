@@ -38,14 +38,18 @@ export type MailAuth = NonNullable<MessageFacts['auth']>;
 /** What is said where nobody could be asked in time. */
 export const NOBODY_ASKED: MailAuth = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' };
 
-/** What a child is told. */
-export type ToReader =
+/** What a child is told, by numbers that its parent gives to mails. */
+export type ToReader = { mail: number } & (
   | { type: 'read'; raw: Buffer; envelope: MailEnvelope }
+  | { type: 'authenticate'; raw: Buffer; envelope: MailEnvelope }
   | { type: 'records'; id: number; records: unknown[] }
-  | { type: 'no_records'; id: number; code: string };
+  | { type: 'no_records'; id: number; code: string }
+  | { type: 'forget' }
+);
 
-/** What a child says: what stands in the mail (null: it cannot be read), then who vouches for it. */
-export type FromReader =
+/** What a child says of a mail: what stands in it (null: it cannot be read), then who vouches for it. */
+export type FromReader = { mail: number } & (
   | { type: 'parts'; parts: MailParts | null }
   | { type: 'resolve'; id: number; name: string; rrtype: string }
-  | { type: 'auth'; auth: MailAuth };
+  | { type: 'auth'; auth: MailAuth }
+);

@@ -1,0 +1,161 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { counter } from '@aps/platform/observability';
+import { NOBODY_ASKED, type FromReader, type MailAuth, type MailEnvelope, type MailParts, type ToReader } from './mail.types';
+import type { MailResolver } from './mail-resolver';
+
+const failed = counter('inbox_mail_readers_lost_total', 'Processes that read mail and were ended: out of time, or of memory', []);
+
+const PARSE_MS = 10_000;
+/** For who vouches for a mail after that. */
+const AUTH_MS = 5_000;
+const MEMORY_MIB = 384;
+/** What may be in a process at once, waiting for the DNS: buffers are no part of the memory above. */
+const MAX_MAILS = 100;
+const MAX_BYTES = 64 * 1024 * 1024;
+const RECORDS = new Set(['TXT', 'A', 'AAAA', 'MX', 'PTR']);
+
+const FILE = 'mail-reader.worker.js';
+const REPOSITORY = path.resolve(__dirname, '../../../../../..');
+/** Beside this file, in a build and in a bundle; specs run from the sources, whose build stands below dist. */
+const ENTRY = [path.join(__dirname, FILE), path.join(REPOSITORY, 'dist', path.relative(REPOSITORY, __dirname), FILE)].find((file) =>
+  existsSync(file),
+);
+
+/** What comes of a mail in a process; undefined where the process has ended before. */
+export interface MailInProcess {
+  parts: Promise<MailParts | null | undefined>;
+  auth: Promise<MailAuth | undefined>;
+}
+
+interface Held {
+  bytes: number;
+  /** Asked of the DNS, and not answered. */
+  questions: number;
+  timer?: NodeJS.Timeout;
+  isParsed: (parts: MailParts | null | undefined) => void;
+  isVouchedFor: (auth: MailAuth | undefined) => void;
+}
+
+/** A process that parses one mail at a time, while others that it has parsed wait in it for the DNS. It has no settings and no secrets. */
+export class ReaderProcess {
+  private readonly child: ChildProcess;
+  private readonly mails = new Map<number, Held>();
+  private lastMail = 0;
+  private bytes = 0;
+  private roomWanted?: () => void;
+
+  constructor(private readonly resolver: MailResolver) {
+    if (!ENTRY) throw new Error(`${FILE} is not built`);
+    this.child = fork(ENTRY, [], {
+      execArgv: [`--max-old-space-size=${MEMORY_MIB}`],
+      env: {},
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+      .on('message', (said: FromReader) => this.hear(said))
+      .on('error', () => undefined)
+      .once('exit', () => this.end());
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.child.connected;
+  }
+
+  get isEmpty(): boolean {
+    return this.mails.size === 0;
+  }
+
+  /** Parses a mail, and asks who vouches for it. */
+  read(raw: Buffer, envelope: MailEnvelope): MailInProcess {
+    const { mail, held, coming } = this.take(raw);
+    held.timer = setTimeout(() => this.end(), PARSE_MS);
+    this.tell({ type: 'read', mail, raw, envelope });
+    return coming;
+  }
+
+  /** Asks who vouches for a mail that has been parsed elsewhere. */
+  authenticate(raw: Buffer, envelope: MailEnvelope): MailInProcess['auth'] {
+    const { mail, held, coming } = this.take(raw);
+    this.awaitAuth(mail, held);
+    this.tell({ type: 'authenticate', mail, raw, envelope });
+    return coming.auth;
+  }
+
+  /** Waits until another mail may come. */
+  async room(): Promise<void> {
+    while (this.mails.size >= MAX_MAILS || this.bytes >= MAX_BYTES) await new Promise<void>((found) => (this.roomWanted = found));
+  }
+
+  /** Ends it, with what is in it. */
+  end(): void {
+    if (this.mails.size) failed.inc();
+    this.child.kill('SIGKILL');
+    if (this.child.connected) this.child.disconnect();
+    for (const [mail, held] of this.mails) this.letGo(mail, held, undefined);
+  }
+
+  private take(raw: Buffer): { mail: number; held: Held; coming: MailInProcess } {
+    const held = { bytes: raw.length, questions: 0 } as Held;
+    const coming: MailInProcess = {
+      parts: new Promise((resolve) => (held.isParsed = resolve)),
+      auth: new Promise((resolve) => (held.isVouchedFor = resolve)),
+    };
+    const mail = ++this.lastMail;
+    this.mails.set(mail, held);
+    this.bytes += held.bytes;
+    return { mail, held, coming };
+  }
+
+  private letGo(mail: number, held: Held, auth: MailAuth | undefined): void {
+    clearTimeout(held.timer);
+    this.mails.delete(mail);
+    this.bytes -= held.bytes;
+    held.isParsed(undefined);
+    held.isVouchedFor(auth);
+    this.roomWanted?.();
+  }
+
+  private hear(said: FromReader): void {
+    const held = this.mails.get(said.mail);
+    if (!held) return;
+    if (said.type === 'resolve') return void this.ask(held, said);
+    if (said.type === 'auth') return this.letGo(said.mail, held, said.auth);
+    held.isParsed(said.parts);
+    this.awaitAuth(said.mail, held);
+  }
+
+  private awaitAuth(mail: number, held: Held): void {
+    clearTimeout(held.timer);
+    held.timer = setTimeout(() => {
+      // It is not the DNS that is slow.
+      if (!held.questions) return this.end();
+      held.isVouchedFor(NOBODY_ASKED);
+      // It stays counted until the process has let go of it.
+      this.tell({ type: 'forget', mail });
+    }, AUTH_MS);
+  }
+
+  private async ask(held: Held, { id, mail, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
+    held.questions++;
+    let answer: ToReader;
+    try {
+      if (!RECORDS.has(rrtype)) throw Object.assign(new Error('No such records are looked for'), { code: 'ENODATA' });
+      answer = { type: 'records', mail, id, records: await this.resolver.resolve(name, rrtype) };
+    } catch (error) {
+      answer = { type: 'no_records', mail, id, code: (error as { code?: string }).code ?? 'ESERVFAIL' };
+    }
+    held.questions--;
+    this.tell(answer);
+  }
+
+  /** One that is gone is noticed by its end. */
+  private tell(message: ToReader): void {
+    if (this.child.connected) this.child.send(message, () => undefined);
+  }
+}
