@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '@aps/platform/testing';
 import { redisCommand, type Instance, type Platform } from '../../api-gateway-e2e/support';
 import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
-import { DOORS, openInbox, Senders, type OpenInbox } from './senders';
+import { DOORS, openInbox, putRulesInForce, Senders, type OpenInbox } from './senders';
 import { verdictOf, type Verdict } from './verdict';
 
 /** How much is sent, and what happens meanwhile. */
@@ -42,7 +42,7 @@ const TWICE_OF_TEN = 3;
 export async function certify(platform: Platform, chance: Chance, { seed, messages, width, faults }: Campaign): Promise<Certificate> {
   const began = performance.now();
   const inbox = await openInbox(platform, 'certificate');
-  await putRulesInForce(platform, inbox);
+  await putRulesInForce(platform, inbox, RULES);
   const senders = new Senders(
     platform,
     inbox,
@@ -70,11 +70,6 @@ const RULES = {
     },
   ],
 };
-async function putRulesInForce(platform: Platform, { path }: OpenInbox): Promise<void> {
-  const { body } = await platform.call('POST', `${path}/revisions`, { body: { definition: RULES } });
-  const { status } = await platform.call('POST', `${path}/revisions/${body.id as string}/deploy`);
-  if (status !== 200) throw new Error(`Deploying rules answered ${status} ${JSON.stringify(body)}`);
-}
 
 const CLASSIFIED = sql<{ n: number; twice: number }>(`
   SELECT coalesce(sum(n), 0)::int AS n, count(*) FILTER (WHERE n > 1)::int AS twice FROM (

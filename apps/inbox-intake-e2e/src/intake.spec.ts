@@ -1,8 +1,8 @@
-import { WEBHOOK_SECRET } from '@aps/platform/testing';
+import { SmtpServer, WEBHOOK_SECRET } from '@aps/platform/testing';
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPlatform, until, type Platform } from '../../api-gateway-e2e/support';
-import { DOORS, openInbox, pathOf, Senders, type OpenInbox, type Sending } from './senders';
+import { DOORS, mailTo, openInbox, pathOf, putRulesInForce, Senders, type OpenInbox, type Sending } from './senders';
 import { ALL_WELL, verdictOf } from './verdict';
 
 const KILLS = 3;
@@ -10,6 +10,8 @@ const KILLS = 3;
 /** What comes from outside, by built apps as processes, while parts of the platform are away. */
 describe('intake', () => {
   let platform: Platform;
+  /** The mail server of everybody else. */
+  const outside = new SmtpServer();
   let inboxes = 0;
   let inbox: OpenInbox;
   let senders: Senders;
@@ -18,10 +20,13 @@ describe('intake', () => {
     platform = await startPlatform({
       apps: ['api-gateway', 'chat-worker', 'inbox-intake'],
       own: ['postgres', 'redis'],
-      env: { INBOUND_EMAIL_SECRET_GENERIC: WEBHOOK_SECRET },
+      env: { INBOUND_EMAIL_SECRET_GENERIC: WEBHOOK_SECRET, SMTP_URL: await outside.listen() },
     });
   }, 120_000);
-  afterAll(() => platform?.stop(), 60_000);
+  afterAll(async () => {
+    await platform?.stop();
+    outside.close();
+  }, 60_000);
   beforeEach(async () => {
     inbox = await openInbox(platform, `orders-${++inboxes}`);
     senders = new Senders(platform, inbox);
@@ -49,6 +54,34 @@ describe('intake', () => {
     const { items } = (await platform.call('GET', platform.chatsPath())).body as { items: { id: string; title: string }[] };
     const { messages } = (await platform.getChat(items.find(({ title }) => title === mail.key)!.id)).body;
     expect(messages.map(({ content }: { content: string }) => content)[1]).toMatch(/^You said: From: Ann <ann@example.com>/);
+  });
+
+  it('two inboxes that answer each other stop at once, though both take what machines send', async () => {
+    const [ours, theirs] = [await openInbox(platform, 'ours', { reply: 'auto' }), await openInbox(platform, 'theirs', { reply: 'auto' })];
+    for (const each of [ours, theirs]) await putRulesInForce(platform, each, { gates: { auto_submitted: 'accept' }, stages: [] });
+    const ann = 'ann@example.com';
+    const mail = (headers: string[]) => [`From: ${ann}`, `To: ${ours.address}`, ...headers, '', 'Hello', ''].join('\r\n');
+    const settled = async ({ path }: OpenInbox, { message_id }: { message_id?: string }) => {
+      const read = async () => (await platform.call('GET', `${path}/messages/${message_id}`)).body;
+      await until('a message is evaluated', async () => (await read()).state !== 'evaluating');
+      return read();
+    };
+    const ownAddress = { state: 'dropped', decided_by: 'auto_submitted', dispatched: null, reply: { state: 'none' } };
+
+    const first = await mailTo(platform.smtpPort, { from: ann, to: ours.address, raw: mail(['Subject: A question']) });
+    expect(await settled(ours, first)).toMatchObject({ state: 'accepted' });
+    await until('the agent has answered', () => outside.mails.length > 0);
+    const [reply] = outside.mails;
+    expect(reply).toMatch(new RegExp(`^From: ${ours.address}\r$`, 'm'));
+    // Ann has all her mail forwarded to the other one, which would answer to where it is from.
+    const forwarded = await mailTo(platform.smtpPort, { from: ann, to: theirs.address, raw: reply });
+    const there = await settled(theirs, forwarded);
+    expect(there).toMatchObject(ownAddress);
+    expect(there.trace).toContainEqual(expect.objectContaining({ outcome: 'dropped', detail: { reason: 'own_address' } }));
+    // Or somebody has the one answer to the other.
+    const planted = await mailTo(platform.smtpPort, { from: ann, to: ours.address, raw: mail([`Reply-To: ${theirs.address}`]) });
+    expect(await settled(ours, planted)).toMatchObject(ownAddress);
+    expect(outside.recipients).toEqual([ann]);
   });
 
   it('a webhook is refused without the signature that its channel asks for, and at once under an address that was rotated', async () => {

@@ -37,7 +37,7 @@ const AGAIN_MS = 100;
 export const pathOf = (url: string): string => new URL(url).pathname;
 
 /** Makes an inbox that knows repeats of its webhooks by their `id`. */
-export async function openInbox(platform: Platform, slug: string): Promise<OpenInbox> {
+export async function openInbox(platform: Platform, slug: string, settings: Record<string, unknown> = {}): Promise<OpenInbox> {
   const inboxes = `/api/orgs/${platform.demo.org_id}/inboxes`;
   const ok = ({ status, body }: Answer): Answer['body'] => {
     if (status >= 300) throw new Error(`Making an inbox answered ${status} ${JSON.stringify(body)}`);
@@ -48,8 +48,16 @@ export async function openInbox(platform: Platform, slug: string): Promise<OpenI
   const [webhook, email] = made.channels as { id: string; webhook_url: string; address: string }[];
   const path = `${inboxes}/${made.id as string}`;
   const config = { dedupe_path: '$.id', subject_path: '$.id', body_path: '$.text' };
+  ok(await platform.call('PATCH', path, { body: { settings } }));
   ok(await platform.call('PATCH', `${path}/channels/${webhook.id}`, { body: { config } }));
   return { id: made.id as string, path, webhook: { id: webhook.id, path: pathOf(webhook.webhook_url) }, address: email.address };
+}
+
+/** @throws Error where the rules are refused */
+export async function putRulesInForce(platform: Platform, { path }: OpenInbox, definition: Record<string, unknown>): Promise<void> {
+  const { body } = await platform.call('POST', `${path}/revisions`, { body: { definition } });
+  const { status } = await platform.call('POST', `${path}/revisions/${body.id as string}/deploy`);
+  if (status !== 200) throw new Error(`Deploying rules answered ${status} ${JSON.stringify(body)}`);
 }
 
 /** Sends as programs and mail servers do: again and again until somebody has taken it. Keeps under which ids that was said. */
@@ -106,18 +114,23 @@ export class Senders {
     return { code: status, ...(status < 300 && { message_id: body.messages[0].message_id }) };
   }
 
-  private async smtp(key: string): Promise<Told> {
-    const transport = createTransport({
-      ...{ host: '127.0.0.1', port: this.smtpPorts[this.sent % this.smtpPorts.length], ignoreTLS: true },
-      ...{ connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 30_000 },
-    });
-    const envelope = { from: SENDER, to: this.inbox.address };
-    try {
-      const { response } = (await transport.sendMail({ envelope, raw: mailOf(key, this.inbox.address) })) as { response: string };
-      return { code: Number(response.slice(0, 3)), message_id: / as (\S+)$/.exec(response)?.[1] };
-    } catch (error) {
-      return { code: (error as { responseCode?: number }).responseCode ?? 0 };
-    }
+  private smtp(key: string): Promise<Told> {
+    const port = this.smtpPorts[this.sent % this.smtpPorts.length];
+    return mailTo(port, { from: SENDER, to: this.inbox.address, raw: mailOf(key, this.inbox.address) });
+  }
+}
+
+/** Mails by SMTP, as the mail server of its sender does. */
+export async function mailTo(port: number, { from, to, raw }: { from: string; to: string; raw: string }): Promise<Told> {
+  const transport = createTransport({
+    ...{ host: '127.0.0.1', port, ignoreTLS: true },
+    ...{ connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 30_000 },
+  });
+  try {
+    const { response } = (await transport.sendMail({ envelope: { from, to }, raw })) as { response: string };
+    return { code: Number(response.slice(0, 3)), message_id: / as (\S+)$/.exec(response)?.[1] };
+  } catch (error) {
+    return { code: (error as { responseCode?: number }).responseCode ?? 0 };
   }
 }
 
