@@ -5,6 +5,7 @@ import { BillingModule, OrgPlans } from '@aps/billing';
 import { BillingAdminHttpModule } from '@aps/billing/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
+import { InboxModelsModule } from '@aps/inboxes';
 import { InferenceModule } from '@aps/inference';
 import { OrgsModule } from '@aps/orgs';
 import { IdempotencyModule } from '@aps/platform/idempotency';
@@ -25,6 +26,7 @@ import { PromptModelsModule } from '@aps/prompts';
     InferenceModule,
     AgentModelsModule,
     PromptModelsModule,
+    InboxModelsModule,
     AdministrationHttpModule,
     BillingAdminHttpModule,
   ],

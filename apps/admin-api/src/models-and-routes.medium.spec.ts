@@ -1,4 +1,4 @@
-import { Agent, AgentRevision, PromptTemplate } from '@aps/entities';
+import { Agent, AgentRevision, Inbox, InboxRevision, PromptTemplate } from '@aps/entities';
 import { aTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -479,6 +479,11 @@ describe('Routes, keys and models, administered', () => {
           ),
         prompt_template: (key) => aTemplate(key),
         agent: (key) => t.insert(Agent, { org_id: org.id, slug: fresh('agent'), name: 'Of a draft', model: key }),
+        inbox: async (key) => {
+          const inbox_id = await t.insert(Inbox, { org_id: org.id, slug: fresh('inbox'), name: 'Orders' });
+          const definition = { stages: [{ id: 'triage', kind: 'classifier', model: key }] };
+          await t.insert(InboxRevision, { org_id: org.id, inbox_id, version: 1, status: 'deployed', hash: 'x', definition });
+        },
       };
       for (const [kind, use] of Object.entries(users)) {
         const model = await aModel();

@@ -1,8 +1,9 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { AgentsModule } from '@aps/agents';
 import { ChannelsQueries } from './channels/channels.queries';
 import { ChannelsService } from './channels/channels.service';
 import { FilesModule } from '@aps/files';
+import { InferenceModule, ModelUsers } from '@aps/inference';
 import { Handlers } from './handlers';
 import { MessageFileReader } from './intake/message-files.queries';
 import { InboxesQueries } from './inboxes.queries';
@@ -10,9 +11,27 @@ import { InboxesService } from './inboxes.service';
 import { Simulations } from './messages/simulations';
 import { EvaluationsModule } from './pipeline/pipeline.module';
 import { RevisionsService } from './rules/revisions.service';
+import { RuleSetModels } from './rules/rule-set-models.queries';
 
 const exported = [ChannelsService, ChannelsQueries, Handlers, InboxesQueries, InboxesService, RevisionsService, Simulations];
 
+/** Tells who decides about models which inboxes have them classify messages; all of inboxes that an application of operators needs. */
+@Module({ imports: [InferenceModule], providers: [RuleSetModels] })
+export class InboxModelsModule implements OnModuleInit {
+  constructor(
+    private readonly users: ModelUsers,
+    private readonly ruleSets: RuleSetModels,
+  ) {}
+
+  onModuleInit(): void {
+    this.users.register(this.ruleSets);
+  }
+}
+
 /** Inboxes as their organization sees them. */
-@Module({ imports: [AgentsModule, EvaluationsModule, FilesModule], providers: [...exported, MessageFileReader], exports: exported })
+@Module({
+  imports: [AgentsModule, EvaluationsModule, FilesModule, InboxModelsModule],
+  providers: [...exported, MessageFileReader],
+  exports: exported,
+})
 export class InboxesModule {}

@@ -2,8 +2,8 @@ import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule } from '@aps/billing';
 import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { InboxRevision } from '@aps/entities';
-import { InferenceModule } from '@aps/inference';
-import { addModel } from '@aps/inference/testing';
+import { GovernanceModule, ModelUsers, OwnModelsService } from '@aps/inference';
+import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
@@ -15,7 +15,7 @@ import { InboxesHttpModule } from '.';
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
 jest.setTimeout(120_000);
 
-const t = testService([...BASE_MODULES, AgentsHttpModule, BillingModule, InferenceModule, InboxesHttpModule]);
+const t = testService([...BASE_MODULES, AgentsHttpModule, BillingModule, GovernanceModule, InboxesHttpModule]);
 let org: TestTeam;
 let inbox: string;
 let path: string;
@@ -226,6 +226,24 @@ describe('deploying', () => {
     await entitleAsBefore(t);
     expect(seen(refused)).toEqual([403, 'entitlement_required']);
     expect((await act('deploy', id)).status).toBe(200);
+  });
+
+  it('keeps the models that are named, until other rules are deployed or the inbox is gone', async () => {
+    const key = 'our-model';
+    const entry = await addModel(t, key, { owner_org_id: org.id, route_id: await addRoute(t, key) });
+    const deleting = () => t.get(OwnModelsService).delete(org.scope, entry);
+    const refused = { code: 'model_in_use', context: { used_by: [{ kind: 'inbox', id: inbox, name: 'Orders' }] } };
+    const users = () => t.get(ModelUsers).naming(t.db, [key], 10);
+    const first = await deployed(classifying({ model: key }));
+    await expect(deleting()).rejects.toMatchObject(refused);
+    await deployed(DROP);
+    await pushed(classifying({ model: key }));
+    expect(await users()).toEqual([]);
+    await act('rollback', first.id);
+    expect(await users()).toMatchObject([{ kind: 'inbox', id: inbox, org_id: org.id, model_key: key }]);
+    await expect(deleting()).rejects.toMatchObject(refused);
+    await t.call('DELETE', `${org.path}/inboxes/${inbox}`, { as: org.owner });
+    await deleting();
   });
 
   it('has one deployed at any moment, whoever pushes, deploys and rolls back at once', async () => {

@@ -35,7 +35,7 @@ export class ModelHealthQueries {
     private readonly entitlements: Entitlements,
   ) {}
 
-  /** What keeps its default models, and those that its agents and prompt templates name, from being called. */
+  /** What keeps its default models, and those that its agents, prompt templates and inboxes name, from being called. */
   async faults(orgId: string): Promise<ModelFault[]> {
     const [view, rules] = [await this.settings.view(orgId), await this.resolver.rules(orgId)];
     const faults = new Map<string, ModelFault>();
