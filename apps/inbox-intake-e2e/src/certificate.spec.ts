@@ -1,7 +1,7 @@
-import { WEBHOOK_SECRET } from '@aps/platform/testing';
+import { SmtpServer, WEBHOOK_SECRET } from '@aps/platform/testing';
 import { Chance, withPlatform } from '../../chat-worker-e2e/src/scenario';
 import { asTable, CAMPAIGN_APPS, certify, type Campaign } from './certificate';
-import { ALL_WELL } from './verdict';
+import { ALL_WELL_AND_REPLIED } from './verdict';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const long = process.env.CERTIFY_INBOX !== undefined;
@@ -23,23 +23,28 @@ const CAMPAIGN: Campaign = long
 
 describe('crash certificate of inboxes', () => {
   it(
-    'stores each message once, evaluates it, and begins one chat for it, whatever dies',
+    'stores each message once, evaluates it, begins one chat for it, and answers it once, whatever dies and whoever intervenes',
     async () => {
+      const outside = new SmtpServer();
+      const SMTP_URL = await outside.listen();
       await withPlatform(
         {
           apps: [...CAMPAIGN_APPS],
           balanced: true,
           own: ['postgres', 'redis'],
-          env: { INBOUND_EMAIL_SECRET_GENERIC: WEBHOOK_SECRET },
+          env: { INBOUND_EMAIL_SECRET_GENERIC: WEBHOOK_SECRET, SMTP_URL },
         },
         async (platform) => {
-          const certificate = await certify(platform, new Chance(seed), CAMPAIGN);
+          const certificate = await certify(platform, outside, new Chance(seed), CAMPAIGN);
           process.stdout.write(`\n${asTable(certificate)}\n\nRepeat with TEST_SEED=${seed}\n`);
           const { messages } = CAMPAIGN;
-          expect(certificate).toMatchObject({ ...ALL_WELL, acknowledged: messages, classified: messages, classified_twice: 0 });
+          expect(certificate).toMatchObject({ ...ALL_WELL_AND_REPLIED, acknowledged: messages, classified_twice: 0 });
+          // One that is terminated need not have got so far.
+          expect(certificate.classified).toBeGreaterThanOrEqual(messages - certificate.terminated);
+          expect(Math.min(certificate.released, certificate.terminated, certificate.cut, certificate.replied!)).toBeGreaterThan(0);
         },
-      );
+      ).finally(() => outside.close());
     },
-    long ? 3_600_000 : 300_000,
+    long ? 3_600_000 : 480_000,
   );
 });

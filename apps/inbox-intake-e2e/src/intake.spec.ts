@@ -53,7 +53,8 @@ describe('intake', () => {
     expect(await verdictOf(platform, senders)).toEqual({ acknowledged: 3, ...ALL_WELL });
     const { items } = (await platform.call('GET', platform.chatsPath())).body as { items: { id: string; title: string }[] };
     const { messages } = (await platform.getChat(items.find(({ title }) => title === mail.key)!.id)).body;
-    expect(messages.map(({ content }: { content: string }) => content)[1]).toMatch(/^You said: From: Ann <ann@example.com>/);
+    const [, answer] = messages.map(({ content }: { content: string }) => content) as string[];
+    expect(answer.startsWith(`You said: From: Ann <${mail.key}@example.com>`)).toBe(true);
   });
 
   it('two inboxes that answer each other stop at once, though both take what machines send', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signed } from '@aps/platform/testing';
 import { createTransport } from 'nodemailer';
-import type { Answer, Platform } from '../../api-gateway-e2e/support';
+import { ApiClient, type Answer, type Platform } from '../../api-gateway-e2e/support';
 
 export const DOORS = ['webhook', 'mail_hook', 'smtp'] as const;
 export type Door = (typeof DOORS)[number];
@@ -11,6 +11,16 @@ export interface Sending {
   /** Told apart by it: the subject of a mail, a field of a webhook. */
   key: string;
   door: Door;
+  /** What is to become of it, but for an answer: the model wants a human to see it, or somebody terminates it. */
+  fate?: 'held' | 'terminated';
+  /** Its sender loses the connection first, before it hears whether that was taken. */
+  isCut?: boolean;
+}
+
+/** Where senders get to the doors. */
+export interface Way {
+  http: Pick<ApiClient, 'call'>;
+  smtpPorts: number[];
 }
 
 /** An inbox with a webhook and an address, whose messages the demo agent gets. */
@@ -29,10 +39,12 @@ export interface Told {
   duplicate?: boolean;
 }
 
-const SENDER = 'ann@example.com';
+/** Each is somebody else: nobody is answered ten times an hour. */
+const senderOf = (key: string): string => `${key}@example.com`;
 /** So long a sender goes on with what nobody takes. */
 const PATIENCE_MS = 90_000;
 const AGAIN_MS = 100;
+const SLOWLY_MS = 700;
 
 export const pathOf = (url: string): string => new URL(url).pathname;
 
@@ -65,23 +77,30 @@ export class Senders {
   /** More than one id of a key is a mistake. */
   readonly taken = new Map<string, Set<string>>();
   sent = 0;
+  /** How often it was said that something is taken. */
+  heard = 0;
 
   constructor(
     private readonly platform: Platform,
     readonly inbox: OpenInbox,
-    /** Where mail goes to, in turn. */
-    private readonly smtpPorts = [platform.smtpPort],
+    /** Mail goes to the ports in turn. */
+    private readonly way: Way = { http: platform, smtpPorts: [platform.smtpPort] },
+    /** On which connections are cut. */
+    private readonly lossy = way,
   ) {}
 
-  async send(sending: Sending): Promise<Told> {
+  async send(sending: Sending, way = this.way): Promise<Told> {
     this.sent++;
-    const told = await this[sending.door](sending.key).catch((): Told => ({ code: 0 }));
-    if (told.message_id) this.taken.set(sending.key, (this.taken.get(sending.key) ?? new Set()).add(told.message_id));
+    const told = await this[sending.door](sending, way).catch((): Told => ({ code: 0 }));
+    if (!told.message_id) return told;
+    this.heard++;
+    this.taken.set(sending.key, (this.taken.get(sending.key) ?? new Set()).add(told.message_id));
     return told;
   }
 
   /** @throws Error where it is refused, or nobody takes it for long */
   async untilTaken(sending: Sending): Promise<string> {
+    if (sending.isCut) await this.send(sending, this.lossy);
     for (const end = Date.now() + PATIENCE_MS; ; await sleep(AGAIN_MS)) {
       const { code, message_id } = await this.send(sending);
       if (message_id) return message_id;
@@ -92,31 +111,32 @@ export class Senders {
   }
 
   /** So many at once, in their order. */
-  async allTaken(sendings: Sending[], width: number): Promise<void> {
+  async allTaken(sendings: Sending[], width: number, onTaken: (sending: Sending, id: string) => void = () => undefined): Promise<void> {
     const left = [...sendings];
     const one = async () => {
-      for (let next = left.shift(); next; next = left.shift()) await this.untilTaken(next);
+      for (let next = left.shift(); next; next = left.shift()) onTaken(next, await this.untilTaken(next));
     };
     await Promise.all(Array.from({ length: width }, one));
   }
 
-  private async webhook(key: string): Promise<Told> {
-    const { status, body } = await this.platform.call('POST', this.inbox.webhook.path, { as: null, body: { id: key, text: textOf(key) } });
+  private async webhook(sending: Sending, { http }: Way): Promise<Told> {
+    const message = { id: sending.key, text: textOf(sending) };
+    const { status, body } = await http.call('POST', this.inbox.webhook.path, { as: null, body: message });
     return { code: status, ...(status < 300 && { message_id: body.message_id, duplicate: body.duplicate ?? false }) };
   }
 
-  private async mail_hook(key: string): Promise<Told> {
-    const raw = Buffer.from(mailOf(key, this.inbox.address)).toString('base64');
-    const delivery = { raw, recipients: [this.inbox.address], mail_from: SENDER };
+  private async mail_hook(sending: Sending, { http }: Way): Promise<Told> {
+    const raw = Buffer.from(mailOf(sending, this.inbox.address)).toString('base64');
+    const delivery = { raw, recipients: [this.inbox.address], mail_from: senderOf(sending.key) };
     const secret = this.platform.env.INBOUND_EMAIL_SECRET_GENERIC;
     const { body: text, headers } = signed(delivery, { secret });
-    const { status, body } = await this.platform.call('POST', '/api/hooks/email/generic', { as: null, body: text, headers });
+    const { status, body } = await http.call('POST', '/api/hooks/email/generic', { as: null, body: text, headers });
     return { code: status, ...(status < 300 && { message_id: body.messages[0].message_id }) };
   }
 
-  private smtp(key: string): Promise<Told> {
-    const port = this.smtpPorts[this.sent % this.smtpPorts.length];
-    return mailTo(port, { from: SENDER, to: this.inbox.address, raw: mailOf(key, this.inbox.address) });
+  private smtp(sending: Sending, { smtpPorts }: Way): Promise<Told> {
+    const port = smtpPorts[this.sent % smtpPorts.length];
+    return mailTo(port, { from: senderOf(sending.key), to: this.inbox.address, raw: mailOf(sending, this.inbox.address) });
   }
 }
 
@@ -134,9 +154,16 @@ export async function mailTo(port: number, { from, to, raw }: { from: string; to
   }
 }
 
-/** With what a model that is to classify it answers. */
-const textOf = (key: string): string => `This is ${key}.\n\`\`\`json\n{"label":"order","confidence":0.9}\n\`\`\``;
-const mailOf = (key: string, to: string): string =>
-  [`From: Ann <${SENDER}>`, `To: ${to}`, `Subject: ${key}`, `Message-ID: <${key}@example.com>`, '', ...textOf(key).split('\n'), ''].join(
-    '\r\n',
-  );
+/** With what a model that is to classify it answers; one that is to be terminated is answered slowly. */
+function textOf({ key, fate }: Sending): string {
+  const label = fate === 'held' ? 'unclear' : 'order';
+  const block = (kind: string, content: unknown) => ['```' + kind, JSON.stringify(content), '```'];
+  const slowly = fate === 'terminated' ? block('mock', { steps: [{ text: `Slowly to ${key}`, delay_ms: SLOWLY_MS }] }) : [];
+  return [`This is ${key}.`, ...block('json', { label, confidence: 0.9 }), ...slowly].join('\n');
+}
+
+const mailOf = (sending: Sending, to: string): string => {
+  const { key } = sending;
+  const head = [`From: Ann <${senderOf(key)}>`, `To: ${to}`, `Subject: ${key}`, `Message-ID: <${key}@example.com>`];
+  return [...head, '', ...textOf(sending).split('\n'), ''].join('\r\n');
+};

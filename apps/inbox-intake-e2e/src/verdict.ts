@@ -1,5 +1,7 @@
 import { sql } from '@aps/platform/testing';
 import { until, type Platform } from '../../api-gateway-e2e/support';
+import type { Ended } from './people';
+import { REPLIED_WELL, repliesVerdict, type RepliesVerdict } from './replies';
 import type { Senders } from './senders';
 
 /** What has become of messages, by the database. */
@@ -10,36 +12,78 @@ export interface Verdict {
   lost: number;
   /** Messages that are there twice, or were taken under two ids. */
   stored_twice: number;
-  /** Messages whose evaluation has not ended. */
+  /** Messages whose evaluation has not ended, or that are held. */
   stuck: number;
-  /** Messages that no chat has, or that it has not answered. */
+  /** Messages that no chat has, or that it has not answered; but for those that were terminated. */
   unanswered: number;
   /** Messages that more than one chat was begun for, or that were answered twice. */
   begun_twice: number;
+  /** Messages that were terminated, and have another chat than they had then, or one that is not over. */
+  gone_on: number;
 }
 
-const MESSAGES = sql<{ id: string; key: string; state: string; chats: number; answers: number }>(`
+export const ALL_WELL = { lost: 0, stored_twice: 0, stuck: 0, unanswered: 0, begun_twice: 0, gone_on: 0 };
+
+/** A message at the end. */
+export interface MessageNow {
+  id: string;
+  key: string;
+  channel_kind: 'email' | 'webhook';
+  state: string;
+  chat_id: string | null;
+  chat_status: string | null;
+  chats: number;
+  answers: number;
+}
+
+const MESSAGES = sql<MessageNow>(`
   WITH begun AS (SELECT origin_ref_id AS id, count(*)::int AS n FROM chats WHERE origin_kind = 'inbox' GROUP BY 1
-  ), answered AS (SELECT chat_id::text AS id, count(*)::int AS n FROM messages WHERE role = 'assistant' GROUP BY 1)
-  SELECT m.id, m.subject AS key, m.state, coalesce(b.n, 0) AS chats, coalesce(a.n, 0) AS answers
-  FROM inbox_messages m LEFT JOIN begun b ON b.id = m.id::text LEFT JOIN answered a ON a.id = m.dispatched->>'chat_id' WHERE m.inbox_id = $1`);
+  ), answered AS (SELECT chat_id, count(*)::int AS n FROM messages WHERE role = 'assistant' GROUP BY 1)
+  SELECT m.id, m.subject AS key, m.channel_kind, m.state, c.id AS chat_id, c.status AS chat_status,
+    coalesce(b.n, 0) AS chats, coalesce(a.n, 0) AS answers
+  FROM inbox_messages m LEFT JOIN chats c ON c.id::text = m.dispatched->>'chat_id' LEFT JOIN begun b ON b.id = m.id::text
+    LEFT JOIN answered a ON a.chat_id = c.id
+  WHERE m.inbox_id = $1`);
+
+/** What else is known of a campaign. */
+export interface Known {
+  terminated?: ReadonlyMap<string, Ended>;
+  /** All mails that agents have answered with, where mails are to be answered. */
+  received?: readonly string[];
+  restMs?: number;
+}
 
 /** Waits until every message is evaluated and answered, and says what is wrong about them; what is still so after a while is told as it is. */
-export async function verdictOf(platform: Platform, { inbox, taken }: Senders, restMs = 90_000): Promise<Verdict> {
+export async function verdictOf(
+  platform: Platform,
+  { inbox, taken }: Senders,
+  { terminated = new Map(), received, restMs = 90_000 }: Known = {},
+): Promise<Verdict & Partial<RepliesVerdict>> {
   const rowsNow = () => platform.database((db) => db.query(MESSAGES, [inbox.id]));
-  const atRest = async () => (await rowsNow()).every(({ state, answers }) => state !== 'evaluating' && answers > 0);
+  const isWaited = ({ id, state, answers }: MessageNow) => ['evaluating', 'held'].includes(state) || (!terminated.has(id) && answers === 0);
+  const repliesTo = (rows: MessageNow[]) => received && repliesVerdict(received, rows, terminated);
+  const atRest = async () => {
+    const rows = await rowsNow();
+    return !rows.some(isWaited) && !repliesTo(rows)?.replies_missing;
+  };
   await until('messages are evaluated and answered', atRest, restMs, 500).catch(() => undefined);
   const rows = await rowsNow();
   const ids = new Set(rows.map(({ id }) => id));
-  const count = (is: (row: (typeof rows)[number]) => boolean) => rows.filter(is).length;
+  const count = (is: (row: MessageNow) => boolean) => rows.filter(is).length;
   return {
     acknowledged: taken.size,
     lost: [...taken.values()].filter((said) => [...said].some((id) => !ids.has(id))).length,
     stored_twice: rows.length - new Set(rows.map(({ key }) => key)).size + [...taken.values()].filter((said) => said.size > 1).length,
-    stuck: count(({ state }) => state === 'evaluating'),
-    unanswered: count(({ chats, answers }) => chats === 0 || answers === 0),
+    stuck: count(({ state }) => state === 'evaluating' || state === 'held'),
+    unanswered: count(({ id, chats, answers }) => !terminated.has(id) && (chats === 0 || answers === 0)),
     begun_twice: count(({ chats, answers }) => chats > 1 || answers > 1),
+    gone_on: count(
+      ({ id, chat_id, chat_status, chats }) =>
+        terminated.has(id) &&
+        (chat_id !== terminated.get(id)!.chat || chats !== (chat_id ? 1 : 0) || (chat_status !== null && chat_status !== 'ARCHIVED')),
+    ),
+    ...repliesTo(rows),
   };
 }
 
-export const ALL_WELL = { lost: 0, stored_twice: 0, stuck: 0, unanswered: 0, begun_twice: 0 };
+export const ALL_WELL_AND_REPLIED = { ...ALL_WELL, ...REPLIED_WELL };
