@@ -100,14 +100,15 @@ const MADE_LATE = {
     ':matches(MethodDefinition, PropertyDefinition) :matches(CallExpression[callee.name="statement"], NewExpression[callee.name=/^(Org)?Listing$/])',
   message: 'A statement, or a list of them, is a constant of its file.',
 };
-/** What every turn asks, and what the payment provider waits for. */
+/** What every turn asks, and what senders and the payment provider wait for. */
 const BATCHED = [
   'libs/domains/chats/**/*.{repository,queries,sql}.ts',
   'libs/domains/inference/src/holds/hold.repository.ts',
   'libs/domains/billing/src/deliveries/deliveries.repository.ts',
-  'libs/domains/inboxes/src/pipeline/evaluation.repository.ts',
+  'libs/domains/inboxes/src/{intake,pipeline}/*.{repository,queries,sql}.ts',
 ];
-const TURNS_ALONE = 'Batches, and answers ahead of their commit, are for turns and other runs, and for deliveries (ADR 0014, 0015, 0021).';
+const TURNS_ALONE =
+  'Batches, and answers ahead of their commit, are for turns and other runs, and for what comes in (ADR 0014, 0015, 0021).';
 const batches = [
   { selector: `${FROM_DATABASE}[imported.name="batchStatement"]`, message: TURNS_ALONE },
   { selector: 'CallExpression[callee.property.name=/^batched(Ahead)?$/]', message: TURNS_ALONE },

@@ -1,24 +1,50 @@
 import { Injectable } from '@nestjs/common';
 import type { EnvelopeFile } from '@aps/entities';
-import { statement, type Db } from '@aps/platform/database';
+import { batchStatement, NO_CALLER, statement, type Db } from '@aps/platform/database';
 import { insertJobs } from '@aps/platform/outbox';
 import type { Destination, IncomingMessage } from './intake.port';
 
-/** The message, what it says, and its job, or nothing: where it is a duplicate, or its channel is closed meanwhile. */
-const STORE = statement<{ id: string }>(`
-  WITH i AS (
-    SELECT i.id AS inbox_id, i.org_id, i.current_revision_id, i.retention_days FROM inbox_channels c JOIN inboxes i ON i.id = c.inbox_id
-    WHERE c.id = $2 AND c.org_id = $3 AND c.enabled AND i.deleted_at IS NULL AND i.status <> 'disabled'
+/** A message as it is stored, with where it goes. */
+interface StoredMessage
+  extends Omit<IncomingMessage, 'files' | 'attachments'>, Pick<Destination, 'org_id' | 'channel_id' | 'channel_kind'> {
+  id: string;
+  sender_address: string | null;
+  sender_name: string | null;
+  message_ref: string | null;
+  attachments: EnvelopeFile[];
+}
+
+/** Bytes of a message that goes together with others; a larger one would keep them waiting. */
+const MAX_TOGETHER = 64 * 1024;
+
+/**
+ * The message, what it says, and its job, or nothing: where it is a duplicate, or its channel is closed meanwhile. Locks nothing; who stores what
+ * another process is just storing waits for that commit, and two processes do so in the same order.
+ */
+const STORE = batchStatement<StoredMessage>(
+  'inbox_message',
+  ({ id, channel_id, dedupe_key }) => (dedupe_key === null ? id : `${channel_id} ${dedupe_key}`),
+  () => `
+  WITH n AS MATERIALIZED (
+    SELECT n.*, i.* FROM jsonb_to_recordset($1::jsonb) AS n(id uuid, org_id uuid, channel_id uuid, channel_kind text, recipient text, sender_address text, sender_name text,
+      subject text, size_bytes int, dedupe_key text, message_ref text, headers jsonb, body_text text, payload jsonb, attachments jsonb, auth jsonb, automatic text, reply_to text,
+      "references" text[], participants text[])
+    CROSS JOIN LATERAL (
+      SELECT i.id AS inbox_id, i.current_revision_id, i.retention_days FROM inbox_channels c JOIN inboxes i ON i.id = c.inbox_id
+      WHERE c.id = n.channel_id AND c.org_id = n.org_id AND c.enabled AND i.deleted_at IS NULL AND i.status <> 'disabled' LIMIT 1
+    ) i
   ), m AS (
     INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, recipient, sender_address, sender_name, sender_key, subject, size_bytes,
       dedupe_key, message_ref, revision_id, raw_expires_at, status)
-    SELECT $1, i.org_id, i.inbox_id, $2, $4, $5, $6, $7, coalesce($6, $2::text), $8, $9, $10, $11, i.current_revision_id, now() + make_interval(days => i.retention_days), 'queued' FROM i
+    SELECT id, org_id, inbox_id, channel_id, channel_kind, recipient, sender_address, sender_name, coalesce(sender_address, channel_id::text), subject, size_bytes,
+      dedupe_key, message_ref, current_revision_id, now() + make_interval(days => retention_days), 'queued' FROM n ORDER BY channel_id, dedupe_key
     ON CONFLICT (channel_id, dedupe_key) DO NOTHING RETURNING id, org_id
   ), e AS (
     INSERT INTO inbox_envelopes (message_id, org_id, headers, body_text, payload, attachments, auth, automatic, reply_to, "references", participants)
-    SELECT m.id, m.org_id, $12::jsonb, $13, $14::jsonb, $15::jsonb, $16::jsonb, $17, $18, $19::text[], $20::text[] FROM m
+    SELECT n.id, n.org_id, n.headers, n.body_text, n.payload, n.attachments, n.auth, n.automatic, n.reply_to, n."references", n.participants FROM m JOIN n ON n.id = m.id
   ), o AS (${insertJobs('inbox.evaluate', { from: 'm', id: 'm.id', payload: { org_id: 'm.org_id', message_id: 'm.id' } })})
-  SELECT m.id FROM m`);
+  SELECT coalesce(n.channel_id || ' ' || n.dedupe_key, n.id::text) AS batch_key, to_json(true) AS answer FROM m JOIN n ON n.id = m.id`,
+);
 const AGAIN = statement<{ id: string }>(
   'UPDATE inbox_messages SET duplicates = duplicates + 1, last_duplicate_at = now() WHERE channel_id = $1 AND org_id = $2 AND dedupe_key = $3 RETURNING id',
 );
@@ -28,31 +54,18 @@ const AGAIN = statement<{ id: string }>(
 export class IntakeRepository {
   /** @returns false where nothing was written */
   async store(db: Db, to: Destination, message: Omit<IncomingMessage, 'files'> & { id: string }, files: EnvelopeFile[]): Promise<boolean> {
-    const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
-    const rows = await db.query(STORE, [
-      message.id,
-      to.channel_id,
-      to.org_id,
-      to.channel_kind,
-      to.recipient,
-      message.sender?.address ?? null,
-      message.sender?.name ?? null,
-      message.subject,
-      message.size_bytes,
-      message.dedupe_key,
+    const { org_id, channel_id, channel_kind, recipient } = to;
+    const stored: StoredMessage = {
+      ...message,
+      ...{ org_id, channel_id, channel_kind, recipient },
+      sender_address: message.sender?.address ?? null,
+      sender_name: message.sender?.name ?? null,
       // A webhook is known by what names its thread, so equal ones refer to each other.
-      message.message_id ?? (to.channel_kind === 'webhook' ? (message.references[0] ?? null) : null),
-      JSON.stringify(message.headers),
-      message.body_text,
-      json(message.payload),
-      JSON.stringify(files),
-      json(message.auth),
-      message.automatic,
-      message.reply_to,
-      message.references,
-      message.participants,
-    ]);
-    return rows.length > 0;
+      message_ref: message.message_id ?? (channel_kind === 'webhook' ? (message.references[0] ?? null) : null),
+      attachments: files,
+    };
+    const store = (db: Db) => db.batched(STORE, stored);
+    return (await (message.size_bytes > MAX_TOGETHER ? db.transaction(NO_CALLER, store) : store(db))) !== null;
   }
 
   /** Counts a duplicate by the first of its kind. @returns that one's id; null where there is none */
