@@ -269,6 +269,12 @@ export class Database implements Db {
   }
 }
 
+/** Runs `fn` once what `db` has written is committed: after an open transaction, else at once. */
+export async function whenCommitted(db: Db, fn: () => void | Promise<void>): Promise<void> {
+  if ('afterCommit' in db) (db as Tx).afterCommit(fn);
+  else await fn();
+}
+
 /**
  * Serializes everything that takes the same key until the transaction ends, e.g. counting rows against a cap before an insert.
  * Transaction-scoped on purpose: a session lock would outlive a crash inside a pooled connection.

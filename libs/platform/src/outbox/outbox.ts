@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type QueueName } from '@aps/contracts';
-import { Database, type Db, type Tx } from '@aps/platform/database';
+import { Database, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import type { JobsOptions, Queue } from 'bullmq';
 import { uuidv7 } from 'uuidv7';
 import { CANCEL, INSERT, POSTPONE, type JobRow } from './outbox.sql';
@@ -92,8 +92,7 @@ export class Outbox {
         const { id, name } = jobs[0];
         this.logger.warn(`Left ${jobs.length} job${jobs.length === 1 ? '' : 's'} (${name} ${id}) to the relay: ${error.message}`);
       });
-    if ('afterCommit' in db) (db as Tx).afterCommit(publish);
-    else await publish();
+    await whenCommitted(db, publish);
   }
 
   /** The same for rows as a statement returns them. Jobs that this version of the service does not know are left to one that does. */

@@ -3,7 +3,7 @@ import type { Ahead, Tx } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
 import type { Lease } from './run-leases';
 import type { RunRows } from './run-rows';
-import type { Claiming } from './run.sql';
+import { CAP_MARGIN, type Claiming } from './run.sql';
 
 /** A run that this worker owns, as far as every kind has it. */
 export interface ClaimedRun {
@@ -57,6 +57,8 @@ export abstract class RunKind<N extends JobName, R extends ClaimedRun, Refusal e
 
   /** How many runs of an organization may be at work; negative for any number. */
   abstract capOf(orgId: string): Promise<number>;
+  /** Closer to the cap than this, claims of an organization go one after another, and the cap is exact. */
+  readonly capMargin: number = CAP_MARGIN;
 
   /** What is asked of the claim. */
   abstract claiming(payload: JobPayload<N>): Pick<Claiming, 'run_id' | 'key'>;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JobName, JobPayload, RunKindName } from '@aps/contracts';
 import { NO_CALLER, type Db, type Tx } from '@aps/platform/database';
 import type { Outbox } from '@aps/platform/outbox';
@@ -6,6 +7,9 @@ import type { RunState, RunStatements } from './run.sql';
 
 /** The rows of a kind of run, as far as every kind has them, with the jobs that deliver them. */
 export class RunRows<N extends JobName = JobName> {
+  /** Slots that have become free and are not filled yet, by organization. */
+  private readonly freed = new Map<string, number>();
+
   constructor(
     private readonly sql: RunStatements<N>,
     private readonly outbox: Outbox,
@@ -77,6 +81,17 @@ export class RunRows<N extends JobName = JobName> {
       runs.map(({ id, payload }) => ({ id, name: this.sql.job, payload })),
     );
     return runs.length;
+  }
+
+  /** Fills a slot that has become free, those of the same moment together. What fails is left to the sweeper. */
+  async fillSlot(db: Db, orgId: string): Promise<void> {
+    const slots = (this.freed.get(orgId) ?? 0) + 1;
+    this.freed.set(orgId, slots);
+    if (slots > 1) return;
+    await setImmediate();
+    const all = this.freed.get(orgId);
+    this.freed.delete(orgId);
+    await this.dispatchParked(db, orgId, all).catch(() => undefined);
   }
 
   /** Notes what a run will wait for, once all that it does before has been done. */

@@ -11,7 +11,7 @@ import type { ClaimAnswer, ClaimedRun, OwnedRun, RunKind } from './run-kind';
 import { LeaseEnded, RunLeases } from './run-leases';
 import type { RunRows } from './run-rows';
 import { RunOwner } from './run-owner';
-import { CAP_MARGIN, LEASE_S, type Claiming } from './run.sql';
+import { LEASE_S, type Claiming } from './run.sql';
 
 /** How long a run of a suspended organization, or one whose worker may still live, is left alone at least. */
 const RETRY_MS = 10_000;
@@ -105,8 +105,9 @@ export class Runs {
     const claiming = (cap: number): Claiming => ({ ...kind.claiming(payload), worker, cap, at });
     if (cap < 0) return kind.claimAhead(claiming(-1));
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
-    const far = cap > CAP_MARGIN ? await kind.claimAhead(claiming(cap - CAP_MARGIN)) : null;
-    return cap <= CAP_MARGIN || far?.answer.verdict === 'over_cap'
+    const farFrom = cap - kind.capMargin;
+    const far = farFrom > 0 ? await kind.claimAhead(claiming(farFrom)) : null;
+    return farFrom <= 0 || far?.answer.verdict === 'over_cap'
       ? this.nearCap.run(`${kind.rows.kind}:${orgId}`, () => this.claimNearCap(kind, orgId, claiming(cap)))
       : far;
   }

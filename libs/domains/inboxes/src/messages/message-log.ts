@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { inboxTopic } from '@aps/contracts';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { APPEND, TYPE } from './message-log.sql';
+import { APPEND, TYPE, type Told } from './message-log.sql';
 
 /** Writes down what becomes of messages, and tells the readers of their inboxes. */
 @Injectable()
@@ -16,13 +16,14 @@ export class MessageLog {
   async changed(tx: Tx, ids: string[]): Promise<void> {
     if (ids.length === 0) return;
     const at = this.db.now();
-    const appended = await tx.query(APPEND, [ids, at]);
-    tx.afterCommit(() => {
-      for (const { inbox_id, before, told } of appended)
-        this.realtime.publish(
-          inboxTopic(inbox_id),
-          told.map((data, i) => ({ id: before + i + 1, type: TYPE, at: at.toISOString(), data })),
-        );
+    await this.tell(tx, await tx.query(APPEND, [ids, at]), at);
+  }
+
+  /** Tells readers, once it is committed, what a statement of this transaction has written down. */
+  async tell(db: Db, updates: Told[], at: Date): Promise<void> {
+    await whenCommitted(db, () => {
+      for (const { inbox_id, before, data } of updates)
+        this.realtime.publish(inboxTopic(inbox_id), [{ id: before + 1, type: TYPE, at: at.toISOString(), data }]);
     });
   }
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Dispatched, EvaluationWait, HoldReason, InboxMessage, MessageState, MessageVerdict, TraceRow } from '@aps/entities';
+import type { Dispatched, EvaluationWait, HoldReason, InboxMessage, TraceRow } from '@aps/entities';
 import type { Db, Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import type { Told } from '../messages/message-log.sql';
 import {
   BEGIN,
   CALLS_TODAY,
@@ -17,7 +18,6 @@ import {
   LOAD,
   LOCK_HELD,
   OLDEST_HELD,
-  PASSED,
   PASSED_OF_SENDER,
   PUT_OFF,
   RUNS,
@@ -29,6 +29,7 @@ import {
   TRACE,
   type HoldingInbox,
   type LoadedMessage,
+  type Settling,
 } from './evaluation.sql';
 
 /** A message whose evaluation this worker owns. */
@@ -37,15 +38,15 @@ export interface ClaimedMessage extends ClaimedRun {
 }
 
 /** What an evaluation has come to. */
-export interface Settled {
-  state: Exclude<MessageState, 'evaluating'>;
-  verdict: MessageVerdict;
-  hold_reason: HoldReason | null;
-  decided_by: string;
-  tags: string[];
+export interface Settled extends Pick<Settling, 'state' | 'verdict' | 'hold_reason' | 'decided_by' | 'tags'> {
   /** What it was handed to, and what it became there. */
   dispatched?: { to: Dispatched; chat_message_id: string | null };
+  /** It passes the rates with this. */
+  passes?: boolean;
 }
+
+/** What is told of it, and whether others of its organization wait for its slot. */
+type SettledMessage = Told & { parked: boolean };
 
 /** The rows of messages under evaluation, and what is counted of them. */
 @Injectable()
@@ -56,14 +57,15 @@ export class EvaluationRepository {
     this.runs = new RunRows(RUNS, outbox);
   }
 
-  async claim(tx: Tx, claiming: Claiming): Promise<ClaimAnswer<ClaimedMessage> | null> {
-    const row = await tx.batched<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claiming);
+  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedMessage> | null> {
+    const row = await db.batched<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claiming);
     return row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
   }
 
   /** Null where it is gone. */
   async load(db: Db, id: string): Promise<LoadedMessage | null> {
-    return (await db.query(LOAD, [id]))[0] ?? null;
+    const row = await db.batched<{ id: string }, LoadedMessage>(LOAD, { id });
+    return row && { ...row, received_at: new Date(row.received_at), passed_at: row.passed_at && new Date(row.passed_at) };
   }
 
   /** Rows of the trace that an evaluation has written so far. */
@@ -79,18 +81,23 @@ export class EvaluationRepository {
     if (rows.length) await tx.execute(INSERT_TRACE, [id, org_id, evaluation_no, JSON.stringify(rows)]);
   }
 
-  /** Ends an evaluation, and removes its job. @throws LeaseEnded when it is not this owner's any more */
-  async settle(tx: Tx, { id, fence }: ClaimedRun, to: Settled): Promise<void> {
-    const { state, verdict, hold_reason, decided_by, tags, dispatched } = to;
-    const handed = dispatched ? JSON.stringify(dispatched.to) : null;
-    const values = [id, fence, state, verdict, hold_reason, decided_by, tags, handed, dispatched?.chat_message_id ?? null];
-    if ((await tx.execute(SETTLE, values)) === 0) throw new LeaseEnded('lost');
-    await this.outbox.cancel(tx, id);
+  /** Ends an evaluation, with its trace, its event and its job. @throws LeaseEnded when it is not this owner's any more */
+  async settle(
+    db: Db,
+    { id, fence, evaluation_no }: ClaimedMessage,
+    { dispatched, passes = false, ...to }: Settled,
+    trace: TraceRow[],
+    at: Date,
+  ): Promise<SettledMessage> {
+    const handed = { dispatched: dispatched?.to ?? null, chat_message_id: dispatched?.chat_message_id ?? null };
+    const told = await db.batched<Settling, SettledMessage>(SETTLE, { id, fence, evaluation_no, ...to, ...handed, passes, trace, at });
+    if (!told) throw new LeaseEnded('lost');
+    return told;
   }
 
   /** Notes that a step is done. @throws LeaseEnded when the run is not this owner's any more */
-  async stepDone(tx: Tx, { id, fence }: ClaimedRun): Promise<void> {
-    if ((await tx.execute(STEP, [id, fence])) === 0) throw new LeaseEnded('lost');
+  async stepDone(tx: Tx, { id, fence }: ClaimedRun, passes: boolean): Promise<void> {
+    if ((await tx.execute(STEP, [id, fence, passes])) === 0) throw new LeaseEnded('lost');
   }
 
   /** Lets an evaluation wait until its handler is tried again. @throws LeaseEnded when it is not this owner's any more */
@@ -116,10 +123,6 @@ export class EvaluationRepository {
     return evaluation_no;
   }
 
-  async passed(tx: Tx, id: string): Promise<void> {
-    await tx.execute(PASSED, [id]);
-  }
-
   async passedOfSender(
     db: Db,
     { inbox_id, sender_key }: { inbox_id: string; sender_key: string },
@@ -133,13 +136,13 @@ export class EvaluationRepository {
   }
 
   /** How many messages have passed today, held until the transaction ends. */
-  async passedToday(tx: Db, orgId: string, inboxId: string | null): Promise<number> {
-    return (await tx.query(inboxId === null ? COUNTED_OF_ORG : COUNTED_OF_INBOX, [orgId, inboxId ?? '']))[0].n;
+  async passedToday(db: Db, orgId: string, inboxId: string | null): Promise<number> {
+    return (await db.query(inboxId === null ? COUNTED_OF_ORG : COUNTED_OF_INBOX, [orgId, inboxId ?? '']))[0].n;
   }
 
   /** Counts one more in each of these. @param of inboxes; an empty text for the organization */
-  async countPassed(tx: Tx, orgId: string, of: string[]): Promise<void> {
-    if (of.length) await tx.execute(COUNT_ONE, [orgId, of]);
+  async countPassed(db: Db, orgId: string, of: string[]): Promise<void> {
+    if (of.length) await db.execute(COUNT_ONE, [orgId, of]);
   }
 
   /** Counts a classifier call against a cap. @returns whether there was room for it */

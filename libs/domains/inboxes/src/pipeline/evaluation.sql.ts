@@ -1,8 +1,11 @@
-import type { HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceRow } from '@aps/entities';
-import { statement } from '@aps/platform/database';
+import type { Dispatched, HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceRow } from '@aps/entities';
+import { batchStatement, statement } from '@aps/platform/database';
+import { deleteJobs } from '@aps/platform/outbox';
 import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
+import { appendUpdates, updateOf } from '../messages/message-log.sql';
 
 const TABLE = 'inbox_messages';
+const passedAt = (passes: string) => `CASE WHEN ${passes} THEN coalesce(${TABLE}.passed_at, now()) ELSE ${TABLE}.passed_at END`;
 
 export const EVALUATIONS = {
   kind: 'inbox_message',
@@ -24,47 +27,107 @@ export const CLAIM = claimStatement(EVALUATIONS, {
   answer: 'v.evaluation_no',
 });
 
+const OF_MESSAGE = [
+  ...([
+    'id',
+    'org_id',
+    'inbox_id',
+    'channel_kind',
+    'recipient',
+    'sender_address',
+    'sender_name',
+    'sender_key',
+    'subject',
+    'size_bytes',
+    'tags',
+    'wait',
+  ] as const),
+  ...(['evaluation_no', 'evaluation_cause', 'revision_id', 'passed_at', 'dispatched', 'received_at'] as const),
+] as const;
+const OF_ENVELOPE = ['headers', 'body_text', 'payload', 'attachments', 'auth', 'automatic', 'reply_to', 'references'] as const;
+const OF_INBOX = [
+  ...([
+    'target_kind',
+    'target_id',
+    'spike_protection_enabled',
+    'rate_limit_messages_per_day',
+    'rate_limit_classifier_calls_per_day',
+  ] as const),
+  ...(['rate_limit_per_sender_per_hour', 'rate_limit_per_sender_per_minute'] as const),
+] as const;
+const columns = (of: string, names: readonly string[]) => names.map((name) => `${of}."${name}"`).join(', ');
+
 /** A message with what it says, and with what its inbox is at the moment. */
 export interface LoadedMessage
   extends
-    InboxMessage,
-    Omit<InboxEnvelope, 'message_id' | 'org_id'>,
-    Pick<
-      Inbox,
-      | 'target_kind'
-      | 'target_id'
-      | 'spike_protection_enabled'
-      | 'rate_limit_messages_per_day'
-      | 'rate_limit_classifier_calls_per_day'
-      | 'rate_limit_per_sender_per_hour'
-      | 'rate_limit_per_sender_per_minute'
-    > {
+    Pick<InboxMessage, (typeof OF_MESSAGE)[number]>,
+    Pick<InboxEnvelope, (typeof OF_ENVELOPE)[number]>,
+    Pick<Inbox, (typeof OF_INBOX)[number]> {
   inbox_status: Inbox['status'];
   inbox_deleted: boolean;
   org_suspended: boolean;
 }
 
-const OF_ENVELOPE = ['headers', 'body_text', 'payload', 'attachments', 'auth', 'automatic', 'reply_to', '"references"', 'participants'];
-const OF_INBOX = [
-  'target_kind',
-  'target_id',
-  'spike_protection_enabled',
-  'rate_limit_messages_per_day',
-  'rate_limit_classifier_calls_per_day',
-  'rate_limit_per_sender_per_hour',
-  'rate_limit_per_sender_per_minute',
-];
-export const LOAD = statement<LoadedMessage>(`
-  SELECT m.*, ${OF_ENVELOPE.map((column) => `e.${column}`).join(', ')}, ${OF_INBOX.map((column) => `i.${column}`).join(', ')},
-         i.status AS inbox_status, i.deleted_at IS NOT NULL AS inbox_deleted, o.suspended_at IS NOT NULL AS org_suspended
-  FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id JOIN inboxes i ON i.id = m.inbox_id JOIN organizations o ON o.id = m.org_id WHERE m.id = $1`);
+export const LOAD = batchStatement<{ id: string }>(
+  'load_message',
+  ({ id }) => id,
+  () => `
+  SELECT x.id AS batch_key, row_to_json(k) AS answer FROM jsonb_to_recordset($1::jsonb) AS x(id uuid) CROSS JOIN LATERAL (
+    SELECT ${columns('m', OF_MESSAGE)}, ${columns('e', OF_ENVELOPE)}, ${columns('i', OF_INBOX)},
+           i.status AS inbox_status, i.deleted_at IS NOT NULL AS inbox_deleted, o.suspended_at IS NOT NULL AS org_suspended
+    FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id JOIN inboxes i ON i.id = m.inbox_id JOIN organizations o ON o.id = m.org_id WHERE m.id = x.id LIMIT 1
+  ) k`,
+);
 
-export const SETTLE = statement(`
-  UPDATE ${TABLE} SET ${lastStepDone(TABLE, `'settled'`, 'now()')}, wait = NULL, state = $3, verdict = $4, hold_reason = $5, decided_by = $6, tags = $7, updated_at = now(),
-    dispatched = coalesce($8, dispatched), chat_message_id = CASE WHEN $8 IS NULL THEN chat_message_id ELSE $9 END,
-    previous_dispatches = CASE WHEN $8 IS NULL OR dispatched IS NULL THEN previous_dispatches ELSE previous_dispatches || dispatched END
-  WHERE id = $1 AND fence = $2 AND status = 'running'`);
-export const STEP = statement(`UPDATE ${TABLE} SET ${stepDone(TABLE)} WHERE id = $1 AND fence = $2 AND status = 'running'`);
+/** What an evaluation has come to, with what is written besides. */
+export interface Settling {
+  id: string;
+  fence: string;
+  evaluation_no: number;
+  state: Exclude<InboxMessage['state'], 'evaluating'>;
+  verdict: InboxMessage['verdict'];
+  hold_reason: HoldReason | null;
+  decided_by: string;
+  tags: string[];
+  /** What it was handed to, and what it became there. */
+  dispatched: Dispatched | null;
+  chat_message_id: string | null;
+  /** It passes the rates with this, and counts for them from now on. */
+  passes: boolean;
+  trace: TraceRow[];
+  at: Date;
+}
+
+/**
+ * Ends evaluations: the messages, their traces, their events, and the end of their jobs. Rows are found by a condition that the planner thinks rare, since
+ * it plans while the tables are empty.
+ */
+export const SETTLE = batchStatement<Settling>(
+  'settle_message',
+  ({ id }) => id,
+  (locked) => `
+  WITH l AS MATERIALIZED (
+    SELECT s.*, k.* FROM jsonb_to_recordset($1::jsonb) AS s(id uuid, fence bigint, evaluation_no int, state text, verdict text, hold_reason text, decided_by text, tags text[], dispatched jsonb,
+      chat_message_id uuid, passes boolean, trace jsonb, at timestamptz)
+    CROSS JOIN LATERAL (
+      SELECT m.status, m.org_id FROM ${TABLE} m JOIN inboxes i ON i.id = m.inbox_id WHERE m.id = s.id AND m.fence = s.fence AND m.status = 'running' FOR NO KEY UPDATE OF m, i ${locked}
+    ) k
+  ), m AS (
+    UPDATE ${TABLE} SET ${lastStepDone(TABLE, `'settled'`, 'now()')}, wait = NULL, state = l.state, verdict = l.verdict, hold_reason = l.hold_reason, decided_by = l.decided_by, tags = l.tags,
+      passed_at = ${passedAt('l.passes')}, updated_at = now(), dispatched = coalesce(l.dispatched, ${TABLE}.dispatched),
+      chat_message_id = CASE WHEN l.dispatched IS NULL THEN ${TABLE}.chat_message_id ELSE l.chat_message_id END,
+      previous_dispatches = CASE WHEN l.dispatched IS NULL OR ${TABLE}.dispatched IS NULL THEN ${TABLE}.previous_dispatches ELSE ${TABLE}.previous_dispatches || ${TABLE}.dispatched END
+    FROM l WHERE l.status = 'running' AND ${TABLE}.id = l.id
+    RETURNING ${TABLE}.id, ${TABLE}.org_id, ${TABLE}.inbox_id, ${TABLE}.received_at, l.at, ${updateOf(TABLE)} AS data
+  ), o AS (${deleteJobs({ from: `(SELECT id FROM l WHERE status = 'running') j`, id: 'j.id' })}
+  ), t AS (INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) SELECT id, org_id, evaluation_no, trace FROM l WHERE trace <> '[]'
+  ), ${appendUpdates('m')}
+  SELECT id AS batch_key, json_build_object('inbox_id', inbox_id, 'before', before, 'data', data, 'parked', EXISTS (SELECT 1 FROM ${TABLE} x WHERE x.parked AND x.org_id = told.org_id)) AS answer
+  FROM told ORDER BY before`,
+);
+export const STEP = statement(
+  `UPDATE ${TABLE} SET ${stepDone(TABLE)}, passed_at = ${passedAt('$3')} WHERE id = $1 AND fence = $2 AND status = 'running'`,
+);
 /** Waits before its handler is tried to be begun again. */
 export const PUT_OFF = statement(
   `UPDATE ${TABLE} SET status = 'waiting', wait = $3, deliveries = 0, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1 AND fence = $2 AND status = 'running'`,
@@ -79,7 +142,6 @@ export const BEGIN = statement<{ evaluation_no: number }>(`
     revision_id = (SELECT i.current_revision_id FROM inboxes i WHERE i.id = inbox_id), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = $3, deliveries = 0, steps_done = 0,
     error = NULL, dispatched_at = clock_timestamp(), started_at = NULL, finished_at = NULL, updated_at = now()
   WHERE id = $1 RETURNING evaluation_no`);
-export const PASSED = statement(`UPDATE ${TABLE} SET passed_at = now() WHERE id = $1 AND passed_at IS NULL`);
 
 export const INSERT_TRACE = statement('INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) VALUES ($1, $2, $3, $4)');
 export const TRACE = statement<{ rows: TraceRow[] }>(

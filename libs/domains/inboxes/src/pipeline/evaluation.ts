@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TraceRow } from '@aps/entities';
 import { InferenceError } from '@aps/inference';
-import { Database, isConnectionLoss, type Tx, NO_CALLER } from '@aps/platform/database';
+import { Database, isConnectionLoss, NO_CALLER, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { Lease } from '@aps/platform/runs';
 import { factsOf } from '../messages/message-facts.convert';
@@ -38,6 +38,8 @@ interface Progress {
   rows: TraceRow[];
   tags: string[];
   from: number;
+  /** It passes the rates with this step. */
+  passes?: boolean;
 }
 
 /**
@@ -63,7 +65,7 @@ export class Evaluation {
     const answers = run.steps_done > 0 ? answersIn(await this.repository.traceOf(this.db, m)) : null;
     let progress: Progress = { rows: [], tags: facts.tags, from: 0 };
     if (!answers) {
-      const state = await this.step((tx) => this.firstStep(tx, run, m, rules));
+      const state = await this.firstStep(run, m, rules);
       if (typeof state === 'string') return state;
     }
     for (;;) {
@@ -83,7 +85,7 @@ export class Evaluation {
         const { row, tags, verdict } = afterClassifier(stage, asking.answer, evaluation.tags);
         const rows = [{ ...asking.watch.row(row), classifier: asking.told }];
         const outcome = verdict
-          ? await this.settle(tx, run, m, rows, verdict, tags)
+          ? await this.settle(tx, run, m, { rows, tags }, verdict)
           : await this.goOn(tx, run, m, rules, { rows, tags, from: index + 1 });
         // What it burns is taken under the lock of the organization's credits.
         await asking.charge(tx);
@@ -117,65 +119,73 @@ export class Evaluation {
     return this.db.transaction(NO_CALLER, act);
   }
 
-  private async firstStep(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rules: CompiledRules): Promise<string | null> {
-    if (m.evaluation_cause === 'release') return this.released(tx, run, m);
-    const { rows, end } = await this.gates.ask(tx, m, rules.ruleSet.gates);
-    if (end) return this.write(tx, run, m, rows, { ...end, tags: [] });
-    return (await this.goOn(tx, run, m, rules, { rows, tags: [], from: 0 })) ?? null;
+  private firstStep(run: ClaimedMessage, m: LoadedMessage, rules: CompiledRules): Promise<string | null> {
+    if (m.evaluation_cause === 'release') return this.step((tx) => this.released(tx, run, m));
+    return this.gates.within(m, async (db, planLimit) => {
+      const { rows, end, passes } = await this.gates.ask(db, m, rules.ruleSet.gates, planLimit);
+      if (end) return this.write(db, run, m, rows, { ...end, tags: [], passes });
+      return (await this.goOn(db, run, m, rules, { rows, tags: [], from: 0, passes })) ?? null;
+    });
   }
 
   /** By a human's hand, past gates and stages, to whom that human has said, if to anybody. */
   private released(tx: Tx, run: ClaimedMessage, m: LoadedMessage): Promise<string> {
     const target = (m.wait as { target?: Target } | null)?.target ?? null;
     const verdict: Verdict = { verdict: 'accepted', state: 'accepted', hold_reason: null, target, decided_by: 'manual_release' };
-    return this.settle(tx, run, m, [], verdict, m.tags);
+    return this.settle(tx, run, m, { rows: [], tags: m.tags }, verdict);
   }
 
   /** Runs stages up to the next classifier, if there is one. @returns what came of it where there is none */
   private async goOn(
-    tx: Tx,
+    db: Db,
     run: ClaimedMessage,
     m: LoadedMessage,
     rules: CompiledRules,
-    { rows, tags, from }: Progress,
+    { rows, tags, from, passes = false }: Progress,
   ): Promise<string | undefined> {
     const at = this.db.now();
     const { rows: results, tags: after, end } = rules.evaluate(factsOf(m, m), from, tags);
     const all = [...rows, ...results.map((result) => traced(at, result))];
-    if (!('classifier' in end)) return this.settle(tx, run, m, all, end, after);
-    await this.repository.stepDone(tx, run);
-    await this.repository.trace(tx, m, all);
+    if (!('classifier' in end)) return this.settle(db, run, m, { rows: all, tags: after, passes }, end);
+    await db.transaction(NO_CALLER, async (tx) => {
+      await this.repository.stepDone(tx, run, passes);
+      await this.repository.trace(tx, m, all);
+    });
     return undefined;
   }
 
   /** Writes the verdict of the stages, and begins the handler of what is accepted. */
-  private async settle(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rows: TraceRow[], verdict: Verdict, tags: string[]): Promise<string> {
-    const { target, ...end } = verdict;
-    if (end.state !== 'accepted') return this.write(tx, run, m, rows, { ...end, tags });
+  private async settle(
+    db: Db,
+    run: ClaimedMessage,
+    m: LoadedMessage,
+    { rows, ...progress }: Omit<Progress, 'from'>,
+    { target, ...verdict }: Verdict,
+  ): Promise<string> {
+    const end = { ...verdict, ...progress };
+    if (end.state !== 'accepted') return this.write(db, run, m, rows, end);
     const watch = new Stopwatch(this.db.now());
+    const row = (of: Pick<TraceRow, 'outcome' | 'detail'>) => watch.row({ stage_id: 'dispatch', kind: 'dispatch', ...of });
     const to = target ?? (m.target_kind && m.target_id ? { kind: m.target_kind, id: m.target_id } : null);
-    const handed = await this.handoff.toHandler(tx, m, to).catch((error: unknown) => {
-      throw isConnectionLoss(error) ? error : new HandoffFailed(error, { decided_by: end.decided_by, tags }, rows);
-    });
-    if ('refused' in handed) {
-      const row = watch.row({ stage_id: 'dispatch', kind: 'dispatch', outcome: 'held', detail: { reason: handed.refused } });
-      return this.write(tx, run, m, [...rows, row], {
-        state: 'held',
-        verdict: 'quarantined',
-        hold_reason: handed.refused,
-        decided_by: end.decided_by,
-        tags,
+    return db.transaction(NO_CALLER, async (tx) => {
+      const handed = await this.handoff.toHandler(tx, m, to).catch((error: unknown) => {
+        throw isConnectionLoss(error) ? error : new HandoffFailed(error, { decided_by: end.decided_by, tags: end.tags }, rows);
       });
-    }
-    const row = watch.row({ stage_id: 'dispatch', kind: 'dispatch', outcome: 'dispatched', detail: handed.detail });
-    return this.write(tx, run, m, [...rows, row], { ...end, state: 'accepted', tags, dispatched: handed });
+      if ('refused' in handed) {
+        const { refused: hold_reason } = handed;
+        const refused = row({ outcome: 'held', detail: { reason: hold_reason } });
+        return this.write(tx, run, m, [...rows, refused], { ...end, state: 'held', verdict: 'quarantined', hold_reason });
+      }
+      return this.write(tx, run, m, [...rows, row({ outcome: 'dispatched', detail: handed.detail })], { ...end, dispatched: handed });
+    });
   }
 
-  private async write(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rows: TraceRow[], to: Settled): Promise<string> {
-    await this.repository.settle(tx, run, to);
-    await this.repository.trace(tx, m, rows);
-    await this.log.changed(tx, [m.id]);
-    tx.afterCommit(() => {
+  private async write(db: Db, run: ClaimedMessage, m: LoadedMessage, rows: TraceRow[], to: Settled): Promise<string> {
+    const at = this.db.now();
+    const told = await this.repository.settle(db, run, to, rows, at);
+    await this.log.tell(db, [told], at);
+    await whenCommitted(db, () => {
+      if (told.parked) void this.repository.runs.fillSlot(this.db, m.org_id);
       settled.inc({ state: to.state, reason: to.hold_reason ?? '' });
       if (m.evaluation_cause === 'arrival')
         took.observe({ state: to.state }, Math.max(0, this.db.now().getTime() - m.received_at.getTime()) / 1000);

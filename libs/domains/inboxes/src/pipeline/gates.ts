@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import type { HoldReason, TraceRow } from '@aps/entities';
-import { advisoryLock, Database, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, NO_CALLER, type Db } from '@aps/platform/database';
 import { placeOf } from '../channels/addresses.policy';
 import type { GateAction, Gates } from '../rules/rule-set.schema';
 import { EvaluationRepository, type Settled } from './evaluation.repository';
@@ -37,25 +37,43 @@ export class GateKeeper {
     private readonly entitlements: Entitlements,
   ) {}
 
-  /** @returns a row for each gate that was asked, and what the message is stopped for, if anything */
-  async ask(tx: Tx, m: LoadedMessage, rules: Gates): Promise<{ rows: TraceRow[]; end: Omit<Settled, 'tags'> | null }> {
+  /**
+   * Runs what decides on a message. Where rates or days are counted that is a transaction, which keeps those off that would take the same place; else it
+   * is none.
+   *
+   * @param decide gets the plan's limit of a day; null where there is none
+   */
+  async within<T>(m: LoadedMessage, decide: (db: Db, planLimit: number | null) => Promise<T>): Promise<T> {
+    const { intake_messages_per_day: plan } = await this.entitlements.of(m.org_id);
+    if (m.passed_at !== null || (plan < 0 && !hasRates(m) && m.rate_limit_messages_per_day === null)) return decide(this.db, null);
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      // Two that come at once must not both take the last place.
+      if (hasRates(m)) await advisoryLock(tx, `intake:${m.inbox_id}`);
+      const { intake_messages_per_day: limit } = await this.entitlements.of(m.org_id, tx);
+      return decide(tx, limit < 0 ? null : limit);
+    });
+  }
+
+  /** @returns a row for each gate that was asked, what the message is stopped for, if anything, and whether it passes the rates with this */
+  async ask(
+    db: Db,
+    m: LoadedMessage,
+    rules: Gates,
+    planLimit: number | null,
+  ): Promise<{ rows: TraceRow[]; end: Omit<Settled, 'tags'> | null; passes: boolean }> {
     const rows: TraceRow[] = [];
     const counted: string[] = [];
-    const isLimited = m.passed_at === null;
-    // Two that come at once must not both take the last place.
-    if (isLimited && hasRates(m)) await advisoryLock(tx, `intake:${m.inbox_id}`);
-    const { intake_messages_per_day: planLimit } = await this.entitlements.of(m.org_id, tx);
     const arrival = m.evaluation_cause === 'arrival';
     const gates: [name: string, gate: () => GateResult | Promise<GateResult>][] = [
       ['size', () => (arrival ? PASSED : SKIPPED)],
       ['duplicate', () => (arrival ? PASSED : SKIPPED)],
       ['auto_submitted', () => loop(m, rules)],
       ['inbox_status', () => status(m)],
-      ['sender_per_minute', () => this.perSender(tx, m, 'minute', m.rate_limit_per_sender_per_minute)],
-      ['sender_per_hour', () => this.perSender(tx, m, 'hour', m.rate_limit_per_sender_per_hour)],
-      ['messages_per_day', () => this.perDay(tx, m, m.inbox_id, m.rate_limit_messages_per_day, 'rate_inbox', counted)],
-      ['spike', () => this.spike(tx, m)],
-      ['plan_intake', () => this.perDay(tx, m, null, planLimit < 0 ? null : planLimit, 'plan_intake', counted)],
+      ['sender_per_minute', () => this.perSender(db, m, 'minute', m.rate_limit_per_sender_per_minute)],
+      ['sender_per_hour', () => this.perSender(db, m, 'hour', m.rate_limit_per_sender_per_hour)],
+      ['messages_per_day', () => this.perDay(db, m, m.inbox_id, m.rate_limit_messages_per_day, 'rate_inbox', counted)],
+      ['spike', () => this.spike(db, m)],
+      ['plan_intake', () => this.perDay(db, m, null, planLimit, 'plan_intake', counted)],
     ];
     const later: typeof gates = [
       ['dmarc', () => (m.auth?.dmarc === 'fail' ? by(rules.dmarc_fail, { dmarc: 'fail' }) : PASSED)],
@@ -87,22 +105,19 @@ export class GateKeeper {
       return null;
     };
     const end = await run(gates);
-    if (end) return { rows, end };
-    if (isLimited) {
-      await this.repository.countPassed(tx, m.org_id, counted);
-      await this.repository.passed(tx, m.id);
-    }
-    return { rows, end: await run(later) };
+    if (end) return { rows, end, passes: false };
+    await this.repository.countPassed(db, m.org_id, counted);
+    return { rows, end: await run(later), passes: m.passed_at === null };
   }
 
-  private async perSender(tx: Tx, m: LoadedMessage, window: 'minute' | 'hour', limit: number | null): Promise<GateResult> {
+  private async perSender(db: Db, m: LoadedMessage, window: 'minute' | 'hour', limit: number | null): Promise<GateResult> {
     if (limit === null || m.passed_at !== null) return PASSED;
-    const passed = (await this.repository.passedOfSender(tx, m, { minute: 0, hour: 0, [window]: limit }))[window];
+    const passed = (await this.repository.passedOfSender(db, m, { minute: 0, hour: 0, [window]: limit }))[window];
     return passed >= limit ? held('rate_sender', { limit }) : PASSED;
   }
 
   private async perDay(
-    tx: Tx,
+    db: Db,
     m: LoadedMessage,
     inboxId: string | null,
     limit: number | null,
@@ -110,14 +125,14 @@ export class GateKeeper {
     counted: string[],
   ): Promise<GateResult> {
     if (limit === null || m.passed_at !== null) return PASSED;
-    if ((await this.repository.passedToday(tx, m.org_id, inboxId)) >= limit) return held(reason, { limit });
+    if ((await this.repository.passedToday(db, m.org_id, inboxId)) >= limit) return held(reason, { limit });
     counted.push(inboxId ?? '');
     return PASSED;
   }
 
-  private async spike(tx: Tx, m: LoadedMessage): Promise<GateResult> {
+  private async spike(db: Db, m: LoadedMessage): Promise<GateResult> {
     if (!m.spike_protection_enabled || m.passed_at !== null) return PASSED;
-    const { passed, room } = await this.repository.spike(tx, m.inbox_id);
+    const { passed, room } = await this.repository.spike(db, m.inbox_id);
     return passed >= room ? held('spike', { in_ten_minutes: passed, expected_at_most: room }) : PASSED;
   }
 }

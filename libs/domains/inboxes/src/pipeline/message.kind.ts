@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, type Ahead, type Tx, NO_CALLER } from '@aps/platform/database';
+import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Db, type Tx } from '@aps/platform/database';
 import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Evaluation, HandoffFailed } from './evaluation';
 import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
@@ -29,11 +29,13 @@ export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
   }
 
   capOf = (): Promise<number> => Promise.resolve(CAP);
+  /** None: claims of one process go together and know of each other, and what other processes claim at the same moment may go over it. */
+  override readonly capMargin = 0;
   claiming = ({ message_id }: JobPayload<'inbox.evaluate'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id: message_id, key: message_id });
-  claim = (tx: Tx, claiming: Claiming): Promise<Answer | null> => this.repository.claim(tx, claiming);
+  claim = (db: Db, claiming: Claiming): Promise<Answer | null> => this.repository.claim(db, claiming);
 
   async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
-    const answer = await this.db.transaction(NO_CALLER, (tx) => this.claim(tx, claiming));
+    const answer = await this.claim(this.db, claiming);
     return answer && alreadyCommitted(answer);
   }
 

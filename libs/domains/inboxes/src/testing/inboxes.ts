@@ -63,6 +63,9 @@ const PLAIN: IncomingMessage = {
   files: [],
 };
 
+/** A mail as a door hands it in. */
+export const plainMail = (message: Partial<IncomingMessage> = {}): IncomingMessage => ({ ...PLAIN, ...message });
+
 /** Gateway, worker and intake in one process. */
 export class InboxesService extends ChatsService {
   private made = 0;
@@ -85,7 +88,7 @@ export class InboxesService extends ChatsService {
   /** Has mail come in. @returns the message's id */
   async mail(inbox: TestInbox, message: Partial<IncomingMessage> = {}): Promise<string> {
     const channel = await this.get(ChannelDirectory).byAddress(inbox.address);
-    return (await this.get(Intake).receive(channel!, { ...PLAIN, ...message })).message_id;
+    return (await this.get(Intake).receive(channel!, plainMail(message))).message_id;
   }
 
   /** Has a webhook come in. @returns the message's id */
