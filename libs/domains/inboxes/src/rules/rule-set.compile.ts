@@ -16,7 +16,7 @@ export interface Asked {
 
 export interface Evaluation {
   /** In the order in which stages were run; a classifier's is made of its answer. */
-  rows: StageResult[];
+  rows: Readonly<StageResult>[];
   /** All that the message has by now. */
   tags: string[];
   end: Verdict | Asked;
@@ -28,11 +28,11 @@ export const compile = (ruleSet: RuleSet): CompiledRules => new CompiledRules(ru
 /** A rule set as it is run: any number of messages, from any stage. It keeps nothing of them. */
 export class CompiledRules {
   private readonly fields = new FieldIndex();
-  private readonly stages: readonly (ClassifierStage | (MatchStage & { test: Test }))[];
+  private readonly stages: readonly (ClassifierStage | (MatchStage & { test: Test; noMatch: Readonly<StageResult> }))[];
 
   constructor(readonly ruleSet: RuleSet) {
     this.stages = ruleSet.stages.map((stage) =>
-      stage.kind === 'match' ? { ...stage, test: compileCondition(stage.when, this.fields) } : stage,
+      stage.kind === 'match' ? { ...stage, test: compileCondition(stage.when, this.fields), noMatch: noMatchOf(stage) } : stage,
     );
   }
 
@@ -55,12 +55,12 @@ export class CompiledRules {
    */
   evaluate(facts: MessageFacts, from = 0, tags: readonly string[] = facts.tags): Evaluation {
     const message = new MessageView(facts, this.fields.readers, tags);
-    const rows: StageResult[] = [];
+    const rows: Readonly<StageResult>[] = [];
     for (let index = from; index < this.stages.length; index++) {
       const stage = this.stages[index];
       if (stage.kind === 'classifier') return { rows, tags: [...message.tags], end: { classifier: stage, index } };
       if (!stage.test(message)) {
-        rows.push({ stage_id: stage.id, kind: 'match', matched: false, outcome: 'no_match', detail: null });
+        rows.push(stage.noMatch);
         continue;
       }
       const end = endOf(stage, stage.then, message.tags);
@@ -72,3 +72,6 @@ export class CompiledRules {
     return { rows: [...rows, row], tags: after, end: verdictOf(DEFAULT.id, this.ruleSet.default) };
   }
 }
+
+/** The row of a stage that does not match, the same for all messages. */
+const noMatchOf = ({ id }: MatchStage): StageResult => ({ stage_id: id, kind: 'match', matched: false, outcome: 'no_match', detail: null });
