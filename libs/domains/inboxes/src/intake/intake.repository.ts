@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EnvelopeFile } from '@aps/entities';
 import { batchStatement, NO_CALLER, statement, type Db } from '@aps/platform/database';
 import { insertJobs } from '@aps/platform/outbox';
-import type { Destination, IncomingMessage } from './intake.port';
+import { MAX_TOGETHER, type Destination, type IncomingMessage } from './intake.port';
 
 /** A message as it is stored, with where it goes. */
 interface StoredMessage
@@ -14,12 +14,9 @@ interface StoredMessage
   attachments: EnvelopeFile[];
 }
 
-/** Bytes of a message that goes together with others; a larger one would keep them waiting. */
-const MAX_TOGETHER = 64 * 1024;
-
 /**
- * The message, what it says, and its job, or nothing: where it is a duplicate, or its channel is closed meanwhile. Locks nothing; who stores what
- * another process is just storing waits for that commit, and two processes do so in the same order.
+ * The message, what it says, and its job, or nothing: where it is a duplicate, or its channel is closed meanwhile. Locks nothing; who stores
+ * what another process is just storing waits for that commit, and two processes do so in the same order.
  */
 const STORE = batchStatement<StoredMessage>(
   'inbox_message',

@@ -28,8 +28,9 @@ export const updateOf = (m: string): string =>
       'hold_reason', ${m}.hold_reason, 'dispatched', ${m}.dispatched)`;
 
 /**
- * Parts of a statement that write updates of messages down; one of them, `told`, has each message with its {@link Told}. The row of the inbox, whose lock
- * numbers its events, is locked here at the latest, and best no sooner: so transactions wait for each other as late as may be.
+ * Parts of a statement that write updates of messages down; one of them, `told`, has each message with its {@link Told}. The row of the
+ * inbox, whose lock numbers its events, is locked here at the latest, and best no sooner: so transactions wait for each other as late as may
+ * be.
  *
  * @param from rows with `id`, `org_id`, `inbox_id`, `received_at`, `data` and `at`
  */

@@ -2,6 +2,7 @@ import type { Dispatched, HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceR
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs } from '@aps/platform/outbox';
 import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
+import { MAX_TOGETHER } from '../intake/intake.port';
 import { appendUpdates, updateOf } from '../messages/message-log.sql';
 
 const TABLE = 'inbox_messages';
@@ -68,14 +69,15 @@ export interface LoadedMessage
   org_suspended: boolean;
 }
 
+/** Passes over large ones where it reads several, so that they are read alone. */
 export const LOAD = batchStatement<{ id: string }>(
   'load_message',
   ({ id }) => id,
-  () => `
+  (locked) => `
   SELECT x.id AS batch_key, row_to_json(k) AS answer FROM jsonb_to_recordset($1::jsonb) AS x(id uuid) CROSS JOIN LATERAL (
     SELECT ${columns('m', OF_MESSAGE)}, ${columns('e', OF_ENVELOPE)}, ${columns('i', OF_INBOX)},
            i.status AS inbox_status, i.deleted_at IS NOT NULL AS inbox_deleted, o.suspended_at IS NOT NULL AS org_suspended
-    FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id JOIN inboxes i ON i.id = m.inbox_id JOIN organizations o ON o.id = m.org_id WHERE m.id = x.id LIMIT 1
+    FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id JOIN inboxes i ON i.id = m.inbox_id JOIN organizations o ON o.id = m.org_id WHERE m.id = x.id ${locked && `AND m.size_bytes <= ${MAX_TOGETHER}`} LIMIT 1
   ) k`,
 );
 
@@ -99,8 +101,8 @@ export interface Settling {
 }
 
 /**
- * Ends evaluations: the messages, their traces, their events, and the end of their jobs. Rows are found by a condition that the planner thinks rare, since
- * it plans while the tables are empty.
+ * Ends evaluations: the messages, their traces, their events, and the end of their jobs. Rows are found by a condition that the planner
+ * thinks rare, since it plans while the tables are empty.
  */
 export const SETTLE = batchStatement<Settling>(
   'settle_message',

@@ -38,8 +38,8 @@ export class GateKeeper {
   ) {}
 
   /**
-   * Runs what decides on a message. Where rates or days are counted that is a transaction, which keeps those off that would take the same place; else it
-   * is none.
+   * Runs what decides on a message. Where rates or days are counted that is a transaction, which keeps those off that would take the same
+   * place; else it is none.
    *
    * @param decide gets the plan's limit of a day; null where there is none
    */
@@ -54,7 +54,9 @@ export class GateKeeper {
     });
   }
 
-  /** @returns a row for each gate that was asked, what the message is stopped for, if anything, and whether it passes the rates with this */
+  /**
+   * @returns a row for each gate that was asked, what the message is stopped for, if anything, and whether it passes the rates with this
+   */
   async ask(
     db: Db,
     m: LoadedMessage,
