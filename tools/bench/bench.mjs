@@ -2,7 +2,7 @@
  * `npm run bench`: what the platform costs beside the least code that does the same (the floor), in one run, as ratios.
  *
  *   --quick            about a minute instead of several: fewer and shorter rounds
- *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, intake, growth, separated by commas
+ *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, intake, acknowledging, rules, growth, messages, separated by commas
  *   --profile <folder> the product's processes write CPU profiles there; `node tools/bench/profile.mjs <file>` sums one up
  *
  * Prints Markdown. Ends with 0 unless something breaks: ratios are for people to judge. docs/operations/performance.md explains them.
@@ -16,6 +16,7 @@ import { checkNode, ensureInstalled } from '../dev/lib/install.mjs';
 import { stopAll } from './lib/children.mjs';
 import { startServers } from './lib/servers.mjs';
 import { Floor, Product } from './lib/systems.mjs';
+import { acknowledging } from './sections/acknowledging.mjs';
 import { credits } from './sections/credits.mjs';
 import { deliveries } from './sections/deliveries.mjs';
 import { firstToken } from './sections/first-token.mjs';
@@ -24,8 +25,10 @@ import { governance } from './sections/governance.mjs';
 import { growth } from './sections/growth.mjs';
 import { held } from './sections/held.mjs';
 import { intake } from './sections/intake.mjs';
+import { messages } from './sections/messages.mjs';
 import { metering } from './sections/metering.mjs';
 import { reads } from './sections/reads.mjs';
+import { rules } from './sections/rules.mjs';
 import { start } from './sections/start.mjs';
 import { stops } from './sections/stops.mjs';
 import { streams } from './sections/streams.mjs';
@@ -45,7 +48,10 @@ const SECTIONS = {
   deliveries,
   credits,
   intake,
+  acknowledging,
+  rules,
   growth,
+  messages,
 };
 
 function options() {

@@ -1,5 +1,6 @@
 /** Numbers: what processes use (from /proc), what a load loop reaches, and how two systems compare. */
 import { readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const TICK_MS = 10;
 
@@ -61,6 +62,20 @@ export async function closedLoop({ width, ms }, operation) {
     p50: quantile(took, 0.5),
     p95: quantile(took, 0.95),
   };
+}
+
+/** Does it so many times a second, whether or not those before have ended. @returns {Promise<number[]>} what each took, ms */
+export async function steadily(perSecond, ms, operation) {
+  const took = [];
+  const begun = [];
+  const began = performance.now();
+  for (let n = 0; (n * 1_000) / perSecond < ms; n++) {
+    await sleep(Math.max(0, began + (n * 1_000) / perSecond - performance.now()));
+    const since = performance.now();
+    begun.push(operation().then(() => took.push(performance.now() - since)));
+  }
+  await Promise.all(begun);
+  return took;
 }
 
 /** Runs each variant `rounds` times, every other round backwards (A B B A), so that what else the machine does meets all alike. */

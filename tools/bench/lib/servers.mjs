@@ -68,3 +68,11 @@ export async function startServers() {
     throw error;
   }
 }
+
+/** The same servers with a copy of the product's database, which nobody may be using at that moment. */
+export async function withDatabase(servers, name) {
+  const { DATABASE_URL } = servers.env;
+  const url = Object.assign(new URL(DATABASE_URL), { pathname: `/${name}` }).href;
+  await query(DATABASE_URL, `CREATE DATABASE ${name} TEMPLATE agent_platform`);
+  return { ...servers, env: { ...servers.env, DATABASE_URL: url, DATABASE_DIRECT_URL: url, REDIS_PREFIX: name } };
+}

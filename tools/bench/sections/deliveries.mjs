@@ -10,7 +10,7 @@ import { query } from '../../dev/lib/postgres.mjs';
 import { freePort } from '../../dev/lib/processes.mjs';
 import { Child } from '../lib/children.mjs';
 import { post } from '../lib/client.mjs';
-import { closedLoop, compared, cpuMs, figure, interleaved, printTable, quantile } from '../lib/measure.mjs';
+import { closedLoop, compared, cpuMs, figure, interleaved, printTable, quantile, steadily } from '../lib/measure.mjs';
 import { Product } from '../lib/systems.mjs';
 import { measure } from './turns.mjs';
 
@@ -36,20 +36,6 @@ function delivery(key) {
     'webhook-signature': `v1,${signature}`,
   };
   return { headers, body };
-}
-
-/** Sends so many a second, whether or not those before have been answered. @returns {Promise<number[]>} what each took, ms */
-async function steadily(send, ms) {
-  const took = [];
-  const sent = [];
-  const began = performance.now();
-  for (let n = 0; (n * 1_000) / RATE < ms; n++) {
-    await sleep(Math.max(0, began + (n * 1_000) / RATE - performance.now()));
-    const since = performance.now();
-    sent.push(send().then(() => took.push(performance.now() - since)));
-  }
-  await Promise.all(sent);
-  return took;
 }
 
 /** Until all that were stored are applied, so that none is applied while another is measured. */
@@ -116,9 +102,9 @@ export async function deliveries({ product: shared, servers, quick }) {
     ['billing-webhooks', send.direct],
     ['through the gateway', send.gateway],
   ]) {
-    const alone = await steadily(how, time);
+    const alone = await steadily(RATE, time, how);
     const turns = measure(product, servers.pids, { width: IN_FLIGHT, ms: time, listening: true });
-    const beside = await steadily(how, time);
+    const beside = await steadily(RATE, time, how);
     const { rate } = await turns;
     await applied(url);
     const told = (took) => [0.5, 0.99, 0.9999].map((q) => figure(quantile(took, q)));

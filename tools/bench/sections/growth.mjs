@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../dev/lib/postgres.mjs';
 import { download } from '../lib/client.mjs';
 import { closedLoop, figure, middle, median, printTable, ratio, rssKb } from '../lib/measure.mjs';
+import { withDatabase } from '../lib/servers.mjs';
 import { Product } from '../lib/systems.mjs';
 import { reads } from './growth/lists.mjs';
 import { AGENT_SEEDS, SEEDS, SHARED } from './growth/seeds.mjs';
 
 /** Waits until the worker has folded what the seeds appended. */
-async function folded(url) {
+export async function folded(url) {
   const tallies = await query(
     url,
     `SELECT table_name AS name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'folded'`,
@@ -34,10 +35,9 @@ async function aPerson(servers, url, product) {
 /** A database with so many rows behind a product that had started, and planned its statements, before they came. */
 async function grown(servers, name, rows) {
   const { seed } = servers;
-  const url = Object.assign(new URL(servers.env.DATABASE_URL), { pathname: `/${name}` }).href;
-  await query(servers.env.DATABASE_URL, `CREATE DATABASE ${name} TEMPLATE agent_platform`);
-  const env = { ...servers.env, DATABASE_URL: url, REDIS_PREFIX: name };
-  const product = await new Product({ ...servers, env }, { admin: true }).start();
+  const own = await withDatabase(servers, name);
+  const { DATABASE_URL: url } = own.env;
+  const product = await new Product(own, { admin: true }).start();
   const org = seed.org_id;
   const api = `${product.url}/api/orgs/${org}`;
   const make = (path, body) => product.call(`${api}${path}`, { method: 'POST', body });

@@ -1,13 +1,17 @@
 /**
- * How fast messages are taken in: webhooks that are signed, stored and acknowledged, and mails by SMTP, beside PostgreSQL's own commits of one row. What
- * came is evaluated meanwhile, by the same process. In the end as many rows are there as were acknowledged.
+ * How fast messages are taken in: webhooks that are signed, stored and acknowledged, and mails by SMTP, beside PostgreSQL's own commits of
+ * one row, and the least server that makes one for each. What came is evaluated meanwhile, by the same process, and its CPU is that of all.
+ * In the end as many rows are there as were acknowledged.
  */
 import { strictEqual } from 'node:assert';
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';
 import pg from 'pg';
 import { query } from '../../dev/lib/postgres.mjs';
+import { freePort } from '../../dev/lib/processes.mjs';
+import { Child } from '../lib/children.mjs';
 import { post } from '../lib/client.mjs';
 import { closedLoop, compared, cpuMs, figure, interleaved, middle, printTable } from '../lib/measure.mjs';
 import { Product } from '../lib/systems.mjs';
@@ -20,8 +24,9 @@ const MAIL = { from: 'ann@example.com', subject: 'An order', text: 'Ten of them,
 /** Messages end there, so that no turn is measured. */
 const RULES = { stages: [], default: { action: 'drop' } };
 
-async function inboxOf(product) {
-  const inboxes = `${product.url}/api/orgs/${product.seed.org_id}/inboxes`;
+/** An inbox with a channel of each kind. @returns its id, the path of its webhook, and its address */
+export async function inboxOf(product, org = product.seed.org_id) {
+  const inboxes = `${product.url}/api/orgs/${org}/inboxes`;
   const made = await product.call(inboxes, {
     method: 'POST',
     body: { name: 'Bench', slug: `bench-${randomUUID().slice(-12)}`, channels: ['webhook', 'email'] },
@@ -35,6 +40,14 @@ async function inboxOf(product) {
   return { id: made.id, hook: new URL(hook.webhook_url).pathname, address: mail.address };
 }
 
+/** A product of which inbox-intake is a part; the shared one ends, since its worker would take turns, too. */
+export async function withIntake(shared, servers) {
+  await shared.stop();
+  const product = new Product(servers, { intake: true });
+  product.flags = shared.flags;
+  return product.start();
+}
+
 /** A repeat is told by its id, so each has one of its own. */
 const headersOf = () => ({
   'content-type': 'application/json',
@@ -42,13 +55,19 @@ const headersOf = () => ({
   'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(WEBHOOK).digest('hex')}`,
 });
 
+/** Sends one webhook, which must be taken in. @param at the address of inbox-intake, or of the gateway */
+export const sendWebhook = async (at, inbox) => strictEqual(await post(at + inbox.hook, headersOf(), WEBHOOK), 202);
+
 export async function intake({ product: shared, servers, quick }) {
-  await shared.stop();
-  const product = new Product(servers, { intake: true });
-  product.flags = shared.flags;
-  await product.start();
+  const product = await withIntake(shared, servers);
   const { DATABASE_URL: url } = servers.env;
   const inbox = await inboxOf(product);
+  const port = await freePort();
+  const server = await new Child('floor-deliveries', {
+    file: fileURLToPath(new URL('../floor/deliveries.mjs', import.meta.url)),
+    dir: servers.dir,
+    env: { ...servers.env, DATABASE_URL: servers.floorUrl, PORT: String(port) },
+  }).start();
   const floor = new pg.Pool({ connectionString: servers.floorUrl, max: IN_FLIGHT });
   await floor.query(
     'CREATE TABLE IF NOT EXISTS messages_taken (id uuid PRIMARY KEY, body text NOT NULL, at timestamptz NOT NULL DEFAULT now())',
@@ -63,12 +82,13 @@ export async function intake({ product: shared, servers, quick }) {
   });
   let acknowledged = 0;
   const hook = (address) => async () => {
-    strictEqual(await post(address + inbox.hook, headersOf(), WEBHOOK), 202);
+    await sendWebhook(address, inbox);
     acknowledged++;
   };
   const send = {
     floor: () =>
       floor.query({ name: 'take', text: 'INSERT INTO messages_taken (id, body) VALUES ($1, $2)', values: [randomUUID(), WEBHOOK] }),
+    server: async () => strictEqual(await post(`http://127.0.0.1:${port}/`, headersOf(), WEBHOOK), 202),
     direct: hook(product.intakeUrl),
     gateway: hook(product.url),
     smtp: async () => {
@@ -80,7 +100,13 @@ export async function intake({ product: shared, servers, quick }) {
   const evaluated = async () => {
     while ((await query(url, `SELECT count(*)::int AS n FROM inbox_messages WHERE status <> 'settled'`))[0].n > 0) await sleep(200);
   };
-  const pids = { floor: [], direct: [product.intakePid], gateway: [product.intakePid, product.pids[0]], smtp: [product.intakePid] };
+  const pids = {
+    floor: [],
+    server: [server.pid],
+    direct: [product.intakePid],
+    gateway: [product.intakePid, product.pids[0]],
+    smtp: [product.intakePid],
+  };
   const variants = (ms) =>
     Object.fromEntries(
       Object.keys(send).map((name) => [
@@ -89,9 +115,8 @@ export async function intake({ product: shared, servers, quick }) {
           const cpu = () => cpuMs(pids[name]) + cpuMs(servers.pids.postgres);
           const before = cpu();
           const result = await closedLoop({ width: IN_FLIGHT, ms }, send[name]);
-          const spent = cpu() - before;
           await evaluated();
-          return { ...result, cpu: spent / result.count };
+          return { ...result, cpu: (cpu() - before) / result.count };
         },
       ]),
     );
@@ -99,7 +124,17 @@ export async function intake({ product: shared, servers, quick }) {
   const runs = await interleaved(variants(quick ? 1_000 : 3_000), quick ? 2 : 8);
   printTable(
     `Messages taken in, ${IN_FLIGHT} at a time, and evaluated meanwhile`,
-    ['', 'commits of one row', 'webhooks at inbox-intake', 'ratio', 'through the gateway', 'ratio', 'mails of 10 KB by SMTP'],
+    [
+      '',
+      'commits of one row',
+      'a server of them',
+      'ratio',
+      'webhooks at inbox-intake',
+      'ratio',
+      'through the gateway',
+      'ratio',
+      'mails of 10 KB by SMTP',
+    ],
     [
       ['messages/s', 'rate'],
       ['p50, ms', 'p50'],
@@ -107,7 +142,8 @@ export async function intake({ product: shared, servers, quick }) {
       ['CPU ms of the processes and PostgreSQL', 'cpu'],
     ].map(([name, of]) => [
       name,
-      ...compared(runs.floor, runs.direct, of),
+      ...compared(runs.floor, runs.server, of),
+      ...compared(runs.floor, runs.direct, of).slice(1),
       ...compared(runs.floor, runs.gateway, of).slice(1),
       figure(middle(runs.smtp, of)),
     ]),
@@ -116,5 +152,6 @@ export async function intake({ product: shared, servers, quick }) {
   strictEqual(n, acknowledged, 'as many rows as acknowledgements');
   smtp.close();
   await floor.end();
+  await server.stop();
   await product.stop();
 }
