@@ -6,3 +6,4 @@ export * from './smtp-server';
 export * from './sql';
 export * from './watch-errors';
 export * from './eventually';
+export * from './randomly';

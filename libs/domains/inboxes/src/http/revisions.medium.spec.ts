@@ -5,11 +5,11 @@ import { InboxRevision } from '@aps/entities';
 import { GovernanceModule, ModelUsers, OwnModelsService } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { hashOf } from '@aps/platform/definitions';
 import { sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { RuleSets } from '..';
-import { hashOf } from '../rules/definition-hash';
 import { InboxesHttpModule } from '.';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.

@@ -5,12 +5,11 @@ import { InboxEnvelope, InboxMessage, InboxTrace, type TraceRow } from '@aps/ent
 import { InferenceModule } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql } from '@aps/platform/testing';
+import { randomly, sql } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import type { Simulation } from '..';
 import { CompiledRules } from '../rules/rule-set.compile';
-import { randomly } from '../rules/testing/facts';
 import { InboxesHttpModule } from '.';
 
 const t = testService([...BASE_MODULES, AgentsHttpModule, BillingModule, InferenceModule, InboxesHttpModule], {

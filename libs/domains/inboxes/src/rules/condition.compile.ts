@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
+import { compilePattern } from '@aps/platform/definitions';
 import { readerOf, type FieldReader, type FieldValue, type MessageView } from './message-view';
-import { compilePattern } from './pattern';
 import { NEGATED, type Condition, type Leaf, type Op, type Scalar } from './rule-set.schema';
 
 export type Test = (message: MessageView) => boolean;

@@ -1,4 +1,4 @@
-import { compilePattern } from './pattern';
+import { compilePattern } from '@aps/platform/definitions';
 import type { Condition, Leaf, Outcome, RuleSet, Target } from './rule-set.schema';
 
 /** What deploy says of a stage. */

@@ -1,5 +1,5 @@
 import type { Problem } from '@aps/contracts';
-import { DefinitionReader, type Place } from './definition-reader';
+import { DefinitionReader, type Place } from '@aps/platform/definitions';
 import {
   ACTIONS,
   DEFAULT_GATES,

@@ -1,7 +1,8 @@
+import { randomly } from '@aps/platform/testing';
 import type { MessageFacts } from './message-facts';
 import { readRuleSet } from './rule-set.policy';
 import { fieldKindOf, OPS_OF, VALUE_OF, type Condition, type Leaf, type RuleSet, type Scalar } from './rule-set.schema';
-import { randomly, rulesOf, webhook } from './testing/facts';
+import { rulesOf, webhook } from './testing/facts';
 
 /** Few words, so that rules and messages meet often. */
 const WORDS = ['a', 'B', 'ab', 'Ab.c', 'b.c', 'x@B.c', 'y@ab.c', '1', '2', 'C', ''];

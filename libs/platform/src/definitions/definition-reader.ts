@@ -30,7 +30,8 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 export class DefinitionReader {
   readonly problems: Problem[] = [];
 
-  refuse(loc: Place, msg: string, type = 'value_error'): void {
+  /** What would do is named in `msg`, too; who tells it as a list of its own overrides this. */
+  refuse(loc: Place, msg: string, type = 'value_error', _validValues: readonly string[] = []): void {
     if (this.problems.length < MAX_PROBLEMS) this.problems.push({ loc, msg, type });
   }
 
@@ -42,9 +43,10 @@ export class DefinitionReader {
       this.refuse(loc, 'Input should be an object', 'dict_type');
       return keys;
     }
+    const known = [...required, ...optional];
     for (const [key, inside] of Object.entries(value)) {
-      if (!required.includes(key) && !optional.includes(key))
-        this.refuse([...loc, key.slice(0, SHOWN_KEY)], `Unknown key; known are ${listed([...required, ...optional])}`);
+      if (!known.includes(key))
+        this.refuse([...loc, key.slice(0, SHOWN_KEY)], `Unknown key; known are ${listed(known)}`, 'value_error', known);
       else if (inside !== undefined && inside !== null) keys.set(key, inside);
     }
     for (const key of required) if (!keys.has(key)) this.refuse([...loc, key], 'Field required', 'missing');
@@ -79,7 +81,7 @@ export class DefinitionReader {
 
   oneOf<T extends string>(value: unknown, loc: Place, values: readonly [T, ...T[]]): T {
     const found = values.find((each) => each === value);
-    if (found === undefined && value !== undefined && value !== null) this.refuse(loc, `Input should be ${listed(values)}`, 'enum');
+    if (found === undefined && value !== undefined && value !== null) this.refuse(loc, `Input should be ${listed(values)}`, 'enum', values);
     return found ?? values[0];
   }
 

@@ -1,0 +1,3 @@
+export * from './definition-hash';
+export * from './definition-reader';
+export * from './pattern';
