@@ -19,11 +19,18 @@ const moduleNameMapper = Object.fromEntries(
   ]),
 );
 
+/** Packages without CommonJS. Node requires them as they are, and esbuild bundles them; Jest learns of that on Node 24. */
+const ESM_ALONE = ['@marcbachmann/cel-js'].join('|');
+
 module.exports = {
   rootDir: __dirname,
   testEnvironment: path.join(__dirname, 'tools/dev/lib/jest-environment.cjs'),
   testTimeout: 60_000,
-  transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }] },
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }],
+    [`/node_modules/(${ESM_ALONE})/.+\\.js$`]: ['@swc/jest', { ...swc, jsc: { target: swc.jsc.target }, swcrc: false }],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${ESM_ALONE})/)`],
   moduleNameMapper,
   moduleFileExtensions: ['ts', 'js', 'json'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/\\.data/'],

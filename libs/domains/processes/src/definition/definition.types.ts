@@ -1,4 +1,4 @@
-/** JSON in which any text may hold expressions, as `${…}`. */
+/** JSON in which any text may hold expressions, as `${…}`; null where there is none. */
 export type Template = unknown;
 /** An expression by itself. */
 export type Expression = string;
@@ -64,7 +64,7 @@ export interface PromptStep extends Effectful<'prompt'> {
 /** Asks a model. */
 export interface LlmStep extends Effectful<'llm'> {
   prompt: Template;
-  system: Template | null;
+  system: Template;
   model: string | null;
   model_mode: ModelMode | null;
   /** The output is an object of this form; null: text. */
@@ -87,7 +87,7 @@ export interface BranchStep extends StepBase<'branch'> {
 
 export interface LoopStep extends StepBase<'loop'> {
   /** Of a loop over a list: `${…}` that gives one, or the list. Exactly one of `over` and `while` is set. */
-  over: Template | null;
+  over: Template;
   while: Expression | null;
   /** The name in `vars` of the item; `<as>_index` is its place. */
   as: string;
@@ -114,8 +114,8 @@ export interface HumanStep extends StepBase<'human'> {
 
 /** Exactly one of `for_s`, `until` and `event` is set. */
 export interface WaitStep extends StepBase<'wait'> {
-  for_s: Template | null;
-  until: Template | null;
+  for_s: Template;
+  until: Template;
   event: string | null;
   /** Of an event. */
   timeout_s: number | null;
@@ -173,7 +173,7 @@ export interface ErrorHandler {
 export interface Definition {
   input_schema: Schema | null;
   /** Null: the run's output is null. */
-  output: Template | null;
+  output: Template;
   concurrency: { key: Template; limit: number; strategy: (typeof CONCURRENCY_STRATEGIES)[number] } | null;
   limits: { max_credits: string | null; max_duration_s: number | null };
   steps: Step[];
