@@ -1,0 +1,161 @@
+import { checkSchema, validate } from './schema';
+import { stubOf } from './schema.stub';
+
+type Schema = Record<string, unknown>;
+const nested = (depth: number): Schema => (depth ? { type: 'array', items: nested(depth - 1) } : { type: 'string' });
+const doubling = (levels: number): Schema => ({
+  $ref: '#/$defs/d0',
+  $defs: Object.fromEntries(
+    Array.from({ length: levels }, (_, i) => [
+      `d${i}`,
+      i + 1 < levels ? { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] } : { type: 'string' },
+    ]),
+  ),
+});
+
+const INVOICE: Schema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://example.com/invoice',
+  title: 'Invoice',
+  type: 'object',
+  required: ['number', 'lines'],
+  additionalProperties: false,
+  properties: {
+    number: { type: 'string', pattern: '^[A-Z]{2}[0-9]+$' },
+    day: { type: 'string', format: 'date' },
+    lines: { type: 'array', minItems: 1, uniqueItems: true, items: { $ref: '#/$defs/line' } },
+    currency: { enum: ['EUR', 'USD'] },
+    constructor: { type: 'boolean' },
+  },
+  $defs: {
+    line: {
+      type: 'object',
+      required: ['price'],
+      properties: { price: { type: 'number', exclusiveMinimum: 0 }, tags: { prefixItems: [true] } },
+    },
+  },
+};
+
+describe('schemas', () => {
+  it.each<[string, Schema]>([
+    ['a whole one', INVOICE],
+    ['nothing', {}],
+    ['what is not known, which says nothing', { type: 'string', example: 'x', format: 'colour' }],
+    ['names that are keywords elsewhere', { properties: { $ref: { type: 'string' }, default: { $ref: '#/$defs/a' } }, $defs: { a: true } }],
+    ['values that look like schemas', { const: { $ref: 'http://example.com' }, enum: [{ $id: 1 }] }],
+    ['20 levels', nested(20)],
+    ['parts that are referred to often', doubling(6)],
+  ])('may be %s', (_, schema) => expect(checkSchema(schema)).toBeNull());
+
+  it.each<[string, unknown, RegExp]>([
+    ['no object', 'string', /should be an object/],
+    ['a list', [], /should be an object/],
+    ['an unknown type', { properties: { a: { type: 'text' } } }, /properties\.a\.type .*"string"/],
+    ['a bound of the wrong type', { minLength: '1' }, /minLength/],
+    ['lists of another draft', { items: [{ type: 'string' }] }, /schema\.items should be a schema/],
+    ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, /\$schema should be/],
+    ['what lies elsewhere', { properties: { a: { $ref: 'https://example.com/a.json' } } }, /properties\.a\.\$ref should be a place within/],
+    ['what lies nowhere', { $ref: '#/$defs/a' }, /names nothing/],
+    ['names of the host', { $ref: '#/constructor' }, /names nothing/],
+    ['itself', { properties: { a: { $ref: '#' } } }, /leads back to itself/],
+    [
+      'itself, by others',
+      { $ref: '#/$defs/a', $defs: { a: { items: { $ref: '#/$defs/b' } }, b: { not: { $ref: '#/$defs/a' } } } },
+      /leads back to itself/,
+    ],
+    ['a name of a part', { properties: { a: { $id: 'urn:a' } } }, /\$id is not supported/],
+    ['later answers', { $async: true }, /\$async is not supported/],
+    ['dynamic references', { $dynamicRef: '#a' }, /\$dynamicRef is not supported/],
+    ['values of data', { properties: { a: { minimum: { $data: '1/b' } } } }, /minimum/],
+    ['patterns that go back', { pattern: '(?=a)' }, /RE2/],
+    ['patterns that are too large', { patternProperties: { '^a{900}$': true, '^b{900}$': true, '^c{900}$': true } }, /too large together/],
+    ['too many levels', nested(21), /nests too deeply/],
+    ['any number of levels', nested(1_500), /nests too deeply/],
+    ['too many bytes', { description: 'é'.repeat(33_000) }, /65536 bytes/],
+    ['too many parts', { allOf: Array.from({ length: 500 }, () => true) }, /more than 500/],
+    ['doubling parts', doubling(40), /more than 500/],
+    ['too many values', { enum: Array.from({ length: 1_001 }, (_, i) => i) }, /at most 1000/],
+  ])('may not be %s', (_, schema, problem) => expect(checkSchema(schema)).toMatch(problem));
+
+  it('knows each by itself, whatever they call themselves', () => {
+    const named = (type: string) => ({ $id: 'urn:same', $ref: '#/$defs/a', $defs: { a: { type } } });
+    expect([validate(named('string'), 1), validate(named('number'), 1)].map((found) => found.length)).toEqual([1, 0]);
+  });
+
+  it.each<[string, Schema, unknown, [string, RegExp][]]>([
+    ['what fits', INVOICE, { number: 'AB1', day: '2024-02-29', lines: [{ price: 1 }, { price: 2 }], currency: 'EUR' }, []],
+    [
+      'every misfit',
+      INVOICE,
+      { number: 'ab', day: '2023-02-29', lines: [{}, { price: 0 }], currency: 'GBP', 'odd/key': 1 },
+      [
+        ['', /odd\/key/],
+        ['number', /pattern/],
+        ['day', /format "date"/],
+        ['lines.0', /property 'price'/],
+        ['lines.1.price', /> 0/],
+        ['currency', /allowed values: \["EUR","USD"\]/],
+      ],
+    ],
+    [
+      'what is there twice',
+      INVOICE,
+      {
+        number: 'AB1',
+        lines: [
+          { price: 1, a: 2 },
+          { a: 2, price: 1 },
+        ],
+      },
+      [['lines', /same item twice/]],
+    ],
+    ['names of the host, which nobody wrote', INVOICE, JSON.parse('{"number": "AB1", "lines": [{"price": 1}]}'), []],
+    ['what is required of the host', { required: ['toString'] }, {}, [['', /toString/]]],
+    ['a long text of no format', { format: 'email' }, `${'a'.repeat(3_000)}@example.com`, [['', /format/]]],
+    ['a text that is too long for its pattern', { pattern: '^[a-z]{200}$' }, 'a'.repeat(100_000), [['', /too long/]]],
+    ['patterns that would go back', { pattern: '^(a+)+$' }, `${'a'.repeat(50)}!`, [['', /pattern/]]],
+  ])('tells %s', (_, schema, value, expected) => {
+    const before = JSON.stringify(value);
+    expect(validate(schema, value)).toEqual(
+      expected.map(([path, message]) => ({ path, message: expect.stringMatching(message) as string })),
+    );
+    expect(JSON.stringify(value)).toBe(before);
+  });
+
+  it('tells no more than somebody reads, and the first alone of what is large', () => {
+    const wrong = (count: number) => Array.from({ length: count }, () => 'x');
+    expect(validate({ items: { type: 'number' } }, wrong(100))).toHaveLength(20);
+    expect(validate({ items: { type: 'number' } }, wrong(50_000))).toHaveLength(1);
+  });
+
+  it.each<[Schema, unknown]>([
+    [{}, null],
+    [{ type: 'string' }, ''],
+    [{ type: 'string', minLength: 3 }, 'xxx'],
+    [{ type: 'string', format: 'date-time' }, '2000-01-01T00:00:00Z'],
+    [{ type: ['number', 'null'] }, 0],
+    [{ type: 'number', exclusiveMinimum: 0, maximum: 1 }, 0.5],
+    [{ type: 'integer', minimum: 3 }, 3],
+    [{ type: 'integer', minimum: 2.5, multipleOf: 2 }, 4],
+    [{ type: 'integer', maximum: -2 }, -2],
+    [{ type: 'integer', exclusiveMaximum: 0 }, -1],
+    [{ const: { a: 1 } }, { a: 1 }],
+    [{ enum: ['b', 'a'] }, 'b'],
+    [{ type: 'string', pattern: '^[A-Z]$', examples: ['Q'] }, 'Q'],
+    [{ type: 'string', pattern: '^[A-Z]$', default: 'Z' }, 'Z'],
+    [{ type: 'array', items: { type: 'boolean' }, minItems: 2 }, [false, false]],
+    [{ required: ['a'], properties: { a: { type: 'boolean' }, b: true } }, { a: false }],
+    [{ allOf: [{ required: ['a'] }, { properties: { a: { $ref: '#/$defs/t' } } }], $defs: { t: { type: 'string' } } }, { a: '' }],
+    [{ oneOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }] }, 1],
+    [JSON.parse('{"type":"object","required":["__proto__"]}') as Schema, JSON.parse('{"__proto__":null}')],
+  ])('has a stub: %j', (schema, stub) => {
+    expect(checkSchema(schema)).toBeNull();
+    expect(stubOf(schema)).toEqual(stub);
+    expect(validate(schema, stub)).toEqual([]);
+  });
+
+  it('makes no stub of any size', () => {
+    const lists = (depth: number): Schema => (depth ? { type: 'array', minItems: 1_000, items: lists(depth - 1) } : { type: 'string' });
+    expect(JSON.stringify(stubOf(lists(6))).length).toBeLessThan(10_000_000);
+  });
+});

@@ -1,0 +1,187 @@
+import { WeightedLru } from '@aps/platform/cache';
+import { compilePattern } from '@aps/platform/definitions';
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
+import { canonicalize } from 'json-canonicalize';
+import type { Schema } from './definition.types';
+import { faultOf } from './schema.walk';
+
+/** Largest schema, bytes of JSON. */
+export const MAX_SCHEMA_BYTES = 64 * 1024;
+const MAX_PROBLEMS = 20;
+/** Of larger values the first problem is told alone: there may be a problem for every few bytes. */
+const MAX_THOROUGH = 64 * 1024;
+/** Longer texts are of no format: its pattern could take long. */
+const MAX_FORMATTED = 2_000;
+/** As of expressions: instructions of a pattern times characters. */
+const MAX_PATTERN_STEPS = 10_000_000;
+const MAX_WORDS = 300;
+
+/** What is checked; any other is only named. */
+const FORMATS = [
+  'date',
+  'time',
+  'date-time',
+  'duration',
+  'uri',
+  'uri-reference',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+  'json-pointer',
+] as const satisfies FormatName[];
+
+/** What of a value does not fit a schema. */
+export interface Misfit {
+  /** As in `lines.0.name`; empty of the value itself. */
+  path: string;
+  message: string;
+}
+
+class TooLong extends Error {}
+
+/** Patterns are RE2's, which never go back. */
+const searching = Object.assign(
+  (source: string) => {
+    const pattern = compilePattern(source);
+    if ('problem' in pattern) throw new Error(pattern.problem);
+    return {
+      test(text: string): boolean {
+        if (pattern.instructions * text.length > MAX_PATTERN_STEPS) throw new TooLong('A text is too long for its pattern');
+        return pattern.test(text);
+      },
+      // By this the compiler tells patterns apart.
+      toString: () => source,
+    };
+  },
+  { code: 'compilePattern' },
+);
+
+const OPTIONS: Options = {
+  meta: false,
+  validateSchema: false,
+  strict: false,
+  logger: false,
+  ownProperties: true,
+  inlineRefs: false,
+  code: { regExp: searching },
+};
+
+/** Each schema is compiled by a compiler of its own; what it calls itself is no matter, as it refers to its own places alone. */
+function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFunction {
+  const ajv = new Ajv2020({ ...OPTIONS, ...options });
+  for (const name of FORMATS) {
+    const holds = formatOf(name);
+    ajv.addFormat(name, (text: string) => text.length <= MAX_FORMATTED && holds(text));
+  }
+  // The compiler's own compares each item with each.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map((item) => canonicalize(item))).size === items.length,
+    error: { message: 'must not have the same item twice' },
+  });
+  return ajv.compile(schema);
+}
+
+function formatOf(name: (typeof FORMATS)[number]): (text: string) => boolean {
+  const format = fullFormats[name];
+  const holds = typeof format === 'object' && 'validate' in format ? format.validate : format;
+  if (holds instanceof RegExp) return (text) => holds.test(text);
+  return holds as (text: string) => boolean;
+}
+
+interface Checked {
+  problem: string | null;
+  quick: ValidateFunction | null;
+  thorough: ValidateFunction | null;
+}
+
+const rules = new Ajv2020({ strict: false, logger: false, validateFormats: false });
+const checked = new WeightedLru<Checked>(4 * 1024 * 1024);
+
+/**
+ * Why something is no schema that values can be checked by, in plain words; null where it is one. It is JSON Schema, draft 2020-12, that
+ * refers to nothing but itself and does not hold itself, with patterns of RE2. What was checked lately is kept.
+ */
+export const checkSchema = (schema: unknown): string | null => {
+  const text = textOf(schema);
+  if (text === null || Buffer.byteLength(text) > MAX_SCHEMA_BYTES) return `schema should have at most ${MAX_SCHEMA_BYTES} bytes`;
+  return known(schema as Schema, text).problem;
+};
+
+function known(schema: Schema, text: string): Checked {
+  const before = checked.get(text);
+  if (before) return before;
+  const found = check(schema);
+  checked.set(text, found, 1_000 + 10 * text.length);
+  return found;
+}
+
+function check(schema: Schema): Checked {
+  const refused = (problem: string): Checked => ({ problem: problem.slice(0, MAX_WORDS), quick: null, thorough: null });
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return refused('schema should be an object');
+  const fault = faultOf(schema);
+  if (fault) return refused(fault);
+  if (!rules.validate(RULES, schema)) {
+    const [first] = rules.errors ?? [];
+    return refused(`schema${first.instancePath.replaceAll('/', '.')} ${inWords(first)}`);
+  }
+  try {
+    return { problem: null, quick: compile(schema, {}), thorough: null };
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : 'schema cannot be read');
+  }
+}
+
+const RULES = 'https://json-schema.org/draft/2020-12/schema';
+
+/** Null where the stack does not reach to its ground. */
+function textOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What of a value does not fit, in plain words: at most 20 places, and the first one alone of a large value. None where it fits.
+ *
+ * @param schema one that {@link checkSchema} has nothing against
+ */
+export function validate(schema: Schema, value: unknown): Misfit[] {
+  const entry = known(schema, textOf(schema) ?? '');
+  if (!entry.quick) return [{ path: '', message: entry.problem ?? 'There is no schema' }];
+  try {
+    if (entry.quick(value)) return [];
+    let told = entry.quick.errors ?? [];
+    if ((textOf(value)?.length ?? Infinity) <= MAX_THOROUGH) {
+      entry.thorough ??= compile(schema, { allErrors: true });
+      entry.thorough(value);
+      told = entry.thorough.errors ?? told;
+    }
+    return told.slice(0, MAX_PROBLEMS).map((error) => ({ path: pathOf(error), message: inWords(error) }));
+  } catch (error) {
+    if (error instanceof TooLong) return [{ path: '', message: error.message }];
+    if (error instanceof RangeError) return [{ path: '', message: 'It nests too deeply' }];
+    throw error;
+  }
+}
+
+const pathOf = ({ instancePath }: ErrorObject): string =>
+  instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');
+
+function inWords({ message = 'does not fit', params }: ErrorObject): string {
+  const { allowedValues, allowedValue, additionalProperty } = params as Record<string, unknown>;
+  const detail = allowedValues ?? allowedValue ?? additionalProperty;
+  return `${message}${detail === undefined ? '' : `: ${JSON.stringify(detail)}`}`.slice(0, MAX_WORDS);
+}
