@@ -38,7 +38,7 @@ extend(environment);
 /** Of the evaluation that is under way. Nothing waits in one, so there is one at most. */
 let current: Meter;
 
-/** Weighed by nodes: some hundred megabytes at most, and usually a few thousand expressions in a few. */
+/** Weighed by nodes; 40 MB when it is full. */
 const compiled = new WeightedLru<Compiled | { problem: string }>(100_000);
 
 /**
