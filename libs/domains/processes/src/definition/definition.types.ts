@@ -88,8 +88,9 @@ export interface BranchStep extends StepBase<'branch'> {
 export interface LoopStep extends StepBase<'loop'> {
   /** Of a loop over a list: `${…}` that gives one, or the list. Exactly one of `over` and `while` is set. */
   over: Template;
+  /** Asked before each iteration. In `steps` and `vars` it sees what the one before has left of the loop's own list, too: nothing at first. */
   while: Expression | null;
-  /** The name in `vars` of the item; `<as>_index` is its place. */
+  /** The name in `vars` of the item, where there are items; `<as>_index` is its place. */
   as: string;
   concurrency: number;
   max_iterations: number;
