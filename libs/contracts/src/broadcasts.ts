@@ -5,6 +5,8 @@
 export interface Broadcasts {
   /** The running turn of a chat is over: whoever runs it aborts. Truth: `turns.status`. A turn that came after it is none of its business. */
   'chat.stop': { org_id: string; chat_id: string; turn_id: string; at: string };
+  /** A process run is over by somebody's wish: whoever runs it aborts. Truth: `process_runs.status`. */
+  'run.stop': { org_id: string; run_id: string };
   /** Settings of an organization (or, with null, of the platform) changed: drop what is cached of them. */
   'settings.changed': { org_id: string | null };
   /** Routes, keys or the model catalog changed: drop what is cached of them. */

@@ -39,6 +39,11 @@ export const ERRORS = {
   // 405
   method_not_allowed: { status: 405, means: 'the address takes other methods; `Allow` has them.' },
   // 409
+  concurrency_limit: { status: 409, means: 'as many runs of this key are at work as may be.' },
+  not_deployed: { status: 409, means: 'no revision of the process is deployed.' },
+  revision_changed: { status: 409, means: 'another revision is deployed than the one that the run was of.' },
+  run_not_terminal: { status: 409, means: 'the run is not over; cancel it first.' },
+  run_terminal: { status: 409, means: 'the run is over.' },
   address_taken: { status: 409, means: 'another channel has the address.' },
   already_applied: { status: 409, means: 'the delivery was applied; there is nothing to repair.' },
   already_on_plan: { status: 409, means: 'the organization is on the plan already.' },
@@ -129,7 +134,7 @@ export const ERRORS = {
   repoint_target: { status: 422, means: 'the target is the route itself, disabled, or an organization’s.' },
   provider_refused: { status: 422, means: 'the payment provider refuses; `context.reason` says why.' },
   reset_token_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
-  revision_invalid: { status: 422, means: 'the revision cannot be run; `errors` says why, stage by stage.' },
+  revision_invalid: { status: 422, means: 'the revision cannot be run; `errors` says why, by its stages or steps.' },
   route_borrows_key: { status: 422, means: 'the route spends the key of another route; set it there.' },
   self_action: { status: 422, means: 'nobody does this to themself.' },
   should_have_missing: { status: 422, means: 'the dispute does not say what the decision should have been.' },

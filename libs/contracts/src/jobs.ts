@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The queues of the service. A worker app consumes the ones named in `QUEUES`. */
-export const QUEUES = ['turns', 'titles', 'maintenance', 'billing', 'inbox-messages'] as const;
+export const QUEUES = ['turns', 'titles', 'maintenance', 'billing', 'inbox-messages', 'process-runs'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 const ids = {
@@ -21,6 +21,7 @@ export const JOBS = {
   'mail.send': { queue: 'maintenance', version: 1, payload: z.object({ mail_id: z.uuid() }) },
   'inbox.evaluate': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, message_id: z.uuid() }) },
   'inbox.reply': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, reply_id: z.uuid() }) },
+  'process.run': { queue: 'process-runs', version: 1, payload: z.object({ ...ids, run_id: z.uuid() }) },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.prove': { queue: 'billing', version: 1, payload: z.object({ proof_id: z.uuid() }) },
 } as const satisfies Record<string, { queue: QueueName; version: number; payload: z.ZodType }>;
@@ -63,6 +64,8 @@ export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
   maintenance: { concurrency: 8, attempts: 8, backoffMs: 5_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
   // As turns: redeliveries are bounded in PostgreSQL.
   'inbox-messages': { concurrency: 64, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
+  // As turns.
+  'process-runs': { concurrency: 256, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // Deliveries are applied under the lock of their organization, and beside the door that the provider waits at.
   billing: { concurrency: 2, attempts: 8, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
 };

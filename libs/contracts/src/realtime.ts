@@ -18,6 +18,8 @@ export const EVENT_TYPES = [
   'error',
   'title_changed',
   'inbox_message_updated',
+  'run_updated',
+  'step_updated',
   'org_suspended',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -27,6 +29,8 @@ export const STREAM_ONLY_EVENTS = [
   'message_restarted',
   'title_changed',
   'inbox_message_updated',
+  'run_updated',
+  'step_updated',
   'org_suspended',
 ] as const satisfies EventType[];
 
@@ -69,4 +73,5 @@ export const isNotice = (item: TopicItem): item is TopicNotice => 'notice' in it
 /** Topics name what a stream is about. */
 export const chatTopic = (chatId: string): string => `chat:${chatId}`;
 export const inboxTopic = (inboxId: string): string => `inbox:${inboxId}`;
+export const runTopic = (runId: string): string => `run:${runId}`;
 export const orgTopic = (orgId: string): string => `org:${orgId}`;

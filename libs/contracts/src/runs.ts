@@ -21,6 +21,7 @@ export interface RunKindPolicy {
 export const RUN_KINDS = {
   turn: { job: 'turn.run', app: 'chat-worker', ready_per_pod: 20, scale_after_s: 2, late_after_s: 10 },
   inbox_message: { job: 'inbox.evaluate', app: 'inbox-intake', ready_per_pod: 200, scale_after_s: 5, late_after_s: 30 },
+  process_run: { job: 'process.run', app: 'process-engine', ready_per_pod: 50, scale_after_s: 5, late_after_s: 30 },
 } as const satisfies Record<string, RunKindPolicy>;
 
 export type RunKindName = keyof typeof RUN_KINDS;

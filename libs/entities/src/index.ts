@@ -8,6 +8,7 @@ import * as identity from './identity/identity.entities';
 import * as inboxes from './inboxes/inboxes.entities';
 import * as inference from './inference/inference.entities';
 import * as orgs from './orgs/orgs.entities';
+import * as processes from './processes/processes.entities';
 import * as prompts from './prompts/prompts.entities';
 import * as auditLog from './platform/audit-log.entity';
 import * as dataKey from './platform/data-key.entity';
@@ -28,6 +29,7 @@ export * from './identity/identity.entities';
 export * from './inboxes/inboxes.entities';
 export * from './inference/inference.entities';
 export * from './orgs/orgs.entities';
+export * from './processes/processes.entities';
 export * from './prompts/prompts.entities';
 export * from './platform/audit-log.entity';
 export * from './platform/data-key.entity';
@@ -75,6 +77,7 @@ export const ENTITIES: EntityClass[] = [
   inboxes,
   inference,
   orgs,
+  processes,
   prompts,
   auditLog,
   dataKey,

@@ -24,10 +24,25 @@ export const SCHEMA_EXTRAS: Extra[] = [
     `model_catalog (key, coalesce(owner_org_id, '00000000-0000-0000-0000-000000000000')) WHERE enabled`,
   ),
   index('agent_revisions_model', 'INDEX', `agent_revisions ((config->>'model')) WHERE config->>'model' IS NOT NULL`),
+  index('process_revisions_refs', 'INDEX', `process_revisions USING gin (refs) WHERE status = 'deployed'`),
   // Rows that change several times in their first seconds: with room on their page, an update touches no index.
   fillfactor('chats', 70),
   fillfactor('turns', 70),
   fillfactor('inbox_messages', 70),
+  fillfactor('process_runs', 70),
+  // What is shown of a run: one that waits for anything but a human is at work, whoever has its row at the moment.
+  {
+    name: 'process_runs_set_state',
+    up: `CREATE FUNCTION process_runs_set_state() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      NEW.state := CASE WHEN NEW.finished_at IS NOT NULL THEN NEW.status WHEN NEW.asks_human THEN 'waiting_human' WHEN NEW.started_at IS NULL THEN 'queued' ELSE 'running' END;
+      RETURN NEW; END $$`,
+    down: 'DROP FUNCTION process_runs_set_state()',
+  },
+  {
+    name: 'process_runs_state',
+    up: `CREATE TRIGGER process_runs_state BEFORE INSERT OR UPDATE OF status, asks_human, started_at, finished_at ON process_runs FOR EACH ROW EXECUTE FUNCTION process_runs_set_state()`,
+    down: 'DROP TRIGGER process_runs_state ON process_runs',
+  },
   // Written by nobody else. A column that PostgreSQL generates by itself would need a table of TypeORM's beside it.
   {
     name: 'chats_set_private_to',

@@ -178,6 +178,7 @@ const list = (
 });
 const UNLESS_DELETED = { counts: 'row.deleted_at IS NULL', moves: ['deleted_at'] };
 const OF_AGENT = { of_id: 'row.agent_id' };
+const OF_RUN = { of_id: 'row.run_id' };
 const OF_PLATFORM = { org_id: `'${NIL_UUID}'::uuid` };
 
 export const LIST_TALLY: Tally = {
@@ -214,6 +215,12 @@ export const LIST_TALLY: Tally = {
       { of_id: `coalesce(row.project_id, '${NIL_UUID}')`, facet: `coalesce(row.target_kind || ':' || row.target_id, '')` },
       { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id', 'target_kind', 'target_id'] },
     ),
+    list('processes', { of_id: `coalesce(row.project_id, '${NIL_UUID}')` }, { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id'] }),
+    // Their state follows from these columns.
+    list('process_runs', { facet: `row.process_id || ':' || row.state` }, { moves: ['status', 'asks_human', 'started_at', 'finished_at'] }),
+    list('process_llm_calls', OF_RUN),
+    list('process_agent_calls', OF_RUN),
+    list('process_repairs', OF_RUN),
     list(
       'organizations',
       {

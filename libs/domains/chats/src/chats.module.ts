@@ -27,6 +27,7 @@ import { HitlTasks } from './hitl/hitl.maintenance';
 import { HitlQueries } from './hitl/hitl.queries';
 import { HitlRepository } from './hitl/hitl.repository';
 import { HitlService } from './hitl/hitl.service';
+import { RunQuestions } from './hitl/run-questions';
 import { HumanEscalation } from './hitl/human-escalation';
 import { HumanWaits } from './hitl/human-waits';
 import { MessageFiles } from './sending/message-files';
@@ -93,6 +94,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     HitlRepository,
     HitlQueries,
     HitlService,
+    RunQuestions,
     HumanWaits,
     TimelineQueries,
     CostQueries,
@@ -112,6 +114,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     HitlRepository,
     HitlQueries,
     HitlService,
+    RunQuestions,
     ChatState,
     ChatEnds,
     DispatchRepository,

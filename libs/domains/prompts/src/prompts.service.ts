@@ -5,7 +5,7 @@ import { PromptRevision, PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { Database, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
+import { Database, Deletions, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
 import { In } from 'typeorm';
 import { contentOf, differing, EMPTY, partsOf, type PromptContent, type PromptContentInput } from './prompts.policy';
 import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
@@ -27,6 +27,7 @@ export class PromptsService {
     private readonly queries: PromptsQueries,
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
+    private readonly deletions: Deletions,
     private readonly audit: Audit,
   ) {}
 
@@ -79,6 +80,7 @@ export class PromptsService {
     await this.db.transaction(scope, async (tx) => {
       const gone = await this.templates.delete(tx, scope, ref);
       if (!gone) throw notFound('Prompt template');
+      await this.deletions.tell(tx, { kind: 'prompt_template', orgId: scope.orgId, id: gone.id, slug: gone.slug });
       await this.audit.record(tx, scope, 'prompt_template.deleted', targetOf(gone.id), { slug: gone.slug });
     });
   }

@@ -95,6 +95,11 @@ export class HitlRequest {
   tool_call: HitlToolCall | null;
   @EnumField(HITL_STATUSES, { ...STATUS, description: 'Only a pending one can be answered.' }) status: string;
   @UuidField({ nullable: true, description: 'Who has to answer; null: anybody who sees it.' }) assignee_user_id: string | null;
+  @ListField('string', {
+    description: 'Of a process run: who may answer beside administrators, by role or as a user; empty for any member.',
+    example: ['role:ADMIN'],
+  })
+  assignees: string[];
   @DateTimeField({ description: 'When it is given up, and its chat with it.' }) expires_at: string;
   @UuidField({ nullable: true, description: 'Who answered.' }) answered_by: string | null;
   @DateTimeField({ nullable: true, description: 'When it was answered.' }) answered_at: string | null;

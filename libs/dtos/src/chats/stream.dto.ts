@@ -18,6 +18,7 @@ import { INBOX_STATUSES, type InboxStatus } from '../inboxes/values';
 import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dto';
 import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dto';
 import { ChatViewer } from './realtime.dto';
+import { RUN_STATE, RUN_STATES, type RunState } from '../processes/values';
 import { RoleField } from '../orgs/roles';
 
 const STATUS = { name: 'ChatStatus' };
@@ -211,8 +212,28 @@ export class InboxSnapshot {
   @StringField({ description: 'The newest event that is part of it.', example: '41' }) last_id: string;
 }
 
+export class RunSnapshot {
+  @UuidField({ description: 'The run.' }) run_id: string;
+  @StringField({ description: 'Its process.', example: 'prc_01jd3k5m7n9p1r3s5t7v9w1x3z' }) process_id: string;
+  @EnumField(RUN_STATES, RUN_STATE) status: RunState;
+  @StringField({ description: 'The newest event that is part of it.', example: '41' }) last_id: string;
+}
+
+export class RunUpdate {
+  @EnumField(['run_created', 'run_started', 'run_cancelled', 'run_finished'], { name: 'RunUpdateEvent', description: 'What has happened.' })
+  event: string;
+  @StringField({ optional: true, description: 'What the run is now that it is over.', example: 'completed' }) status?: string;
+}
+
+export class StepUpdate {
+  @StringField({ description: 'What has happened, as in the events of the run.', example: 'step_finished' }) event: string;
+  @StringField({ description: 'The step.', example: 'extract' }) step_id: string;
+  @StringField({ description: 'Where it stands in the run.', example: 'each/0/extract' }) path: string;
+  @StringField({ description: 'What kind of step it is.', example: 'llm' }) kind: string;
+}
+
 /** Every event that the event logs of chats keep. The type has the compiler ask for a schema where a type is added. */
-const KEPT: Record<Exclude<EventType, 'inbox_message_updated' | 'org_suspended'>, new () => object> = {
+const KEPT: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>, new () => object> = {
   status_changed: EventOf('status_changed', StatusChange, { description: 'The chat is something else now.' }),
   message_created: EventOf('message_created', NewMessage, {
     description: 'Somebody has written: a user, or the system what a delegated chat came to.',
@@ -237,7 +258,9 @@ const KEPT: Record<Exclude<EventType, 'inbox_message_updated' | 'org_suspended'>
 };
 
 /** The same of what is no chat. */
-const OF_OTHERS: Record<'inbox_message_updated', new () => object> = {
+const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated', new () => object> = {
+  run_updated: EventOf('run_updated', RunUpdate, { description: 'A run of a process has begun, or is over.' }),
+  step_updated: EventOf('step_updated', StepUpdate, { description: 'A step of a run has begun, waits, or is over.' }),
   inbox_message_updated: EventOf('inbox_message_updated', InboxMessageUpdate, {
     description: 'A message of the inbox is something else now, or new.',
   }),
@@ -261,7 +284,7 @@ export const ChatStreamEvent = UnionOf('ChatStreamEvent', {
   ...FLEETING,
 });
 
-const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, InboxSnapshot, OrgSnapshot], {
+const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, InboxSnapshot, OrgSnapshot, RunSnapshot], {
   type: 'snapshot',
   description: 'What each topic begins with.',
 });

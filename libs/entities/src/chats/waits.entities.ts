@@ -43,6 +43,8 @@ export class HitlRequest {
   } | null;
   @Column('text', { default: 'pending' }) status: HitlStatus;
   @Column('uuid', { nullable: true }) assignee_user_id: string | null;
+  /** Of a process run: who may answer, `role:…` or `user:…`; none for any member. */
+  @Column('text', { array: true, default: () => "'{}'" }) assignees: string[];
   @Column('timestamptz') expires_at: Date;
   @Column('uuid', { nullable: true }) answered_by: string | null;
   @Column('timestamptz', { nullable: true }) answered_at: Date | null;

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Database } from './database';
 import { databaseConfig } from './database.config';
+import { Deletions } from './deletions';
 import { sessionLimits, Sessions } from './sessions';
 
 /** Entities and migrations come from the composition root: this library knows no table of a domain. */
@@ -78,8 +79,9 @@ export class DatabaseModule {
           },
         },
         DatabaseShutdown,
+        Deletions,
       ],
-      exports: [DataSource, Database],
+      exports: [DataSource, Database, Deletions],
     };
   }
 }

@@ -3,6 +3,7 @@ export { changesOf } from './changes';
 export * from './database';
 export * from './database.config';
 export * from './database.module';
+export { Deletions, type Deleted } from './deletions';
 export * from './errors';
 export { Listing, OrgListing } from './listing';
 export * from './lists';

@@ -15,6 +15,6 @@ function isStorable(value: unknown): boolean {
 function madeStorable<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '') as T;
   if (Array.isArray(value)) return value.map(madeStorable) as T;
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(Object.entries(value).map(([key, of]) => [madeStorable(key), madeStorable(of)])) as T;
 }

@@ -323,6 +323,16 @@ export function ObjectField({ values, shape, ...o }: ObjectOptions = {}): Proper
   };
 }
 
+/** Any JSON, null too, whose numbers are kept or refused. */
+export function JsonField(o: Omit<FieldOptions, 'nullable'> = {}): PropertyDecorator {
+  const oneOf = [
+    { type: 'object', additionalProperties: true },
+    { type: 'array', items: {} },
+    ...['string', 'number', 'boolean'].map((type) => ({ type })),
+  ];
+  return field('string', { ...o, nullable: true }, { oneOf } as ApiPropertyOptions, [], { exact: true });
+}
+
 /** An object of a declared shape. */
 export function NestedField(type: () => Ctor, o: FieldOptions = {}): PropertyDecorator {
   return field(

@@ -71,6 +71,11 @@ const COMPONENTS = {
         description: 'Of `revision_invalid`: what keeps the revision from being run.',
         items: { $ref: '#/components/schemas/RevisionError' },
       },
+      warnings: {
+        type: 'array',
+        description: 'Of `revision_invalid` of a process: what is worth a look besides.',
+        items: { $ref: '#/components/schemas/DefinitionWarning' },
+      },
       ...common,
     },
   },
@@ -92,9 +97,10 @@ const COMPONENTS = {
   RevisionError: {
     type: 'object',
     description: 'One thing that keeps a revision from being run.',
-    required: ['stage_id', 'field', 'problem', 'valid_values'],
+    required: ['field', 'problem', 'valid_values'],
     properties: {
-      stage_id: { type: 'string', nullable: true, description: 'Id of the stage; null where no stage is to blame.' },
+      stage_id: { type: 'string', nullable: true, description: 'Of an inbox: id of the stage; null where no stage is to blame.' },
+      step_id: { type: 'string', nullable: true, description: 'Of a process: id of the step; null where no step is to blame.' },
       field: { type: 'string', description: 'The way down from there, joined by dots.' },
       problem: { type: 'string', description: 'What is wrong, for a human.' },
       valid_values: { type: 'array', description: 'What would do, where that can be listed.', items: { type: 'string' } },

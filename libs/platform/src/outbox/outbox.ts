@@ -50,9 +50,10 @@ export class Outbox {
     @InjectQueue(QUEUES[2]) maintenance: Queue,
     @InjectQueue(QUEUES[3]) billing: Queue,
     @InjectQueue(QUEUES[4]) inboxMessages: Queue,
+    @InjectQueue(QUEUES[5]) processRuns: Queue,
     private readonly db: Database,
   ) {
-    for (const queue of [turns, titles, maintenance, billing, inboxMessages]) {
+    for (const queue of [turns, titles, maintenance, billing, inboxMessages, processRuns]) {
       // BullMQ reports connection errors on every queue; the Redis module has already said it once.
       queue.on('error', () => undefined);
       this.queues.set(queue.name as QueueName, queue);

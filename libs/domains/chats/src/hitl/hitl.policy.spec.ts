@@ -70,8 +70,7 @@ describe('an answer', () => {
   });
 
   it('is for the assignee and admins, and for all where the assignee has left', () => {
-    const as = (userId: string, isAdmin = false) => ({ actor: { userId }, isAdmin });
-    const to = (assignee_user_id: string | null, assignee_is_member = true) => ({ assignee_user_id, assignee_is_member });
+    const to = (assignee_user_id: string | null, assignee_is_member = true) => ({ assignee_user_id, assignee_is_member, assignees: [] });
     expect([
       mayAnswer(to(null, false), as('a')),
       mayAnswer(to('a'), as('a')),
@@ -80,7 +79,21 @@ describe('an answer', () => {
       mayAnswer(to('a', false), as('b')),
     ]).toEqual([true, true, false, true, true]);
   });
+
+  it('is, of a process run, for who is named by role or as a user, and for admins', () => {
+    const to = (...assignees: string[]) => ({ assignee_user_id: null, assignee_is_member: false, assignees });
+    expect([
+      mayAnswer(to('role:MEMBER'), as('a')),
+      mayAnswer(to('role:ADMIN'), as('a')),
+      mayAnswer(to('role:OWNER', 'user:a'), as('a')),
+      mayAnswer(to('user:b', 'someone@else.example'), as('a')),
+      mayAnswer(to('user:b'), as('a', true)),
+    ]).toEqual([true, false, true, false, true]);
+  });
 });
+
+const as = (userId: string, isAdmin = false) =>
+  ({ actor: { userId }, isAdmin, role: isAdmin ? 'ADMIN' : 'MEMBER' }) as Parameters<typeof mayAnswer>[1];
 
 describe('what the asking call gets', () => {
   const result = (asked: HitlRequest) => {

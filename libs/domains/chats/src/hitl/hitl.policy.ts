@@ -1,5 +1,6 @@
 import { DomainError, type Problem } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
 import type { NewEvent } from '../state/chat.types';
 import type { WaitOutcome } from '../turns/turn-waits';
 import { formProblems } from './form-schema';
@@ -34,14 +35,18 @@ const FIELDS_OF: Record<HitlRequest['kind'], readonly Field[]> = {
   form: ['values'],
 };
 
-/** An assignee, or an admin for them; without an assignee, or with one who has left, everybody who sees the request. */
+/**
+ * Of a chat: its assignee, or an admin for them; without an assignee, or with one who has left, everybody who sees the request. Of a process run:
+ * who is named by role or as a user, or an admin; everybody where nobody is.
+ */
 export function mayAnswer(
-  request: { assignee_user_id: string | null; assignee_is_member: boolean },
-  caller: { actor: { userId: string | null }; isAdmin: boolean },
+  request: Pick<HitlRequest, 'assignee_user_id' | 'assignees'> & { assignee_is_member: boolean },
+  caller: Pick<OrgScope, 'actor' | 'isAdmin' | 'role'>,
 ): boolean {
-  return (
-    request.assignee_user_id === null || !request.assignee_is_member || request.assignee_user_id === caller.actor.userId || caller.isAdmin
-  );
+  if (caller.isAdmin) return true;
+  if (request.assignees.length)
+    return request.assignees.some((who) => who === `role:${caller.role}` || who === `user:${caller.actor.userId}`);
+  return request.assignee_user_id === null || !request.assignee_is_member || request.assignee_user_id === caller.actor.userId;
 }
 
 /**
@@ -58,7 +63,7 @@ export function checkAnswer(
     (field) => input[field] !== undefined && input[field] !== null,
   );
   const problems: Problem[] = given
-    .filter((field) => !FIELDS_OF[kind].includes(field))
+    .filter((field) => !FIELDS_OF[kind].includes(field) && !(field === 'values' && kind === 'question' && request.schema))
     .map((field) => ({
       loc: ['body', field],
       msg: `Not part of an answer to ${kind === 'approval' ? 'an approval' : `a ${kind}`}`,
@@ -76,7 +81,8 @@ const PROBLEMS: Record<
   HitlRequest['kind'],
   (request: Pick<HitlRequest, 'options' | 'schema' | 'tool_call'>, input: AnswerInput) => Problem[]
 > = {
-  question({ options }, { answer, option_id: chosen }) {
+  question({ options, schema }, { answer, option_id: chosen, values }) {
+    if (schema && values && tooLong(values, MAX_VALUES_CHARS, 'values').length) return tooLong(values, MAX_VALUES_CHARS, 'values');
     if (typeof chosen === 'string' && !options?.some((option) => option.id === chosen))
       return [{ loc: ['body', 'option_id'], msg: 'The request has no such option', type: 'enum' }];
     if (typeof chosen === 'string' || typeof answer === 'string') return [];

@@ -8,7 +8,11 @@ export interface DueRequest {
   id: string;
   org_id: string;
   chat_id: string | null;
+  run_id: string | null;
 }
+
+/** A request that nobody has answered yet. */
+export type NewHitlRow = Omit<HitlRequest, 'status' | 'answered_by' | 'answered_at' | 'answer' | 'private_to' | 'updated_at'>;
 
 /** The chat of a request, locked. */
 export interface LockedChat {
@@ -18,8 +22,8 @@ export interface LockedChat {
 }
 
 const INSERT =
-  statement(`INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, run_id, step_id, tool_call_id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, notice, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17)`);
+  statement(`INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, run_id, step_id, tool_call_id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, notice, created_at, updated_at, assignees)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18)`);
 const BY_ID = statement<HitlRequest>('SELECT * FROM hitl_requests WHERE id = $1');
 const PENDING_AMONG = statement<{ id: string }>(`SELECT id FROM hitl_requests WHERE id = ANY($1) AND status = 'pending' ORDER BY id`);
 const PENDING_OF_TURN = statement<{ id: string }>(
@@ -33,7 +37,7 @@ const CLOSE = statement<HitlRequest>(
   `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
 );
 const DUE = statement<DueRequest>(
-  `SELECT id, org_id, chat_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
+  `SELECT id, org_id, chat_id, run_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
 );
 const LOCK_CHAT = statement<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE');
 const MEMBER_BY = statement<{ user_id: string }>(
@@ -43,10 +47,7 @@ const MEMBER_BY = statement<{ user_id: string }>(
 /** The table of questions to humans. Whoever changes a request of a chat holds the chat's row lock. */
 @Injectable()
 export class HitlRepository {
-  async insert(
-    tx: Tx,
-    request: Omit<HitlRequest, 'status' | 'answered_by' | 'answered_at' | 'answer' | 'private_to' | 'updated_at'>,
-  ): Promise<void> {
+  async insert(tx: Tx, request: NewHitlRow): Promise<void> {
     const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
     await tx.execute(INSERT, [
       request.id,
@@ -66,6 +67,7 @@ export class HitlRepository {
       request.expires_at,
       request.notice,
       request.created_at,
+      request.assignees,
     ]);
   }
 

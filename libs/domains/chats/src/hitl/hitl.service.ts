@@ -14,7 +14,8 @@ import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { expiryOf } from './hitl.config';
 import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, type AnswerInput, type StoredCall } from './hitl.policy';
 import { HitlQueries, type SeenRequest } from './hitl.queries';
-import { HitlRepository, type DueRequest } from './hitl.repository';
+import { HitlRepository, type DueRequest, type NewHitlRow } from './hitl.repository';
+import { RunQuestions } from './run-questions';
 
 /** A question that an agent asks in one of its calls. */
 export interface NewRequest {
@@ -35,6 +36,22 @@ export interface NewRequest {
   notice?: string | null;
 }
 
+/** A question that a step of a process run asks. */
+export interface NewRunRequest {
+  orgId: string;
+  runId: string;
+  /** The row of the step. */
+  stepId: string;
+  kind: HitlRequest['kind'];
+  prompt: string;
+  options?: { id: string; label: string }[];
+  schema?: Record<string, unknown>;
+  /** `role:…` or `user:…`; none for any member. */
+  assignees?: string[];
+  /** Default: as any question. */
+  expiresAt?: Date | null;
+}
+
 const asked = counter('hitl_requests_total', 'Questions to humans, by kind', ['kind']);
 const resolved = counter('hitl_resolved_total', 'Questions to humans that are over, by how', ['status']);
 /** From a minute to the 30 days after which nobody waits any more, as a rule. */
@@ -48,6 +65,7 @@ export class HitlService {
     private readonly db: Database,
     private readonly queries: HitlQueries,
     private readonly requests: HitlRepository,
+    private readonly runs: RunQuestions,
     private readonly chats: ChatState,
     private readonly waits: TurnWaits,
     private readonly endings: TurnEndings,
@@ -61,10 +79,7 @@ export class HitlService {
    * @returns what to tell the chat's readers
    */
   async request(tx: Tx, ask: NewRequest): Promise<{ id: string; events: NewEvent[] }> {
-    const at = this.db.now();
-    const id = uuidv7();
-    const request = {
-      id,
+    const request = await this.add(tx, {
       org_id: ask.orgId,
       chat_id: ask.chatId,
       agent_id: ask.agentId,
@@ -73,18 +88,59 @@ export class HitlService {
       step_id: String(ask.stepNo),
       tool_call_id: ask.toolCallId,
       kind: ask.kind,
-      prompt: storable(ask.prompt),
-      options: ask.options?.length ? storable(ask.options) : null,
-      schema: ask.schema ? storable(ask.schema) : null,
-      tool_call: ask.call ? { id: ask.toolCallId, ...storable(ask.call) } : null,
+      prompt: ask.prompt,
+      options: ask.options?.length ? ask.options : null,
+      schema: ask.schema ?? null,
+      tool_call: ask.call ? { id: ask.toolCallId, ...ask.call } : null,
       assignee_user_id: ask.assigneeUserId ?? null,
-      expires_at: expiryOf(at),
+      assignees: [],
       notice: ask.notice ?? null,
-      created_at: at,
-    };
+    });
+    return { id: request.id, events: [requestedEvent(request)] };
+  }
+
+  /** Asks for a step of a process run, which the caller is writing. @returns what to tell the run's readers beside it */
+  async requestForRun(tx: Tx, ask: NewRunRequest): Promise<{ id: string; event: NewEvent }> {
+    const request = await this.add(
+      tx,
+      {
+        org_id: ask.orgId,
+        chat_id: null,
+        agent_id: null,
+        turn_id: null,
+        run_id: ask.runId,
+        step_id: ask.stepId,
+        tool_call_id: null,
+        kind: ask.kind,
+        prompt: ask.prompt,
+        options: ask.options ?? null,
+        schema: ask.schema ?? null,
+        tool_call: null,
+        assignee_user_id: null,
+        assignees: ask.assignees ?? [],
+        notice: null,
+      },
+      ask.expiresAt,
+    );
+    return { id: request.id, event: requestedEvent(request) };
+  }
+
+  /** Assignees as a request of a process run keeps them: addresses of members as users; what nobody is stays, and is nobody. */
+  async assigneesOf(tx: Tx, orgId: string, assignees: string[]): Promise<string[]> {
+    return Promise.all(
+      assignees.map(async (who) => {
+        const user = who.includes('@') ? await this.requests.memberBy(tx, orgId, who) : null;
+        return user ? `user:${user}` : who;
+      }),
+    );
+  }
+
+  private async add(tx: Tx, ask: Omit<NewHitlRow, 'id' | 'expires_at' | 'created_at'>, expiresAt?: Date | null): Promise<NewHitlRow> {
+    const created_at = this.db.now();
+    const request = { ...storable(ask), id: uuidv7(), expires_at: expiresAt ?? expiryOf(created_at), created_at };
     await this.requests.insert(tx, request);
     tx.afterCommit(() => asked.inc({ kind: ask.kind }));
-    return { id, events: [requestedEvent(request)] };
+    return request;
   }
 
   /**
@@ -100,6 +156,7 @@ export class HitlService {
     return this.db.transaction(scope, async (tx) => {
       // A turn that is about to wait looks at the request under this lock: it either sees the answer or is seen waiting.
       const chat = known.chat_id ? await this.requests.lockChat(tx, known.chat_id) : null;
+      if (known.run_id) await this.runs.lock(tx, known.run_id);
       const request = await this.answerable(tx, scope, id);
       await this.requests.answer(tx, id, { userId: scope.actor.userId, answer, at });
       const now: HitlRequest = { ...request, status: 'answered', answer, answered_by: scope.actor.userId, answered_at: at, updated_at: at };
@@ -108,6 +165,7 @@ export class HitlService {
         resolved.inc({ status: 'answered' });
         waited.observe({ kind: request.kind }, (at.getTime() - request.created_at.getTime()) / 1000);
       });
+      if (request.run_id) return { request: now, resumed: await this.runs.tell(tx, now) };
       if (!chat || !request.turn_id) return { request: now, resumed: false };
 
       const woken = await this.waits.wake(tx, request.turn_id, at);
@@ -154,6 +212,7 @@ export class HitlService {
   private async expireOne(tx: Tx, due: DueRequest): Promise<boolean> {
     const at = this.db.now();
     const chat = due.chat_id ? await this.requests.lockChat(tx, due.chat_id) : null;
+    if (due.run_id) await this.runs.lock(tx, due.run_id);
     const request = await this.requests.byId(tx, due.id);
     // Another worker, or an answer, was faster.
     if (request?.status !== 'pending') return false;
@@ -170,6 +229,7 @@ export class HitlService {
         events,
       });
     } else if (chat) await this.log.tell(tx, chat.id, events, at);
+    if (request.run_id) await this.runs.tell(tx, { ...request, status: 'expired' });
     return true;
   }
 
@@ -190,13 +250,13 @@ export class HitlService {
     return pause ? [{ type: 'status_changed', data: { from: 'PAUSED', to: 'PAUSED', stop_reason: null, pause } }] : [];
   }
 
-  private recordApproval(tx: Tx, scope: OrgScope, { id, chat_id, tool_call, answer }: HitlRequest): Promise<void> {
+  private recordApproval(tx: Tx, scope: OrgScope, { id, chat_id, run_id, tool_call, answer }: HitlRequest): Promise<void> {
     return this.audit.record(
       tx,
       scope,
       'approval.answered',
       { kind: 'hitl_request', id },
-      { decision: answer?.decision, chat_id, tool_slug: tool_call?.tool_slug ?? null },
+      { decision: answer?.decision, chat_id, ...(run_id && { run_id }), tool_slug: tool_call?.tool_slug ?? null },
     );
   }
 }
